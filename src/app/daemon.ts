@@ -60,11 +60,7 @@ export interface Daemon {
 }
 
 /** An appliance with all settings of its polling. */
-interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly appliance: ApplianceSettings;
-}
+type WatchedAppliance = ApplianceSettings & Pick<Settings, 'polling' | 'limits'>;
 
 /** Starts the exporter; rejects if an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -144,7 +140,7 @@ interface PollingParts {
 function createFleet({ log, now, random }: DaemonParts, { decode, cron }: PollingParts): FleetPoller<WatchedAppliance> {
   const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   const createPoller = (
-    { appliance, polling, limits }: WatchedAppliance,
+    appliance: WatchedAppliance,
     { counters = createCounters(appliance.name), state }: Inherited,
     onTransition: (transition: RecentTransition) => void,
   ): AppliancePoller =>
@@ -159,9 +155,9 @@ function createFleet({ log, now, random }: DaemonParts, { decode, cron }: Pollin
         const chosen = appliance.collectors[collector.name];
         return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
       }),
-      connect: (onCall) => connectAppliance({ appliance, settings: { polling, limits }, decode, now, onCall }),
-      polling,
-      maxSeries: limits.seriesPerAppliance,
+      connect: (onCall) => connectAppliance({ appliance, settings: appliance, decode, now, onCall }),
+      polling: appliance.polling,
+      maxSeries: appliance.limits.seriesPerAppliance,
       counters,
       onTransition,
       state,
@@ -176,7 +172,7 @@ function createFleet({ log, now, random }: DaemonParts, { decode, cron }: Pollin
     store,
     createPoller,
     isSame,
-    isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
+    isSameMachine: (one, other) => isSame(one.url, other.url),
   });
 }
 
@@ -216,10 +212,7 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
 }
 
 function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedAppliance[] {
-  return appliances.map((appliance) => {
-    const { name, labels } = appliance;
-    return { name, labels, appliance, polling, limits };
-  });
+  return appliances.map((appliance) => ({ ...appliance, polling, limits }));
 }
 
 function describeChange({ added, changed, removed }: FleetChange): string {
