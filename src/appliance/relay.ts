@@ -190,30 +190,15 @@ function isElsewhere({ statusCode: status, headers }: Dispatcher.ResponseData): 
  * all of it. A buffer costs a fraction of a stream. Rejects if the body fails before that is
  * decided.
  */
-function readBeginning(body: Readable, wholeBytes: number): Promise<Buffer | Readable> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const onData = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= wholeBytes) return;
-      stop();
-      body.pause();
-      body.unshift(Buffer.concat(chunks));
-      resolve(body);
-    };
-    const onEnd = (): void => {
-      stop();
-      resolve(Buffer.concat(chunks));
-    };
-    const onError = (error: Error): void => {
-      stop();
-      reject(error);
-    };
-    function stop(): void {
-      body.off('data', onData).off('end', onEnd).off('error', onError);
-    }
-    body.on('data', onData).once('end', onEnd).once('error', onError);
-  });
+async function readBeginning(body: Readable, wholeBytes: number): Promise<Buffer | Readable> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size <= wholeBytes) continue;
+    body.unshift(Buffer.concat(chunks));
+    return body;
+  }
+  return Buffer.concat(chunks);
 }
