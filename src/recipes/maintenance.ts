@@ -155,7 +155,7 @@ function waiting(context: RecipeContext, backend: RecipeBackend): Step {
 function cutCommand({ calls }: RecipeContext, backend: RecipeBackend): string {
   const { key, params } = maintenanceWrite(backend, {});
   const values = Object.entries({ ...params, action: 'maintenance', mode: 'cut' });
-  return ['zlb-exporter admin', calls.appliance, key, ...values.map(([name, value]) => `${name}=${value}`)].join(' ');
+  return adminCommand(calls.appliance, key, ...values.map(([name, value]) => `${name}=${value}`));
 }
 
 function connections({ established }: RecipeBackend): string {

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { drainBackend } from '../../../src/recipes/maintenance.ts';
+import type { RecipeContext } from '../../../src/recipes/recipe.ts';
+
+const replies: Readonly<Record<string, unknown>> = {
+  listFarms: { params: [{ farmname: 'shop', profile: 'http', status: 'up', vip: '192.0.2.20', vport: '80' }] },
+  readFarmStats: {
+    backends: [
+      { id: '0', service: 'front;reboot', ip: '10.20.0.11', port: '8080', status: 'maintenance', established: 3 },
+    ],
+  },
+};
+
+it('quotes the names of the appliance in the command that ends the remaining connections', async () => {
+  const context: RecipeContext = {
+    calls: {
+      appliance: 'lb-1',
+      read: (key) => Promise.resolve(replies[key] as never),
+      readText: () => Promise.reject(new Error('no text is read')),
+    },
+    values: { farm: 'shop', backend: '0' },
+    waitMs: 0,
+    now: () => 0,
+    sleep: () => Promise.resolve(),
+    progress: () => undefined,
+  };
+  const { steps } = await drainBackend.plan(context);
+
+  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+    remedy: expect.stringContaining("farmname=shop service='front;reboot' backend=0 action=maintenance mode=cut"),
+  });
+});
