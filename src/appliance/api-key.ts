@@ -60,23 +60,13 @@ function createMask(secret: Secret): ((bytes: Buffer) => Buffer) | undefined {
   const spellings = keyPattern(secret);
   if (!spellings) return undefined;
   const needle = Buffer.from(secret.reveal());
-  return (bytes) => maskSpelled(maskPlain(bytes, needle), spellings);
-}
-
-function maskPlain(bytes: Buffer, needle: Buffer): Buffer {
-  let at = bytes.indexOf(needle);
-  if (at === -1) return bytes;
-  const masked = Buffer.from(bytes);
-  for (; at !== -1; at = masked.indexOf(needle, at + needle.length)) masked.fill('*', at, at + needle.length);
-  return masked;
-}
-
-function maskSpelled(bytes: Buffer, spellings: RegExp): Buffer {
-  if (!bytes.includes('\\')) return bytes;
-  // In latin1, a character is a byte, and every byte is preserved.
-  const text = bytes.toString('latin1');
-  const masked = text.replaceAll(spellings, (found) => '*'.repeat(found.length));
-  return masked === text ? bytes : Buffer.from(masked, 'latin1');
+  return (bytes) => {
+    if (!bytes.includes(needle) && !bytes.includes('\\')) return bytes;
+    // In latin1, a character is a byte, and every byte is preserved.
+    const text = bytes.toString('latin1');
+    const masked = text.replaceAll(spellings, (found) => '*'.repeat(found.length));
+    return masked === text ? bytes : Buffer.from(masked, 'latin1');
+  };
 }
 
 /**

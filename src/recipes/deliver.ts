@@ -41,11 +41,6 @@ export function createDeliver(folder: string): Recipe {
   };
 }
 
-interface Found {
-  readonly path: string;
-  readonly renewed: Renewed;
-}
-
 /** A certificate of the folder, and where its key is. */
 interface Candidate {
   readonly cert: PemText;
@@ -61,7 +56,7 @@ async function newestFor(
   old: X509Certificate,
   file: string,
   { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
-): Promise<Found> {
+): Promise<{ readonly path: string; readonly renewed: Renewed }> {
   const unusable: string[] = [];
   let newest: Candidate | undefined;
   for (const pair of await pairsIn(folder)) {

@@ -4,7 +4,6 @@ import { refuseViewer } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
-import type { Content } from '../recipes/calls.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
 import { type AskedChange, authoriseAll, type Core, prepareAs, said } from './core.ts';
 import { titleOf } from './plan.ts';
@@ -58,7 +57,11 @@ async function planAndAdd(
     outcome: null,
   };
   const content = 'content' in change ? change.content : undefined;
-  const sealed = { person: principal.person, salt, ...(content && { content: sealContent(content) }) };
+  const sealed: SealedParts = {
+    person: principal.person,
+    salt,
+    ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
+  };
   await core.book.add({ request, sealed }, asker);
   return request;
 }
@@ -82,10 +85,6 @@ function refuseTooMany({ book, asking }: Core, { name }: Principal): void {
     detail: `${name} has ${open} change requests open; nothing was sent.`,
     remedy: 'Cancel those that are not wanted any more, or wait until they are decided.',
   });
-}
-
-function sealContent({ type, bytes }: Content): NonNullable<SealedParts['content']> {
-  return { type, base64: bytes.toString('base64') };
 }
 
 /** Returns an id that is easy to read out. */

@@ -9,7 +9,7 @@ import type { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Recipe, Step } from '../recipes/recipe.ts';
 import type { AlertSource } from './change-request.ts';
-import { type Caller, createInProcessCalls } from './in-process.ts';
+import { createInProcessCalls } from './in-process.ts';
 import { type Change, prepare, type PreparedChange, refuseRefused } from './plan.ts';
 import { toProblem } from './refusals.ts';
 import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
@@ -58,9 +58,8 @@ export async function prepareAs(
   core: Core,
   { id, appliance, change, askedAtMs, ...parts }: Preparing,
 ): Promise<PreparedChange> {
-  const caller: Caller = { ...actor, id };
   const context = {
-    calls: createInProcessCalls(core, appliance, caller),
+    calls: createInProcessCalls(core, appliance, { ...actor, id }),
     now: core.now,
     askedAtMs,
     // While it is carried out, nobody who asked is there any more.

@@ -6,21 +6,17 @@ import { confirmationOf } from '../gateway/confirmation.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
-import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem, upstreamProblem } from '../gateway/problem.ts';
 import { wholeBody } from '../gateway/reach.ts';
 import type { AdminRequest, ApprovedPlan } from '../gateway/request.ts';
-import type { Secret } from '../lib/secret.ts';
 import { AdminError } from '../recipes/admin-error.ts';
 import { type Calls, createCalls, type SendCall } from '../recipes/calls.ts';
+import type { Actor } from './request-book.ts';
 
 /** On whose behalf the exporter itself calls an appliance. */
-export interface Caller {
+export interface Caller extends Actor {
   /** The id of the change request: all records of its calls have it. */
   readonly id: string;
-  readonly principal: Principal;
-  readonly token: Secret;
-  readonly signal: AbortSignal;
   /** Set once it was approved: before that, only reads and dry runs go through. */
   readonly approved?: ApprovedPlan;
 }
