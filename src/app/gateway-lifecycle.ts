@@ -4,20 +4,10 @@ import { RestartNeededError } from './reloading.ts';
 import type { GatewaySettings, GatewaySurroundings } from './gateway-core.ts';
 import type { StartedGateway } from './start-gateway.ts';
 
-/** Starts, changes and stops the admin gateway as the configuration says. */
-export interface GatewayLifecycle {
-  /** Base URL; undefined while the gateway is off. */
-  readonly url: string | undefined;
-  /**
-   * Applies other settings. Rejects with a RestartNeededError if a freeze would be lost, and with a
-   * ListenError if the new address cannot be listened on; the gateway is then unchanged, or off if
-   * the message says so.
-   */
-  reconfigure(settings: Settings): Promise<void>;
-  close(): Promise<void>;
-}
+export type GatewayLifecycle = ReturnType<typeof createGatewayLifecycle>;
 
-export function createGatewayLifecycle(createParts: () => GatewaySurroundings): GatewayLifecycle {
+/** Starts, changes and stops the admin gateway as the configuration says. */
+export function createGatewayLifecycle(createParts: () => GatewaySurroundings) {
   let running: { readonly gateway: StartedGateway; readonly settings: GatewaySettings } | undefined;
 
   async function start(settings: GatewaySettings): Promise<void> {
@@ -40,10 +30,16 @@ export function createGatewayLifecycle(createParts: () => GatewaySurroundings): 
   }
 
   return {
+    /** Base URL; undefined while the gateway is off. */
     get url() {
       return running?.gateway.url;
     },
-    async reconfigure(settings) {
+    /**
+     * Applies other settings. Rejects with a RestartNeededError if a freeze would be lost, and with
+     * a ListenError if the new address cannot be listened on; the gateway is then unchanged, or off
+     * if the message says so.
+     */
+    async reconfigure(settings: Settings): Promise<void> {
       if (!hasAdmin(settings)) return await stop();
       if (running?.gateway.update(settings)) {
         running = { ...running, settings };

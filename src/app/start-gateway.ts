@@ -13,20 +13,10 @@ import {
 import { type StartedRequests, startRequests } from './start-requests.ts';
 
 /** The admin gateway while it listens. */
-export interface StartedGateway {
-  readonly url: string;
-  /** True while all changes are frozen. */
-  readonly isFrozen: boolean;
-  /**
-   * Applies other settings, also to requests under way; returns false if they need another listener
-   * or audit.
-   */
-  update(settings: GatewaySettings): boolean;
-  close(): Promise<void>;
-}
+export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the gateway; rejects when its address cannot be listened on. */
-export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings): Promise<StartedGateway> {
+export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
   const core = await createGatewayCore(settings, parts);
   const requests = await startRequests(core);
   const listener = await createListener(core, requests);
@@ -39,10 +29,11 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
   announce(core, url);
   return {
     url,
+    /** True while all changes are frozen. */
     get isFrozen() {
       return core.freeze.state !== undefined;
     },
-    update: (next) => update(core, next, listener),
+    update: (next: GatewaySettings) => update(core, next, listener),
     close,
   };
 }
@@ -82,6 +73,10 @@ function announce(core: GatewayCore, url: string): void {
   logWarnings(core);
 }
 
+/**
+ * Applies other settings, also to requests under way; returns false if they need another listener
+ * or audit.
+ */
 function update(core: GatewayCore, next: GatewaySettings, listener: AdminListener): boolean {
   const before = core.settings;
   if (!fitsListener(before.admin, next.admin)) return false;

@@ -1,26 +1,21 @@
-import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import { createGateway } from '../gateway/gateway.ts';
 import type { ApprovalSettings } from '../config/admin-settings.ts';
 import { sleep } from '../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { requestableRecipes } from '../recipes/recipes.ts';
-import { type ChangeRequests, openChangeRequests } from '../requests/change-requests.ts';
-import { createProposals, type Proposals } from '../requests/proposals.ts';
+import { openChangeRequests } from '../requests/change-requests.ts';
+import { createProposals } from '../requests/proposals.ts';
 import { createRequestFolder } from '../requests/request-folder.ts';
 import type { GatewayCore } from './gateway-core.ts';
 
 /** The gateway with its change requests and the proposals of alerts. */
-export interface StartedRequests {
-  readonly gateway: Gateway;
-  readonly changeRequests: ChangeRequests;
-  readonly proposals: Proposals;
-  close(): Promise<void>;
-}
+export type StartedRequests = Awaited<ReturnType<typeof startRequests>>;
 
 const sweepEveryMs = 5_000;
 
 /** Opens the change requests beside the audit, and connects them with the gateway. */
-export async function startRequests(core: GatewayCore): Promise<StartedRequests> {
+export async function startRequests(core: GatewayCore) {
   const { auditFile, timeoutMs } = core.settings.admin;
   // Read at each use: a reload may change them.
   const approvals = (): ApprovalSettings => core.settings.admin.approvals;

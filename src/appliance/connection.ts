@@ -21,7 +21,7 @@ export interface ConnectionOptions {
   readonly keepAliveMs: number;
 }
 
-export interface ConnectionRequest {
+interface ConnectionRequest {
   readonly path: string;
   readonly method: Dispatcher.HttpMethod;
   readonly headers: Record<string, string>;
@@ -30,37 +30,30 @@ export interface ConnectionRequest {
 }
 
 /** The pool of connections to one appliance. */
-export interface ApplianceConnection {
-  /** Resolves when the headers have arrived; the body is a stream. */
-  request(request: ConnectionRequest): Promise<Dispatcher.ResponseData>;
-  /** Resolves when the response has ended. */
-  read(request: BufferedRequest): Promise<BufferedResponse>;
-  /**
-   * Makes the next request open a new connection: a fail-over leaves sockets that look open and
-   * never answer. Requests under way keep their connections.
-   */
-  reset(): void;
-  /** Lets requests under way end, and accepts no new ones. */
-  retire(): Promise<void>;
-  close(): Promise<void>;
-}
+export type ApplianceConnection = ReturnType<typeof createConnection>;
 
 const maxConnectMs = 5_000;
 
 /** Creates a pool; opens no connection until the first request. */
-export function createConnection(options: ConnectionOptions): ApplianceConnection {
+export function createConnection(options: ConnectionOptions) {
   const connect = createConnector(options.tls, Math.min(options.timeoutMs, maxConnectMs));
   let pool = createPool(options, connect);
   return {
-    request: (request) => pool.request(request),
-    read: (request) => readResponse(pool, request),
-    reset() {
+    /** Resolves when the headers have arrived; the body is a stream. */
+    request: (request: ConnectionRequest) => pool.request(request),
+    read: (request: BufferedRequest) => readResponse(pool, request),
+    /**
+     * Makes the next request open a new connection: a fail-over leaves sockets that look open and
+     * never answer. Requests under way keep their connections.
+     */
+    reset(): void {
       // A retired pool must not be replaced.
       if (pool.closed || pool.destroyed) return;
       const dropped = pool;
       pool = createPool(options, connect);
       void dropped.close();
     },
+    /** Lets requests under way end, and accepts no new ones. */
     retire: () => pool.close(),
     close: () => pool.destroy(),
   };

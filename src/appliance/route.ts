@@ -56,19 +56,9 @@ function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%3A', ':');
 }
 
-/**
- * Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (docs/api.md,
- * conventions).
- */
-export interface RouteMatcher<Row extends { readonly route: Route }> {
-  /**
-   * Finds the row of a `path` below the base URL, which begins with a slash and is still
-   * percent-encoded.
-   */
-  match(
-    method: string,
-    path: string,
-  ): { readonly row: Row; readonly params: Readonly<Record<string, string>> } | undefined;
+interface RouteMatch<Row> {
+  readonly row: Row;
+  readonly params: Readonly<Record<string, string>>;
 }
 
 interface Candidate<Row> {
@@ -78,8 +68,11 @@ interface Candidate<Row> {
   readonly rank: string;
 }
 
-/** Compiles a table into a matcher. */
-export function createRouteMatcher<Row extends { readonly route: Route }>(rows: Iterable<Row>): RouteMatcher<Row> {
+/**
+ * Compiles a table into a matcher: literal segments win over `{x}`, and `{x*}` comes last
+ * (docs/api.md, conventions).
+ */
+export function createRouteMatcher<Row extends { readonly route: Route }>(rows: Iterable<Row>) {
   // Every template begins with a literal segment, which leaves few to try.
   const byStart = new Map<string, Candidate<Row>[]>();
   for (const row of rows) {
@@ -90,7 +83,11 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
   for (const candidates of byStart.values()) candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1));
 
   return {
-    match(method, path) {
+    /**
+     * Finds the row of a `path` below the base URL, which begins with a slash and is still
+     * percent-encoded.
+     */
+    match(method: string, path: string): RouteMatch<Row> | undefined {
       // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a
       // certificate.
       const decoded = percentDecoded(path);

@@ -72,9 +72,7 @@ export const FarmStatsListReply = Type.Object({
 /** `GET /farms` (docs/api.md §3.7). */
 export const FarmListReply = Type.Object({ params: WireRows(Type.Object(listedFarm)) });
 
-const summaryModule = WireList(
-  Type.Object({ name: WireName, profile: WireText, services: WireList(Type.Unsafe<string>({ wire: 'name' })) }),
-);
+const summaryModule = WireList(Type.Object({ name: WireName, profile: WireText, services: WireList(WireName) }));
 
 /** `GET /farms/modules/summary` (docs/api.md §3.8): names only, no status. */
 export const FarmsSummaryReply = Type.Object({
@@ -147,7 +145,7 @@ export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBac
 
 /** `GET /monitoring/fg` (docs/api.md §3.14). */
 export const FarmguardianListReply = Type.Object({
-  params: WireRows(Type.Object({ name: WireName, farms: WireList(Type.Unsafe<string>({ wire: 'name' })) })),
+  params: WireRows(Type.Object({ name: WireName, farms: WireList(WireName) })),
 });
 
 /** `GET /certificates` (docs/api.md §3.11). */
