@@ -79,14 +79,7 @@ export function createConfigurationSource(
 }
 
 /** Applies a new configuration while everything runs. A refused configuration changes nothing. */
-export interface Reloading {
-  /** Reads everything again; calls that come before the reading begins share one result. */
-  reload(): Promise<ReloadOutcome>;
-  /** Starts to apply changes of the files that the configuration names. */
-  watchFiles(): void;
-  /** Resolves when a reload under way has finished. */
-  close(): Promise<void>;
-}
+export type Reloading = ReturnType<typeof createReloading>;
 
 interface ReloadingParts {
   readonly source: ConfigurationSource;
@@ -107,7 +100,7 @@ export class RestartNeededError extends Error {
 /** The interval at which the files are checked; cheap even for a thousand of them. */
 const checkIntervalMs = 2_000;
 
-export function createReloading(parts: ReloadingParts): Reloading {
+export function createReloading(parts: ReloadingParts) {
   const { source, apply, self, log, now } = parts;
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<ReloadOutcome> | undefined;
@@ -157,6 +150,7 @@ export function createReloading(parts: ReloadingParts): Reloading {
     }
   }
 
+  /** Starts to apply changes of the files that the configuration names. */
   function watchFiles(): void {
     timer = setTimeout(() => {
       void enqueue(readChanged).then(() => {
@@ -166,9 +160,11 @@ export function createReloading(parts: ReloadingParts): Reloading {
   }
 
   return {
-    reload: () => (waiting ??= enqueue(readAll)),
+    /** Reads everything again; calls that come before the reading begins share one result. */
+    reload: (): Promise<ReloadOutcome> => (waiting ??= enqueue(readAll)),
     watchFiles,
-    async close() {
+    /** Resolves when a reload under way has finished. */
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       await last;

@@ -49,13 +49,7 @@ export const NotProposedSchema = Type.Object({
 export type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
 
 /** Proposes the repairs of alerts, for a person to approve. */
-export interface Proposals {
-  /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
-  take(notification: Notification, sender: Omit<Actor, 'signal'>): Promise<Taken>;
-  /** Returns what could not be proposed to this approver since the start. */
-  notProposed(principal: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[];
-  close(): Promise<void>;
-}
+export type Proposals = ReturnType<typeof createProposals>;
 
 export interface ProposalsParts {
   readonly changeRequests: Pick<ChangeRequests, 'ask' | 'withdraw' | 'all'>;
@@ -80,7 +74,7 @@ const maxWaiting = 100;
 const maxPlansPerMinute = 10;
 const minuteMs = 60_000;
 
-export function createProposals(parts: ProposalsParts): Proposals {
+export function createProposals(parts: ProposalsParts) {
   const stopping = new AbortController();
   /** Repairs that wait to be planned, or are being planned, by appliance and title. */
   const waiting = new Map<string, Wanted>();
@@ -136,7 +130,8 @@ export function createProposals(parts: ProposalsParts): Proposals {
   }
 
   return {
-    async take({ alerts }, sender) {
+    /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
+    async take({ alerts }: Notification, sender: Omit<Actor, 'signal'>): Promise<Taken> {
       const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
       for (const each of alerts) {
         const wanted = wantedBy(parts, each, sender);
@@ -153,9 +148,10 @@ export function createProposals(parts: ProposalsParts): Proposals {
       }
       return taken;
     },
-    notProposed: ({ approver, covers }) =>
+    /** Returns what could not be proposed to this approver since the start. */
+    notProposed: ({ approver, covers }: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[] =>
       approver ? [...refused.values()].filter(({ appliance }) => covers(appliance)) : [],
-    async close() {
+    async close(): Promise<void> {
       stopping.abort();
       await Promise.all(planning.values());
     },

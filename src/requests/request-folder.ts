@@ -16,24 +16,7 @@ const StoredSchema = Type.Object({
 export type StoredRequest = Readonly<Static<typeof StoredSchema>>;
 
 /** One file for each change request, which only the exporter's user can read. */
-export interface RequestFolder {
-  /** Writes the next content of a file beside it: a full disk is found before anything happens. */
-  draft(stored: StoredRequest): Promise<Draft>;
-  /** Resolves to undefined for a missing file; rejects for one that is no request. */
-  load(id: string): Promise<StoredRequest | undefined>;
-  /**
-   * Resolves to all requests, and to the names of files that are none. Removes drafts that a crash
-   * left behind: they may have passwords.
-   */
-  loadAll(): Promise<{ readonly stored: readonly StoredRequest[]; readonly unreadable: readonly string[] }>;
-  remove(id: string): Promise<void>;
-}
-
-export interface Draft {
-  /** Resolves when it is the file, also after a loss of power. */
-  keep(): Promise<void>;
-  discard(): Promise<void>;
-}
+export type RequestFolder = ReturnType<typeof createRequestFolder>;
 
 /** Without a folder, or with one that cannot be there, there are no requests. */
 function ifThereIsNone(error: unknown): readonly string[] {
@@ -46,10 +29,11 @@ const idPattern = /^cr-[a-z2-7]{10}$/;
 const maxFileBytes = 4_194_304;
 const draftEnding = '.json.new';
 
-export function createRequestFolder(folder: string): RequestFolder {
+export function createRequestFolder(folder: string) {
   const decode = createDecoder();
   const fileOf = (id: string): string => join(folder, `${id}.json`);
 
+  /** Resolves to undefined for a missing file; rejects for one that is no request. */
   async function load(id: string): Promise<StoredRequest | undefined> {
     const text = await readShort(fileOf(id), maxFileBytes).catch(ifMissing);
     return text === undefined ? undefined : parseStored(text, id, decode);
@@ -57,7 +41,8 @@ export function createRequestFolder(folder: string): RequestFolder {
 
   return {
     load,
-    async draft(stored) {
+    /** Writes the next content beside the file: a full disk is found before anything happens. */
+    async draft(stored: StoredRequest) {
       await makeFolder(folder);
       const file = fileOf(stored.request.id);
       const draft = `${file}.new`;
@@ -70,12 +55,17 @@ export function createRequestFolder(folder: string): RequestFolder {
       }
       return {
         discard,
-        async keep() {
+        /** Resolves when it is the file, also after a loss of power. */
+        async keep(): Promise<void> {
           await rename(draft, file);
           await syncFolder(file);
         },
       };
     },
+    /**
+     * Resolves to all requests, and to the names of files that are none. Removes drafts that a
+     * crash left behind: they may have passwords.
+     */
     async loadAll() {
       const names = await readdir(folder).catch(ifThereIsNone);
       const stored: StoredRequest[] = [];
@@ -89,9 +79,7 @@ export function createRequestFolder(folder: string): RequestFolder {
         await rm(join(folder, name), { force: true }).catch(() => unreadable.push(name));
       return { stored, unreadable };
     },
-    async remove(id) {
-      await rm(fileOf(id), { force: true });
-    },
+    remove: (id: string): Promise<void> => rm(fileOf(id), { force: true }),
   };
 }
 
