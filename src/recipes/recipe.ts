@@ -44,22 +44,14 @@ export interface Step {
   readonly undo?: string;
 }
 
-/** Returns a step that is one call. */
-export function callStep(parts: {
-  readonly title: string;
-  readonly write: Write;
-  readonly done: string;
-  readonly undo?: string;
-}): Step {
-  const { title, write, done, undo } = parts;
+/** Returns a step that is one call, and says `done` after it. */
+export function callStep({ done, ...step }: Omit<Step, 'run'> & { write: Write; done: string }): Step {
   return {
-    title,
-    write,
+    ...step,
     async run(send) {
-      await send(write);
+      await send(step.write);
       return done;
     },
-    ...(undo === undefined ? {} : { undo }),
   };
 }
 
