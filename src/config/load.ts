@@ -50,9 +50,10 @@ async function load(
   const problems = new Problems();
   const usedVariables = new Set<string>();
   const files = notingVariables(allFiles, usedVariables);
-  const main = content ? sourceOf(content) : await readMain(file, env, files, problems);
+  const reading = { env, files, problems };
+  const main = content ? sourceOf(content) : await readMain(file, reading);
   if (main === undefined) throw problems.error();
-  const source = await withApplianceFiles({ source: main, env, files, problems });
+  const source = await withApplianceFiles(main, reading);
   reportMisspelt(env, usedVariables, problems);
 
   // Lets other work run: each step takes 0.1 s for a thousand appliances.
@@ -80,6 +81,13 @@ async function load(
   };
 }
 
+/** The surroundings in which files of a configuration are read. */
+interface Reading {
+  readonly env: Environment;
+  readonly files: Pick<Files, 'list' | 'readText'>;
+  readonly problems: Problems;
+}
+
 function sourceOf(content: object): Source {
   return {
     value: structuredClone(content),
@@ -105,9 +113,7 @@ function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, u
  */
 async function readMain(
   file: string | undefined,
-  env: Environment,
-  { readText }: Pick<Files, 'readText'>,
-  problems: Problems,
+  { env, files: { readText }, problems }: Reading,
 ): Promise<Source | undefined> {
   if (file === undefined) return readEnvironment(env, problems);
   const source = await readYamlFile({
@@ -148,13 +154,6 @@ function joined(value: unknown, originOf: (path: Path) => { readonly source: Sou
   };
 }
 
-interface ApplianceFilesParts {
-  readonly source: Source;
-  readonly env: Environment;
-  readonly files: Pick<Files, 'list' | 'readText'>;
-  readonly problems: Problems;
-}
-
 /** An appliance that a file lists, and its position there. */
 interface Listed {
   readonly value: unknown;
@@ -166,7 +165,7 @@ interface Listed {
  * Appends the appliances of `appliance_files` to those of the source; each keeps the location where
  * it is written.
  */
-async function withApplianceFiles({ source, env, files, problems }: ApplianceFilesParts): Promise<Source> {
+async function withApplianceFiles(source: Source, { env, files, problems }: Reading): Promise<Source> {
   const { value } = source;
   if (!isRecord(value) || !Array.isArray(value.appliance_files)) return source;
   const own: unknown = value.appliances ?? [];
