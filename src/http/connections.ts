@@ -146,7 +146,7 @@ function runInOrder(open: OpenConnections, { request, response }: Exchange, proc
  * must not keep Prometheus out.
  */
 function connectionToEvict(all: readonly Connection[], newcomer: string): Connection | undefined {
-  const largest = largestNetwork({ all, addressOf: ({ socket }) => socket.remoteAddress, newcomer });
+  const largest = largestNetwork(all, newcomer);
   return firstIdle(largest.members) ?? firstIdle(all) ?? (largest.mayEvict ? largest.members[0] : undefined);
 }
 
@@ -190,17 +190,17 @@ export interface LargestNetwork<T> {
   readonly mayEvict: boolean;
 }
 
-export interface NetworkLimitParts<T> {
-  /** Oldest first. */
-  readonly all: Iterable<T>;
-  readonly addressOf: (one: T) => string | undefined;
-  /** The address of the next client. */
-  readonly newcomer: string | undefined;
+/** What holds a part of a limited resource for the client of a socket. */
+interface OfClient {
+  readonly socket: Pick<Socket, 'remoteAddress'> | null;
 }
 
-/** Returns the network that holds most of a limited resource. */
-export function largestNetwork<T>({ all, addressOf, newcomer }: NetworkLimitParts<T>): LargestNetwork<T> {
-  const networks = Map.groupBy(all, (one) => networkOf(addressOf(one)));
+/**
+ * Returns the network that holds most of a limited resource; `all` is oldest first, `newcomer` the
+ * address of the next client.
+ */
+export function largestNetwork<T extends OfClient>(all: Iterable<T>, newcomer: string | undefined): LargestNetwork<T> {
+  const networks = Map.groupBy(all, ({ socket }) => networkOf(socket?.remoteAddress));
   const members = [...networks.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
   const ofNewcomer = networks.get(networkOf(newcomer))?.length ?? 0;
   return { members, mayEvict: members.length > ofNewcomer + 1 };

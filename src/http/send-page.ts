@@ -58,11 +58,7 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
     const isRoom = unfinished.size < maxUnfinished && heldBytes + bytes <= maxUnfinishedBytes;
     if (!oldest || isRoom) return true;
     const [response, { startedAtMs }] = oldest;
-    const network = largestNetwork({
-      all: unfinished.keys(),
-      addressOf: ({ socket }) => socket?.remoteAddress,
-      newcomer: request.ip,
-    });
+    const network = largestNetwork(unfinished.keys(), request.ip);
     const isPatienceOver = steadyNow() - startedAtMs >= patienceMs;
     const superfluous = isPatienceOver ? response : network.mayEvict ? network.members[0] : undefined;
     if (superfluous) cut(superfluous);
@@ -101,8 +97,6 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
     reply.headers({
       'content-type': expositionTypes[format],
       vary: 'accept, accept-encoding',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
     });
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     if (encoding !== 'zstd') reply.header('content-length', bytes);

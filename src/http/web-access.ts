@@ -66,7 +66,10 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   warnIfExpired(policy, log);
   const { app, connections } = createGuardedApp({
     tls: policy.tls && tlsOptions(policy.tls),
-    responseTo: (code) => responseToMalformed(code, policy.headers),
+    responseTo: (code) => ({
+      ...(malformedRequests[code] ?? malformedRequest),
+      headers: { ...policy.headers, 'content-type': plainText },
+    }),
     maxConnections,
     requestTimeoutMs: idleTimeoutMs,
     idleTimeoutMs,
@@ -111,28 +114,29 @@ function warnIfExpired({ tls }: WebPolicy, log: Logger): void {
   log.warn({ notAfter }, 'the certificate of the metrics listener has expired; who checks it does not connect');
 }
 
-/** The answer to a request that is not accepted. */
-interface WebRejection {
-  readonly status: number;
-  readonly text: string;
-  readonly headers?: Readonly<Record<string, string>>;
+/** The answer to a request that is not accepted; an error for the plug-in for Basic authentication. */
+class WebRejection extends Error {
+  override readonly name = 'WebRejection';
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(statusCode: number, text: string, headers: Readonly<Record<string, string>> = {}) {
+    super(text);
+    this.statusCode = statusCode;
+    this.headers = headers;
+  }
 }
 
 const rejections = {
-  rate: {
-    status: 429,
-    text: 'Too many requests; rate_limit in the web configuration allows no more for now.\n',
-  },
-  hosts: { status: 400, text: 'The header Host came more than once; send it once.\n' },
-  body: { status: 413, text: `No request here takes a body beyond ${maxBodyBytes} bytes.\n` },
-  credentials: { status: 401, text: 'Send the user and the password of the web configuration.\n' },
-  waiting: {
-    status: 503,
-    text: 'Too many passwords wait to be checked; try again in a moment.\n',
-    headers: { 'retry-after': '1' },
-  },
-  failure: { status: 500, text: 'Internal error, see the log.\n' },
-} satisfies Record<string, WebRejection>;
+  rate: new WebRejection(429, 'Too many requests; rate_limit in the web configuration allows no more for now.\n'),
+  hosts: new WebRejection(400, 'The header Host came more than once; send it once.\n'),
+  body: new WebRejection(413, `No request here takes a body beyond ${maxBodyBytes} bytes.\n`),
+  credentials: new WebRejection(401, 'Send the user and the password of the web configuration.\n'),
+  waiting: new WebRejection(503, 'Too many passwords wait to be checked; try again in a moment.\n', {
+    'retry-after': '1',
+  }),
+  failure: new WebRejection(500, 'Internal error, see the log.\n'),
+};
 
 /**
  * Returns the reason for which a request is rejected for any client; takes one token of the rate
@@ -151,31 +155,18 @@ function hasLongBody(headers: IncomingHttpHeaders): boolean {
 /**
  * Sends the answer and closes the connection: the rest of a body must not be parsed as a request.
  */
-function reject(reply: FastifyReply, { status, text, headers = {} }: WebRejection): void {
+function reject(reply: FastifyReply, { statusCode, message, headers }: WebRejection): void {
   void reply
-    .code(status)
+    .code(statusCode)
     .headers({ connection: 'close', ...headers })
     .type(plainText)
-    .send(text);
+    .send(message);
 }
 
 interface PasswordParts {
   readonly users: () => WebPolicy['users'];
   readonly thread: Pick<BcryptThread, 'compare'>;
   readonly throttledLog: ThrottledLog;
-}
-
-/** Tells the plug-in for Basic authentication why a password is not accepted. */
-class PasswordError extends Error {
-  override readonly name = 'PasswordError';
-  readonly rejection: WebRejection;
-  readonly statusCode: number;
-
-  constructor(rejection: WebRejection) {
-    super(rejection.text);
-    this.rejection = rejection;
-    this.statusCode = rejection.status;
-  }
 }
 
 /** Asks for a user and a password where the policy has users. */
@@ -203,10 +194,7 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
   void app.register(basicAuth, {
     authenticate: { realm: 'zlb-exporter' },
     strictCredentials: false,
-    async validate(user, password, { ip }) {
-      const rejection = await problemOf(user, password, ip);
-      return rejection && new PasswordError(rejection);
-    },
+    validate: (user, password, { ip }) => problemOf(user, password, ip),
   });
   app.addHook('onRequest', (request, reply, done) => {
     if (users().size === 0) {
@@ -216,7 +204,7 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
     app.basicAuth(request, reply, (error) => {
       if (!error) done();
       // Not logged without credentials: browsers first ask so, and health checks always do.
-      else reject(reply, error instanceof PasswordError ? error.rejection : rejections.credentials);
+      else reject(reply, error instanceof WebRejection ? error : rejections.credentials);
     });
   });
 }
@@ -246,15 +234,8 @@ function createTokenBucket({ rateLimit }: WebPolicy): TokenBucket | undefined {
   };
 }
 
-const malformedRequests: Readonly<Record<string, WebRejection>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, text: `The headers are longer than ${maxHeaderSize} bytes.\n` },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: 'The request did not arrive in time.\n' },
+const malformedRequests: Readonly<Record<string, Pick<RawResponse, 'status' | 'body'>>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, body: `The headers are longer than ${maxHeaderSize} bytes.\n` },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, body: 'The request did not arrive in time.\n' },
 };
-
-function responseToMalformed(code: string, headers: WebPolicy['headers']): RawResponse {
-  const { status, text } = malformedRequests[code] ?? {
-    status: 400,
-    text: 'What came is not a request as HTTP has it.\n',
-  };
-  return { status, body: text, headers: { ...headers, 'content-type': plainText } };
-}
+const malformedRequest = { status: 400, body: 'What came is not a request as HTTP has it.\n' };

@@ -1,29 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { largestNetwork, networkOf } from '../../../src/http/connections.ts';
 
-const addressOf = (address: string): string => address;
+/** Returns the network with most of the clients at these addresses, by the addresses of its members. */
+function largest(addresses: readonly string[], newcomer: string | undefined) {
+  const { members, mayEvict } = largestNetwork(
+    addresses.map((remoteAddress) => ({ socket: { remoteAddress } })),
+    newcomer,
+  );
+  return { members: members.map(({ socket }) => socket.remoteAddress), mayEvict };
+}
 
 describe('the per-network limit', () => {
   it('returns the network with most members, and evicts one for a network with fewer', () => {
     const all = ['192.0.2.1', '192.0.2.2', '192.0.2.2', '192.0.2.2'];
 
-    expect(largestNetwork({ all, addressOf, newcomer: '192.0.2.9' })).toEqual({
+    expect(largest(all, '192.0.2.9')).toEqual({
       members: ['192.0.2.2', '192.0.2.2', '192.0.2.2'],
       mayEvict: true,
     });
-    expect(largestNetwork({ all, addressOf, newcomer: '192.0.2.1' }).mayEvict).toBe(true);
-    expect(largestNetwork({ all, addressOf, newcomer: '192.0.2.2' }).mayEvict).toBe(false);
-    expect(largestNetwork({ all: ['192.0.2.2'], addressOf, newcomer: '192.0.2.1' }).mayEvict).toBe(false);
+    expect(largest(all, '192.0.2.1').mayEvict).toBe(true);
+    expect(largest(all, '192.0.2.2').mayEvict).toBe(false);
+    expect(largest(['192.0.2.2'], '192.0.2.1').mayEvict).toBe(false);
   });
 
   it('counts all addresses of one IPv6 network as one', () => {
     const all = ['192.0.2.1', '2001:db8::1', '2001:db8:0:0:ffff::2', '2001:db8:0:1::1', '2001:db8::ffff:1:2'];
 
-    expect(largestNetwork({ all, addressOf, newcomer: undefined }).members).toEqual([
-      '2001:db8::1',
-      '2001:db8:0:0:ffff::2',
-      '2001:db8::ffff:1:2',
-    ]);
+    expect(largest(all, undefined).members).toEqual(['2001:db8::1', '2001:db8:0:0:ffff::2', '2001:db8::ffff:1:2']);
   });
 });
 
