@@ -12,8 +12,7 @@ import { AdminProblem } from '../gateway/problem.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
-import { ownAnswers } from './openapi/answers.ts';
-import { own } from './openapi/document.ts';
+import { own } from './openapi/answers.ts';
 import type { AppliancesSchema } from './openapi/gateway-schemas.ts';
 
 export interface AdminRoutesParts {
@@ -97,8 +96,11 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
 }
 
 function registerOverview(app: FastifyInstance, { describe, selfApproval }: AdminRoutesParts): void {
-  const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn');
-  app.get('/whoami', { schema: { ...whoami, response: ownAnswers('The principal.', 'Whoami') } }, async (request) => {
+  const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
+    description: 'The principal.',
+    schema: 'Whoami',
+  });
+  app.get('/whoami', { schema: whoami }, async (request) => {
     const { name, role, appliances, expiresAtMs, guards, ...rest } = callerOf(request).principal;
     return {
       principal: name,
@@ -113,9 +115,11 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval }: Admi
     };
   });
 
-  const list = own('listAppliances', 'the appliances that the token covers');
-  const answers = ownAnswers('Their names, and what is known of them.', 'Appliances');
-  app.get('/appliances', { schema: { ...list, response: answers } }, async (request) => {
+  const list = own('listAppliances', 'the appliances that the token covers', {
+    description: 'Their names, and what is known of them.',
+    schema: 'Appliances',
+  });
+  app.get('/appliances', { schema: list }, async (request) => {
     const { principal } = callerOf(request);
     const covered = describe().filter(({ name }) => principal.covers(name));
     return { appliances: covered.map(({ name, edition, version, vip }) => ({ name, edition, version, vip })) };
@@ -124,10 +128,12 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval }: Admi
 
 function registerParameters(app: FastifyInstance, { gateway, operations }: AdminRoutesParts): void {
   const schema = {
-    ...own('discoverParameters', 'the parameters of an operation, asked from the appliance'),
+    ...own('discoverParameters', 'the parameters of an operation, asked from the appliance', {
+      description: 'A descriptor for each parameter.',
+      schema: 'Parameters',
+    }),
     params: ApplianceParams,
     querystring: ParametersQuery,
-    response: ownAnswers('A descriptor for each parameter.', 'Parameters'),
   };
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.get('/appliances/:appliance/parameters', { schema, attachValidation: true }, async (request) => {
@@ -160,9 +166,11 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
 
 function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): void {
   const schema = {
-    ...own('readAudit', 'the audit, newest first, of what the token covers (admin)'),
+    ...own('readAudit', 'the audit, newest first, of what the token covers (admin)', {
+      description: 'The lines.',
+      schema: 'Audit',
+    }),
     querystring: AuditQuery,
-    response: ownAnswers('The lines.', 'Audit'),
   };
   app.withTypeProvider<SchemaTypes>().get('/audit', { schema, attachValidation: true }, async (request) => {
     const { principal } = callerOf(request);
@@ -196,18 +204,19 @@ function refuseInvalidAuditQuery({ validationError }: FastifyRequest): void {
 }
 
 function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: AdminRoutesParts): void {
-  const read = { ...own('readFreeze', 'whether changes are frozen'), response: ownAnswers('The state.', 'Freeze') };
+  const read = own('readFreeze', 'whether changes are frozen', { description: 'The state.', schema: 'Freeze' });
   app.get('/freeze', { schema: read }, async () =>
     freeze.state ? { frozen: true, ...freeze.state } : { frozen: false },
   );
 
+  const newState = { description: 'The new state.', schema: 'Freeze' } as const;
   const freezing = {
     ...own(
       'freeze',
       'refuse every operation that is not a read, until it is lifted (admin, with a token for all appliances)',
+      newState,
     ),
     headers: FreezeHeaders,
-    response: ownAnswers('The new state.', 'Freeze'),
   };
   app.put('/freeze', { schema: freezing, attachValidation: true }, async (request) => {
     const { principal, token } = callerOf(request);
@@ -240,9 +249,8 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: Adm
   });
 
   const unfreezing = {
-    ...own('unfreeze', 'let changes through again (admin, with a token for all appliances)'),
+    ...own('unfreeze', 'let changes through again (admin, with a token for all appliances)', newState),
     headers: UnfreezeHeaders,
-    response: ownAnswers('The new state.', 'Freeze'),
   };
   app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {
     authoriseOwn(callerOf(request).principal, 'unfreeze');

@@ -3,8 +3,7 @@ import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { NotificationSchema, type Proposals } from '../requests/proposals.ts';
 import { callerOf } from './admin-request.ts';
-import { ownAnswers } from './openapi/answers.ts';
-import { own } from './openapi/document.ts';
+import { own } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
 import { pathOf } from './request-checks.ts';
 
@@ -17,10 +16,10 @@ const alertsPath = '/alerts';
 
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
 export function registerAlerts(app: FastifyInstance, { proposals, bodies }: AlertRouteParts): void {
-  const schema = {
-    ...own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)"),
-    response: ownAnswers('How many alerts were taken up.', 'TakenAlerts'),
-  };
+  const schema = own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
+    description: 'How many alerts were taken up.',
+    schema: 'TakenAlerts',
+  });
   app.post(alertsPath, { schema }, async (request) =>
     proposals.take(await bodies.readJson(request, NotificationSchema), callerOf(request)),
   );

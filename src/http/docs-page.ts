@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { gatewayTag, openApiDocument, title } from './openapi/document.ts';
+import { gatewayTag } from './openapi/answers.ts';
+import { openApiDocument, title } from './openapi/document.ts';
 
 const documentPath = '/docs/openapi.json';
 

@@ -8,8 +8,7 @@ import type { Proposals } from '../requests/proposals.ts';
 import { AskedSchema, malformed } from '../requests/read-change.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
-import { ownAnswers } from './openapi/answers.ts';
-import { own } from './openapi/document.ts';
+import { own } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface RequestRoutesParts {
@@ -53,10 +52,11 @@ export function registerRequestRoutes(app: FastifyInstance, parts: RequestRoutes
 }
 
 function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies }: RequestRoutesParts): void {
-  const schema = {
-    ...own('askForChange', 'ask for a change, which another person approves'),
-    response: { 202: ownAnswers('The change request.', 'ChangeRequest')[200] },
-  };
+  const schema = own('askForChange', 'ask for a change, which another person approves', {
+    description: 'The change request.',
+    schema: 'ChangeRequest',
+    status: 202,
+  });
   app.post('/requests', { schema }, async (request, reply) => {
     const asked = await bodies.readJson(request, AskedSchema);
     const actor = callerOf(request);
@@ -75,9 +75,11 @@ function answerWaiting(reply: FastifyReply, made: ChangeRequest): ChangeRequest 
 function registerReading(app: FastifyInstance, { changeRequests, proposals }: RequestRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   const list = {
-    ...own('listChangeRequests', 'the change requests that the token covers, newest first'),
+    ...own('listChangeRequests', 'the change requests that the token covers, newest first', {
+      description: 'The change requests, without their plans.',
+      schema: 'ChangeRequests',
+    }),
     querystring: ListQuery,
-    response: ownAnswers('The change requests, without their plans.', 'ChangeRequests'),
   };
   routes.get('/requests', { schema: list, attachValidation: true }, async (request) => {
     if (request.validationError) throw malformed(`state is one of ${stateWords.join(', ')}`);
@@ -93,9 +95,11 @@ function registerReading(app: FastifyInstance, { changeRequests, proposals }: Re
     };
   });
   const one = {
-    ...own('readChangeRequest', 'a change request with its plan'),
+    ...own('readChangeRequest', 'a change request with its plan', {
+      description: 'The change request.',
+      schema: 'ChangeRequest',
+    }),
     params: RequestParams,
-    response: ownAnswers('The change request.', 'ChangeRequest'),
   };
   routes.get('/requests/:id', { schema: one }, async (request) =>
     changeRequests.get(request.params.id, callerOf(request).principal),
@@ -105,34 +109,29 @@ function registerReading(app: FastifyInstance, { changeRequests, proposals }: Re
 function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void {
   const { changeRequests, bodies } = parts;
   const routes = app.withTypeProvider<SchemaTypes>();
-  const response = ownAnswers('The change request in its new state.', 'ChangeRequest');
+  const decided = { description: 'The change request in its new state.', schema: 'ChangeRequest' } as const;
   const approving = {
-    ...own('approveChange', 'approve a plan, and carry it out (a token with approver)'),
+    ...own('approveChange', 'approve a plan, and carry it out (a token with approver)', { ...decided, status: 202 }),
     params: RequestParams,
   };
-  routes.post(
-    '/requests/:id/approve',
-    { schema: { ...approving, response: { 202: response[200] } } },
-    async (request, reply) => {
-      const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
-      const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
-      return answerWaiting(reply, approved);
-    },
-  );
-  const decisions = [
-    ['deny', own('denyChange', 'deny a change (a token with approver)'), (on: DecisionOn) => changeRequests.deny(on)],
-    [
-      'cancel',
-      own('cancelChange', 'take a change request back (its requester, or admin)'),
-      (on: DecisionOn) => changeRequests.cancel(on),
-    ],
-  ] as const;
-  for (const [word, about, decide] of decisions) {
-    routes.post(`/requests/:id/${word}`, { schema: { ...about, params: RequestParams, response } }, async (request) => {
-      const { reason } = await bodies.readJson(request, DecisionSchema);
-      return await decide(decisionOn(request, parts, reason));
-    });
-  }
+  routes.post('/requests/:id/approve', { schema: approving }, async (request, reply) => {
+    const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
+    const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
+    return answerWaiting(reply, approved);
+  });
+  const denying = { ...own('denyChange', 'deny a change (a token with approver)', decided), params: RequestParams };
+  routes.post('/requests/:id/deny', { schema: denying }, async (request) => {
+    const { reason } = await bodies.readJson(request, DecisionSchema);
+    return await changeRequests.deny(decisionOn(request, parts, reason));
+  });
+  const cancelling = {
+    ...own('cancelChange', 'take a change request back (its requester, or admin)', decided),
+    params: RequestParams,
+  };
+  routes.post('/requests/:id/cancel', { schema: cancelling }, async (request) => {
+    const { reason } = await bodies.readJson(request, DecisionSchema);
+    return await changeRequests.cancel(decisionOn(request, parts, reason));
+  });
 }
 
 /** Returns a decision on a request that the token covers; a refusal is audited with both. */

@@ -4,6 +4,7 @@ import { isOneOf, isRecord } from '../../lib/check.ts';
 import { problemCodes, problemStatus } from '../../gateway/problem.ts';
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import type { gatewaySchemas } from './gateway-schemas.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -89,11 +90,26 @@ export function answersOf(key: EndpointKey, row: EndpointRow): JsonObject {
 
 const refused = 'A refusal or failure of the gateway; `code` says which.';
 
-/** Returns the answers of a route that the gateway serves itself, for its schema. */
-export function ownAnswers(description: string, schema: string): JsonObject {
+/** The tag of the routes that the gateway answers itself. */
+export const gatewayTag = 'gateway';
+
+interface OwnAnswer {
+  readonly description: string;
+  /** The name of its component. */
+  readonly schema: keyof typeof gatewaySchemas;
+  readonly status?: number;
+}
+
+/** Returns what the document shows of a route of the gateway itself, as parts of its schema. */
+export function own(operationId: string, summary: string, { description, schema, status = 200 }: OwnAnswer) {
   return {
-    200: { description, content: json(schemaRef(schema)) },
-    default: { description: refused, content: problem },
+    operationId,
+    tags: [gatewayTag],
+    summary,
+    response: {
+      [status]: { description, content: json(schemaRef(schema)) },
+      default: { description: refused, content: problem },
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { roleMay } from '../../gateway/policy.ts';
 import { roles } from '../../gateway/principal.ts';
 import { endpoints } from '../../appliance/api/table.ts';
-import { type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './answers.ts';
+import { gatewayTag, type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './answers.ts';
 import { gatewaySchemas } from './gateway-schemas.ts';
 import { type OpenApiOperation, operationOf, placeRows, sharedParameters } from './operation.ts';
 
@@ -17,14 +17,6 @@ export interface OpenApiDocument {
 }
 
 export const title = 'zlb-exporter admin gateway';
-
-/** The tag of the routes that the gateway answers itself. */
-export const gatewayTag = 'gateway';
-
-/** Returns the schema parts of a route of the gateway itself that name and describe it. */
-export function own(operationId: string, summary: string) {
-  return { operationId, tags: [gatewayTag], summary };
-}
 
 /**
  * Returns the admin listener in OpenAPI 3.1: every row of the table. @fastify/swagger adds the

@@ -65,6 +65,13 @@ describe('the document', () => {
       'readFreeze',
       'freeze',
       'unfreeze',
+      'askForChange',
+      'listChangeRequests',
+      'readChangeRequest',
+      'approveChange',
+      'denyChange',
+      'cancelChange',
+      'postAlerts',
     ]);
   });
 
@@ -201,6 +208,12 @@ describe('an operation of an appliance', () => {
     expect(responses[502]?.description).toContain('upstream_unauthorized');
     expect(Object.keys(responses[502]?.content ?? {})).toEqual(['application/problem+json']);
     expect(responses[402]?.description).toContain('activation certificate');
+  });
+
+  it('has the refusals of each operation of the gateway itself, except for those of the document', () => {
+    const withoutRefusals = operations.filter(({ operation }) => operation.responses['default'] === undefined);
+
+    expect(withoutRefusals.map(({ operation }) => operation.operationId)).toEqual(['readOpenApiDocument']);
   });
 });
 
