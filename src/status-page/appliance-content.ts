@@ -1,33 +1,25 @@
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
-import {
-  backTo,
-  changeList,
-  emptyNote,
-  factList,
-  paginate,
-  pagination,
-  panel,
-  problemList,
-  singlePanel,
-} from './section.ts';
+import { backTo, changeList, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
-import { html, type Markup } from './html.ts';
+import { html, type Markup, type Part } from './html.ts';
 import { allReadingChips } from './reading-chips.ts';
 import { type Severity, severityOf, stateMark, wordOf } from './severity.ts';
 import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
 import { isoTime } from './times.ts';
+import type { View } from './view.ts';
 
-const farmsOfSheet = 100;
 const maxBackends = 24;
 const mostCertificates = 100;
 const mostChanges = 30;
 const mostProblems = 100;
 
+type ApplianceView = View & { readonly kind: 'appliance' };
+
 /** Renders one appliance, with all of its farms and their backends. */
-export function applianceContent(health: ApplianceHealth, page: number | undefined, summary: HealthSummary): Markup {
+export function applianceContent(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Markup {
   const { status, problems } = health;
   const { name } = status;
   const nowMs = summary.takenAtMs;
@@ -38,7 +30,7 @@ export function applianceContent(health: ApplianceHealth, page: number | undefin
 ${overallStatusHeading(overallStatusOf([health], problems))}
 <div class="columns"><div>
 ${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, mostProblems), nowMs, name))}
-${panel('farms', 'Farms', farmsOf(health, page, nowMs))}
+${panel('farms', 'Farms', farmsOf(health, view, nowMs))}
 </div><div>
 ${panel('appliance', 'The appliance', facts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
@@ -51,15 +43,13 @@ ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No st
 
 const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
 
-function farmsOf(health: ApplianceHealth, page: number | undefined, nowMs: number): Markup | (Markup | false)[] {
-  const { name: appliance, farms } = health.status;
+function farmsOf(health: ApplianceHealth, view: ApplianceView, nowMs: number): Part {
+  const { farms } = health.status;
   if (farms === undefined) return notRead;
   if (farms.length === 0) return emptyNote('It has no farms.');
-  const part = paginate(farms.length, farmsOfSheet, page);
-  return [
-    farmList(sortedFarms(health, farms).slice(part.from, part.to), nowMs, maxBackends),
-    pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance, page: other })),
-  ];
+  const render = (from: number, to: number): Markup =>
+    farmList(sortedFarms(health, farms).slice(from, to), nowMs, maxBackends);
+  return listPage({ view, count: farms.length, noun: 'farm', render });
 }
 
 function interfaceChips({ interfaces }: ApplianceStatus): Markup {

@@ -40,7 +40,7 @@ export function certificateTable(certificates: readonly CertificateOnPage[], now
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, usedBy)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
+<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, certificate: file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, usedBy)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 

@@ -69,7 +69,7 @@ function details(appliance: string, farm: FarmStatus, nowMs: number, most: numbe
     hasHealthCheck === false &&
       html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
     certificates.length > 0 &&
-      html`presents ${linkList(certificates, (file) => ({ kind: 'certificate', appliance, file }))}`,
+      html`presents ${linkList(certificates, (certificate) => ({ kind: 'certificate', appliance, certificate }))}`,
     ...(farm.probe ? probeFacts(farm.probe) : []),
     // A link in the summary would be one thing to press inside another.
     Number.isFinite(most) &&

@@ -4,11 +4,11 @@ import {
   backTo,
   changeList,
   emptyNote,
+  listPage,
   moreLink,
-  paginate,
-  pagination,
   panel,
   problemList,
+  rowsOfPage,
   singlePanel,
 } from './section.ts';
 import { type ExporterFacts, exporterPanel, linkPanel } from './exporter-panel.ts';
@@ -25,7 +25,6 @@ const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8
 const leastForGroups = 8;
 const maxGroups = 20;
 const appliancesBesideGroups = 12;
-const rowsOfSheet = 100;
 
 /** A list of the fleet: its first rows are on the first page, all of them on pages of its own. */
 interface FleetList {
@@ -112,46 +111,40 @@ function groupsPanel(groups: readonly Group[], by: string, otherDividers: readon
 
 /** Renders one list in full. */
 export function listContent(
-  { list, page }: View & { readonly kind: 'list' },
+  view: View & { readonly kind: 'list' },
   summary: HealthSummary,
   problems: readonly Problem[],
 ): Markup {
-  const { heading, noun, count, render } = fleetList(list, summary, problems);
-  const part = paginate(count, rowsOfSheet, page);
+  const { heading, ...list } = fleetList(view.list, summary, problems);
   return html`${backTo()}
-${singlePanel(list, heading, [
-  count === 0 ? emptyNote('There is none.') : render(part.from, part.to),
-  pagination(part, noun, (other) => ({ kind: 'list', list, page: other })),
-])}`;
+${singlePanel(view.list, heading, listPage({ view, ...list }))}`;
 }
 
 /** Renders the groups of a label, or of the edition. */
-export function groupsContent({ by, page }: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
+export function groupsContent(view: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
+  const { by } = view;
   const groups = groupsBy(by, summary.perAppliance);
-  const part = paginate(groups.length, rowsOfSheet, page);
+  const render = (from: number, to: number): Markup => groupTable(groups.slice(from, to));
   const others = dividersOf(summary.perAppliance).filter((each) => each !== by);
   return html`${backTo()}
 ${singlePanel('groups', html`Appliances by <bdi>${by}</bdi>`, [
-  part.count === 0 ? emptyNote('There is none.') : groupTable(groups.slice(part.from, part.to)),
-  pagination(part, 'group', (other) => ({ kind: 'groups', by, page: other })),
+  listPage({ view, count: groups.length, noun: 'group', render }),
   dividerLinks(others),
 ])}`;
 }
 
 /** Renders the problems and the appliances of one group. */
 export function groupContent(
-  { by, group, page }: View & { readonly kind: 'group' },
+  view: View & { readonly kind: 'group' },
   { perAppliance, takenAtMs }: HealthSummary,
 ): Markup {
+  const { by, group } = view;
   const appliances = groupsBy(by, perAppliance).find(({ value }) => value === group)?.appliances ?? [];
   const problems = appliances.flatMap((each) => each.problems).toSorted(compareProblems);
-  const part = paginate(appliances.length, rowsOfSheet, page);
+  const render = (from: number, to: number): Markup => applianceTable(appliances.slice(from, to), takenAtMs);
   return html`${backTo()}
 <p class="name">${groupName({ by, value: group })}</p>
 ${overallStatusHeading(overallStatusOf(appliances, problems))}
-${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, rowsOfSheet), takenAtMs))}
-${panel('appliances', 'Appliances', [
-  part.count === 0 ? emptyNote('There is none.') : applianceTable(appliances.slice(part.from, part.to), takenAtMs),
-  pagination(part, 'appliance', (other) => ({ kind: 'group', by, group, page: other })),
-])}`;
+${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, rowsOfPage), takenAtMs))}
+${panel('appliances', 'Appliances', listPage({ view, count: appliances.length, noun: 'appliance', render }))}`;
 }

@@ -51,29 +51,29 @@ export function moreLink(rest: number, view: View): Markup | false {
   return rest > 0 && html`<p class="more"><a href="${linkTo(view)}">and ${rest.toLocaleString('en')} more</a></p>`;
 }
 
-/** One page of a long list. */
-interface ListPage {
-  /** The index of the first row, and that after the last one. */
-  readonly from: number;
-  readonly to: number;
-  readonly page: number;
-  readonly pages: number;
+/** A list that is shown in pages. */
+interface LongList {
+  /** The page is the last one if the view has a higher one. */
+  readonly view: Extract<View, { readonly page?: number }>;
   readonly count: number;
+  /** The name of one row, such as `farm`. */
+  readonly noun: string;
+  readonly render: (from: number, to: number) => Markup;
 }
 
-/** Returns a page of a list of `count` rows; the last one if `page` is too high. */
-export function paginate(count: number, ofEach: number, page = 1): ListPage {
-  const pages = Math.max(1, Math.ceil(count / ofEach));
-  const actual = Math.min(page, pages);
-  return { from: (actual - 1) * ofEach, to: actual * ofEach, page: actual, pages, count };
-}
+/** Rows of a page of a list. */
+export const rowsOfPage = 100;
 
-/** Renders links to the previous and the next page; `what` is a noun such as `farm`. */
-export function pagination({ page, pages, count }: ListPage, what: string, to: (page: number) => View): Markup | false {
-  if (pages === 1) return false;
-  return html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkTo(to(page - 1))}">Page before</a>` : html`<span></span>`}
-<span>Page ${page} of ${pages} · ${countOf(count, what)}</span>
-${page < pages ? html`<a rel="next" href="${linkTo(to(page + 1))}">Next page</a>` : html`<span></span>`}</nav>`;
+/** Renders the page of a list that a view asks for, with links to the pages before and after. */
+export function listPage({ view, count, noun, render }: LongList): readonly Part[] {
+  if (count === 0) return [emptyNote('There is none.')];
+  const pages = Math.ceil(count / rowsOfPage);
+  const page = Math.min(view.page ?? 1, pages);
+  const linkToPage = (other: number): string => linkTo({ ...view, page: other });
+  const links = html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkToPage(page - 1)}">Page before</a>` : html`<span></span>`}
+<span>Page ${page} of ${pages} · ${countOf(count, noun)}</span>
+${page < pages ? html`<a rel="next" href="${linkToPage(page + 1)}">Next page</a>` : html`<span></span>`}</nav>`;
+  return [render((page - 1) * rowsOfPage, page * rowsOfPage), pages > 1 && links];
 }
 
 /** Renders problems, without a link to the appliance `onPageOf`, whose page it is. */
@@ -107,7 +107,7 @@ function linkOf(
 ): string | undefined {
   if (appliance === undefined) return './#exporter';
   if (farm !== undefined) return linkTo({ kind: 'farm', appliance, farm });
-  if (file !== undefined) return linkTo({ kind: 'certificate', appliance, file });
+  if (file !== undefined) return linkTo({ kind: 'certificate', appliance, certificate: file });
   return appliance === onPageOf ? undefined : linkTo({ kind: 'appliance', appliance });
 }
 

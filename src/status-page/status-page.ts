@@ -77,7 +77,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     // Summary, sorting and rendering take a few milliseconds each for a thousand appliances.
     await nextTurn();
     const content = await contentOf(view, summary, parts);
-    const frame = { search: view.kind === 'search' ? view.text : '', takenAtMs: summary.takenAtMs, build, banner };
+    const frame = { search: view.kind === 'search' ? view.q : '', takenAtMs: summary.takenAtMs, build, banner };
     return {
       status: content.status ?? 200,
       text: documentOf(content, frame),
@@ -120,8 +120,8 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
     case 'group':
       return { ...head, main: groupContent(view, summary) };
     case 'search': {
-      const found = await search(summary, view.text);
-      return { ...head, main: searchContent(view.text, found, summary.takenAtMs) };
+      const found = await search(summary, view.q);
+      return { ...head, main: searchContent(view.q, found, summary.takenAtMs) };
     }
     case 'appliance':
     case 'farm':
@@ -143,8 +143,8 @@ function contentOfAppliance(
   summary: HealthSummary,
 ): Markup {
   if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs);
-  if (view.kind === 'certificate') return certificateContent(health, view.file, summary.takenAtMs);
-  return applianceContent(health, view.page, summary);
+  if (view.kind === 'certificate') return certificateContent(health, view.certificate, summary.takenAtMs);
+  return applianceContent(health, view, summary);
 }
 
 function notWatched(message: string): StatusContent {

@@ -5,18 +5,21 @@ export const lists = ['problems', 'appliances', 'certificates', 'activations', '
 
 export type List = (typeof lists)[number];
 
-/** The content of a page; pages of a list count from 1, which is the default. */
+/**
+ * The content of a page. All but the kind are the query of its address; pages of a list count from
+ * 1, which is the default.
+ */
 export type View =
   | { readonly kind: 'fleet' }
   /** One list in full. */
   | { readonly kind: 'list'; readonly list: List; readonly page?: number }
   | { readonly kind: 'appliance'; readonly appliance: string; readonly page?: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
-  | { readonly kind: 'certificate'; readonly appliance: string; readonly file: string }
+  | { readonly kind: 'certificate'; readonly appliance: string; readonly certificate: string }
   /** The groups of a label, or of the edition. */
   | { readonly kind: 'groups'; readonly by: string; readonly page?: number }
   | { readonly kind: 'group'; readonly by: string; readonly group: string; readonly page?: number }
-  | { readonly kind: 'search'; readonly text: string };
+  | { readonly kind: 'search'; readonly q: string };
 
 /** Longer than any name. */
 const maxSearchLength = 200;
@@ -26,15 +29,15 @@ const maxPage = 100_000;
 export function readView(query: Readonly<Record<string, unknown>>): View {
   const appliance = textIn(query, 'appliance');
   const farm = textIn(query, 'farm');
-  const file = textIn(query, 'certificate');
+  const certificate = textIn(query, 'certificate');
   const list = textIn(query, 'list');
   const by = textIn(query, 'by');
   const group = textIn(query, 'group');
-  const search = textIn(query, 'q')?.trim().slice(0, maxSearchLength);
+  const q = textIn(query, 'q')?.trim().slice(0, maxSearchLength);
   if (appliance !== undefined && farm !== undefined) return { kind: 'farm', appliance, farm };
-  if (appliance !== undefined && file !== undefined) return { kind: 'certificate', appliance, file };
+  if (appliance !== undefined && certificate !== undefined) return { kind: 'certificate', appliance, certificate };
   if (appliance !== undefined) return { kind: 'appliance', appliance, page: pageIn(query) };
-  if (search) return { kind: 'search', text: search };
+  if (q) return { kind: 'search', q };
   if (isOneOf(lists, list)) return { kind: 'list', list, page: pageIn(query) };
   if (by !== undefined && group !== undefined) return { kind: 'group', by, group, page: pageIn(query) };
   if (by !== undefined) return { kind: 'groups', by, page: pageIn(query) };
@@ -64,28 +67,7 @@ export function runbookLink(alert: string, labels: RunbookLabels): string {
 }
 
 /** Returns one query for all spellings of a view; decoding it gives the view again. */
-export function queryOf(view: View): string {
-  switch (view.kind) {
-    case 'fleet':
-      return '';
-    case 'list':
-      return query({ list: view.list, page: view.page ?? 1 });
-    case 'appliance':
-      return query({ appliance: view.appliance, page: view.page ?? 1 });
-    case 'farm':
-      return query({ appliance: view.appliance, farm: view.farm });
-    case 'certificate':
-      return query({ appliance: view.appliance, certificate: view.file });
-    case 'groups':
-      return query({ by: view.by, page: view.page ?? 1 });
-    case 'group':
-      return query({ by: view.by, group: view.group, page: view.page ?? 1 });
-    case 'search':
-      return query({ q: view.text });
-  }
-}
-
-function query(parameters: Readonly<Record<string, string | number>>): string {
-  const written = Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]);
-  return new URLSearchParams(written.filter(([name, value]) => name !== 'page' || value !== '1')).toString();
+export function queryOf({ kind: _kind, ...view }: View): string {
+  const parameters = Object.entries(view).filter(([name, value]) => name !== 'page' || value !== 1);
+  return new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, String(value)])).toString();
 }

@@ -9,10 +9,10 @@ const anyView: fc.Arbitrary<View> = fc.oneof(
   fc.record({ kind: fc.constant('list' as const), list: fc.constantFrom(...lists), page }),
   fc.record({ kind: fc.constant('appliance' as const), appliance: name, page }),
   fc.record({ kind: fc.constant('farm' as const), appliance: name, farm: name }),
-  fc.record({ kind: fc.constant('certificate' as const), appliance: name, file: name }),
+  fc.record({ kind: fc.constant('certificate' as const), appliance: name, certificate: name }),
   fc.record({ kind: fc.constant('groups' as const), by: name, page }),
   fc.record({ kind: fc.constant('group' as const), by: name, group: fc.string(), page }),
-  fc.record({ kind: fc.constant('search' as const), text: fc.string({ minLength: 1 }).map((text) => `x${text}x`) }),
+  fc.record({ kind: fc.constant('search' as const), q: fc.string({ minLength: 1 }).map((text) => `x${text}x`) }),
 );
 
 describe('the query of a view', () => {
@@ -41,7 +41,7 @@ describe('the query of a view', () => {
   });
 
   it('limits the length of a search', () => {
-    expect(readView({ q: 'x'.repeat(5_000) })).toEqual({ kind: 'search', text: 'x'.repeat(200) });
+    expect(readView({ q: 'x'.repeat(5_000) })).toEqual({ kind: 'search', q: 'x'.repeat(200) });
   });
 });
 
