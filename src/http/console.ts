@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept } from '../lib/accept.ts';
-import { type Asset, loadAssets } from '../status-page/assets.ts';
+import { loadAssets, readAssets } from '../status-page/assets.ts';
 import { html, markupText } from '../status-page/html.ts';
 import { severityIcons } from '../status-page/severity.ts';
 import { unknownPath } from './admin-relay.ts';
@@ -21,15 +21,7 @@ const contentPolicy = [
 
 const pageHeaders = { 'content-security-policy': contentPolicy, 'cache-control': 'no-store' } as const;
 const html5 = 'text/html; charset=utf-8';
-const script = 'text/javascript; charset=utf-8';
-const files = {
-  'console.css': 'text/css; charset=utf-8',
-  'console.js': script,
-  'gateway.js': script,
-  'make.js': script,
-  'rights.js': script,
-  'view.js': script,
-} as const;
+const folder = new URL('console/', import.meta.url);
 /** Assets of the status page that this page loads too. */
 const borrowed = ['page.css', 'match.js', 'times.js', 'warning.svg', 'well.svg', 'unknown.svg'];
 
@@ -38,10 +30,11 @@ const borrowed = ['page.css', 'match.js', 'times.js', 'warning.svg', 'well.svg',
  * nothing but what the program ships: all data come with a token.
  */
 export function registerConsole(app: FastifyInstance): void {
-  const page = read('index.html').toString().replace('<!-- signs -->', markupText(severityIcons));
+  const page = readFileSync(new URL('index.html', folder), 'utf8').replace('<!-- signs -->', markupText(severityIcons));
   app.get('/console', (_request, reply) => reply.headers(pageHeaders).type(html5).send(page));
-  for (const { path, type, bytes } of consoleAssets())
-    app.get(path, (_request, reply) => reply.headers(pageHeaders).type(type).send(bytes));
+  const shared = loadAssets().filter(({ name }) => borrowed.includes(name));
+  for (const { name, type, bytes } of [...readAssets(folder), ...shared])
+    app.get(`/console/${name}`, (_request, reply) => reply.headers(pageHeaders).type(type).send(bytes));
   app.get('/', (request, reply) => {
     if (!wantsFrontPage(request)) throw unknownPath();
     return reply
@@ -81,14 +74,3 @@ const frontPage = markupText(html`<!doctype html>
 </body>
 </html>
 `);
-
-function consoleAssets(): readonly Asset[] {
-  const own = Object.entries(files).map(([name, type]) => ({ path: `/console/${name}`, type, bytes: read(name) }));
-  const shared = loadAssets().map((asset) => ({ ...asset, path: asset.path.replace('/assets/', '/console/') }));
-  return [...own, ...shared.filter(({ path }) => borrowed.includes(path.replace('/console/', '')))];
-}
-
-/** Reads a file from the folder beside this one; the build copies it. */
-function read(name: string): Buffer {
-  return readFileSync(new URL(`console/${name}`, import.meta.url));
-}

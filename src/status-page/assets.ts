@@ -1,23 +1,21 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { markupText } from './html.ts';
 import { severityIcons, type Severity } from './severity.ts';
 
 /** A file that a page loads. */
 export interface Asset {
-  readonly path: string;
+  readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-const script = 'text/javascript; charset=utf-8';
-const files = {
-  'page.css': 'text/css; charset=utf-8',
-  'page.js': script,
-  'match.js': script,
-  'times.js': script,
-} as const;
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
 
 const iconColours: Readonly<Record<Severity, string>> = {
   critical: '#d13438',
@@ -27,19 +25,22 @@ const iconColours: Readonly<Record<Severity, string>> = {
   well: '#2c9a5f',
 };
 
-/** Reads the assets from the folder beside this file; the build copies it. */
+/** Reads the styles and scripts of a folder beside a source file; the build copies it. */
+export function readAssets(folder: URL): readonly Asset[] {
+  return readdirSync(folder).flatMap((name) => {
+    const type = types[extname(name)];
+    return type === undefined ? [] : { name, type, bytes: readFileSync(new URL(name, folder)) };
+  });
+}
+
+/** Returns the assets of the status page. */
 export function loadAssets(): readonly Asset[] {
-  const read = Object.entries(files).map(([name, type]) => ({
-    path: `/assets/${name}`,
-    type,
-    bytes: readFileSync(new URL(`assets/${name}`, import.meta.url)),
-  }));
   const icons = Object.entries(iconColours).map(([level, colour]) => ({
-    path: `/assets/${level}.svg`,
+    name: `${level}.svg`,
     type: 'image/svg+xml',
     bytes: Buffer.from(icon(level, colour)),
   }));
-  return [...read, ...icons];
+  return [...readAssets(new URL('assets/', import.meta.url)), ...icons];
 }
 
 /**

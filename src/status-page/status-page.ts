@@ -47,7 +47,8 @@ const pageHeaders = { 'content-security-policy': contentPolicy, 'referrer-policy
 export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts): void {
   const { describe, exporter, spoken, now } = parts;
   const assets = loadAssets();
-  for (const { path, type, bytes } of assets) app.get(path, (_request, reply) => reply.type(type).send(bytes));
+  for (const { name, type, bytes } of assets)
+    app.get(`/assets/${name}`, (_request, reply) => reply.type(type).send(bytes));
   registerRunbooks(app, spoken);
 
   const { version, isDemonstration } = exporter();
