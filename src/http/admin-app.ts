@@ -14,7 +14,7 @@ import type { BodyLimits } from '../gateway/request-body.ts';
 import type { ChangeRequests } from '../requests/change-requests.ts';
 import type { Proposals } from '../requests/proposals.ts';
 import type { Secret } from '../lib/secret.ts';
-import { type AccessLog, createAccessLog } from './access-log.ts';
+import { recordAnswer, recordRefusal } from './access-log.ts';
 import { registerAdminRelay, unknownPath } from './admin-relay.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { registerAlerts, refuseOtherThanAlerts } from './alert-route.ts';
@@ -80,7 +80,6 @@ export interface AdminListener {
 /** Creates the listener for changes. Only the documentation and the pages need no token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<AdminListener> {
   const { principals, log, build } = parts;
-  const accessLog = createAccessLog(parts);
   const { app, connections } = createApp(parts);
   declareContext(app);
   refuseUnknownPaths(app);
@@ -95,7 +94,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   app.addHook('onRequest', async (request, reply) => {
     const context = startContext(request, reply);
     // On `close`, not when the answer is sent: a caller that leaves early is logged too.
-    reply.raw.once('close', () => accessLog.finished(request, reply, context));
+    reply.raw.once('close', () => recordAnswer(parts, request, reply));
     const isPublic = publicPaths.test(pathOf(request)) || wantsFrontPage(request);
     void reply.headers({ 'x-request-id': request.id, ...(isPublic ? pageHeaders : privateHeaders) });
     if (isPublic) {
@@ -108,7 +107,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     rejectCrossOrigin(request);
     refuseOtherThanAlerts(request, context.principal);
   });
-  setErrorHandler(app, accessLog, log);
+  setErrorHandler(app, parts);
   const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
   registerConsole(app);
   registerAdminRoutes(app, parts);
@@ -154,17 +153,17 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
   return guarded;
 }
 
-function setErrorHandler(app: FastifyInstance, accessLog: AccessLog, log: Logger): void {
+function setErrorHandler(app: FastifyInstance, parts: AdminAppParts): void {
   app.setErrorHandler(async (error, request, reply) => {
-    const context = contextOf(request);
     const problem = toProblem(error);
-    // A stack trace of ours would not explain why an appliance is unreachable.
-    if (problem.code === 'internal_error' && !context.signal.aborted)
-      log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
-    else if (problem.status >= 500 && !context.signal.aborted)
-      log.warn({ code: problem.code, because: problem.message, request: context.id }, 'admin request failed');
-    await accessLog.rejected(request, problem);
-    return sendProblem(reply, problem, context);
+    if (problem.status >= 500 && !contextOf(request).signal.aborted) {
+      // A stack trace of ours would not explain why an appliance is unreachable.
+      const { code, message: because, cause = error } = problem;
+      if (code === 'internal_error') parts.log.error({ err: cause, request: request.id }, 'admin request failed');
+      else parts.log.warn({ code, because, request: request.id }, 'admin request failed');
+    }
+    await recordRefusal(parts, request, problem);
+    return sendProblem(reply, problem);
   });
 }
 
@@ -181,7 +180,7 @@ function rawProblem(problem: AdminProblem): RawResponse {
   return {
     status: problem.status,
     headers: { 'content-type': 'application/problem+json', 'x-request-id': id },
-    body: JSON.stringify(problemBody(problem, { id, compatible: false })),
+    body: JSON.stringify(problemBody(problem, id)),
   };
 }
 

@@ -16,9 +16,6 @@ import { pathOf } from './request-checks.ts';
  * metrics.
  */
 export interface RequestContext {
-  readonly id: string;
-  /** True for a path of the appliance's own API. */
-  readonly compatible: boolean;
   readonly signal: AbortSignal;
   /** When the request came, by `performance.now()`. */
   readonly startedAtMs: number;
@@ -46,8 +43,7 @@ export function startContext(request: FastifyRequest, reply: FastifyReply): Requ
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const compatible = knownBasePaths.some((prefix) => request.originalUrl.startsWith(prefix));
-  const context = { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
+  const context = { signal: gone.signal, startedAtMs: performance.now() };
   request.setDecorator<RequestContext>(decorator, context);
   return context;
 }
@@ -72,11 +68,11 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** Returns what the audit records of a request. */
 export function subjectOf(request: FastifyRequest): Subject {
-  const { id, appliance, call, reason } = contextOf(request);
+  const { appliance, call, reason } = contextOf(request);
   const { principal, token } = callerOf(request);
   const operation = call?.operation.key;
   return {
-    id,
+    id: request.id,
     principal,
     token,
     appliance,
@@ -143,23 +139,26 @@ function malformed(detail: string, remedy: string): AdminProblem {
 }
 
 /** Sends a refusal; on compatible paths it also has the fields of the appliance's own API. */
-export function sendProblem(reply: FastifyReply, problem: AdminProblem, context: RequestContext): FastifyReply {
+export function sendProblem(reply: FastifyReply, problem: AdminProblem): FastifyReply {
+  const { id, raw, originalUrl } = reply.request;
   // The unread rest of a body would be parsed as the next request; unknown callers need no open
   // connection.
-  const unread = !reply.request.raw.complete;
+  const unread = !raw.complete;
+  const { title, message, remedy } = problem;
+  const isCompatible = knownBasePaths.some((prefix) => originalUrl.startsWith(prefix));
+  const ofAppliance = isCompatible && { error: 'true', description: title, message: `${message} ${remedy}` };
   return (
     reply
       .code(problem.status)
       .headers({ ...problem.headers, ...(unread || problem.status === 401 ? { connection: 'close' } : {}) })
       .header('content-type', 'application/problem+json')
       // As bytes: Fastify adds a charset to a string, and problem+json has no such parameter.
-      .send(Buffer.from(JSON.stringify(problemBody(problem, context))))
+      .send(Buffer.from(JSON.stringify({ ...problemBody(problem, id), ...ofAppliance })))
   );
 }
 
 /** Returns a refusal in the form of RFC 9457. */
-export function problemBody(problem: AdminProblem, { id, compatible }: Pick<RequestContext, 'id' | 'compatible'>) {
-  const { code, status, title, message: detail, remedy, members } = problem;
+export function problemBody({ code, status, title, message: detail, remedy, members }: AdminProblem, id: string) {
   return {
     type: `urn:zlb-exporter:problem:${code}`,
     title,
@@ -169,7 +168,6 @@ export function problemBody(problem: AdminProblem, { id, compatible }: Pick<Requ
     remedy,
     request_id: id,
     ...members,
-    ...(compatible ? { error: 'true', description: title, message: `${detail} ${remedy}` } : {}),
   };
 }
 
