@@ -7,6 +7,7 @@ import { steadyNow } from '../lib/time.ts';
 import type { Encoding, Format, Representation } from '../metrics/page.ts';
 import { largestNetwork } from './connections.ts';
 import { ThrottledLog } from './throttled-log.ts';
+import { plainText } from './web-access.ts';
 import { type AcceptRange, parseAccept, weightOfCoding } from '../lib/accept.ts';
 
 export interface PageParts {
@@ -90,7 +91,7 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
     if (!makeRoomFor(request, bytes)) {
       throttledLog.write('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
       const sentence = `${unfinished.size} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
-      return reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);
+      return reply.code(503).header('retry-after', '5').type(plainText).send(sentence);
     }
     track(response, bytes);
     const { format, encoding } = form;

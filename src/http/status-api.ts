@@ -5,6 +5,7 @@ import { createTimeSlice } from '../lib/time.ts';
 import type { Fleet } from '../poller/fleet.ts';
 import type { ApplianceStatus } from '../poller/status.ts';
 import type { SchemaTypes } from './create-app.ts';
+import { plainText } from './web-access.ts';
 
 /** The query of routes that show all appliances, or those named. */
 export const ApplianceQuery = Type.Object({ appliance: Type.Array(Type.String(), { default: [] }) });
@@ -16,7 +17,7 @@ export const ApplianceQuery = Type.Object({ appliance: Type.Array(Type.String(),
 export function sendUnknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
   return reply
     .code(404)
-    .type('text/plain; charset=utf-8')
+    .type(plainText)
     .send(`${unknownApplianceMessage(shard)}\n`);
 }
 
