@@ -8,7 +8,7 @@ import { allReadingChips } from './reading-chips.ts';
 import { type Severity, severityOf, stateMark, wordOf } from './severity.ts';
 import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
-import { isoTime } from './times.ts';
+import { utcTime } from './times.ts';
 import type { View } from './view.ts';
 
 const maxBackends = 24;
@@ -108,13 +108,12 @@ function certificateFacts(certificate: CertificateStatus): Markup {
   return factList([
     ['Name', html`<bdi>${commonName || 'unknown'}</bdi>`],
     ['Issued by', html`<bdi>${issuer || 'unknown'}</bdi>`],
-    ['Valid from', secondOf(notBeforeSeconds)],
-    ['Valid until', secondOf(notAfterSeconds)],
+    ['Valid from', utcOf(notBeforeSeconds)],
+    ['Valid until', utcOf(notAfterSeconds)],
     ['The appliance calls it', kind === 'csr' ? 'a request' : wordOf(state)],
   ]);
 }
 
-function secondOf(seconds: number | undefined): string {
-  const iso = seconds === undefined ? undefined : isoTime(seconds * 1_000);
-  return iso?.replace('T', ' ').replace('Z', ' UTC') ?? 'unknown';
+function utcOf(seconds: number | undefined): string {
+  return (seconds === undefined ? undefined : utcTime(seconds * 1_000)) ?? 'unknown';
 }

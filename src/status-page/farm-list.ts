@@ -1,5 +1,5 @@
 import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
-import { compareNames, html, type Markup, type Part } from './html.ts';
+import { compareNames, html, joined, type Markup, type Part } from './html.ts';
 import type { ApplianceHealth } from './health-summary.ts';
 import { linkList } from './section.ts';
 import { linkTo } from './view.ts';
@@ -119,8 +119,8 @@ function noBackends({ profile, state, backends, configuredBackends }: FarmStatus
 function inConfiguration(backends: readonly BackendName[], most: number): Markup {
   if (backends.length === 0) return html`None is configured.`;
   const rest = backends.length - most;
-  const names = backends.slice(0, most).map(({ backend }, index) => html`${index > 0 && ', '}<bdi>${backend}</bdi>`);
-  return html`Configured: ${names}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
+  const names = backends.slice(0, most).map(({ backend }) => html`<bdi>${backend}</bdi>`);
+  return html`Configured: ${joined(names, ', ')}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
 }
 
 function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {

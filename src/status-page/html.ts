@@ -18,6 +18,11 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { [source]: text };
 }
 
+/** Creates markup of parts with a separator between them. */
+export function joined(parts: readonly Part[], separator: string): Markup {
+  return html`${parts.map((part, index) => [index > 0 && separator, part])}`;
+}
+
 /** Returns files of ours as markup; never use it for text from elsewhere. */
 export function trusted(text: string): Markup {
   return { [source]: text };

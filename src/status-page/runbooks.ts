@@ -1,4 +1,4 @@
-import { html, type Markup, markupText, trusted } from './html.ts';
+import { html, joined, type Markup, markupText, trusted } from './html.ts';
 
 /**
  * Labels of alerts that commands and queries of the runbooks use, as variables of the same names.
@@ -61,28 +61,24 @@ export function runbooksFor(source: string, labels: RunbookLabels): Markup {
     const missing = used.filter((label) => valueOf(label) === undefined);
     return html`<p class="labels">${
       known.length > 0 &&
-      html`Filled in: ${inARow(
+      html`Filled in: ${joined(
         known.map((label) => html`${label} <b><bdi>${valueOf(label)}</bdi></b>`),
         ', ',
       )}. `
     }${
       odd.length > 0 &&
-      html`Set in the shell first: ${inARow(
+      html`Set in the shell first: ${joined(
         odd.map((label) => html`<code>${assignment(label, valueOf(label) ?? '')}</code>`),
         ' ',
       )}. `
     }${
       missing.length > 0 &&
-      html`${inARow(
+      html`${joined(
         missing.map((label) => html`<code>$${label}</code>`),
         ' and ',
       )} ${missing.length === 1 ? 'stands for a label' : 'stand for labels'} of the alert. Set ${missing.length === 1 ? 'it' : 'them'} in the shell (<code>${missing.map((label) => `${label}=NAME`).join(' ')}</code>), or open this page with <code>?${missing.map((label) => `${label}=NAME`).join('&')}</code>, as the status page does. `
     }<a href="#commands">About the commands</a></p>`;
   }
-}
-
-function inARow(parts: readonly Markup[], separator: string): Markup {
-  return html`${parts.map((part, index) => html`${index > 0 && separator}${part}`)}`;
 }
 
 function assignment(label: string, value: string): string {

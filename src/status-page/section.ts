@@ -1,4 +1,4 @@
-import { countOf, html, type Markup, type Part } from './html.ts';
+import { countOf, html, joined, type Markup, type Part } from './html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from './problem.ts';
 import { severityIcon, severityOf, stateMark, wordOf } from './severity.ts';
@@ -118,10 +118,8 @@ export function farmLinks(appliance: string, farms: readonly string[]): Markup {
 
 /** Renders links to views by their names: the first four, and the number of the rest. */
 export function linkList(names: readonly string[], viewOf: (name: string) => View): Markup {
-  const links = names
-    .slice(0, mostLinks)
-    .map((name, index) => html`${index > 0 && ', '}<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
-  return html`${links}${names.length > mostLinks && ` and ${(names.length - mostLinks).toLocaleString('en')} more`}`;
+  const links = names.slice(0, mostLinks).map((name) => html`<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
+  return html`${joined(links, ', ')}${names.length > mostLinks && ` and ${(names.length - mostLinks).toLocaleString('en')} more`}`;
 }
 
 const mostLinks = 4;

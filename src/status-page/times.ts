@@ -5,8 +5,8 @@ import { html, type Markup } from './html.ts';
  * user's zone.
  */
 export function clockTime(atMs: number): Markup {
-  const { iso, text } = readable(atMs);
-  return html`<time datetime="${iso}" data-show="clock" title="${text}">${text}</time>`;
+  const text = utcTime(atMs) ?? 'at an unknown time';
+  return html`<time datetime="${isoTime(atMs)}" data-show="clock" title="${text}">${text}</time>`;
 }
 
 /**
@@ -34,9 +34,7 @@ export function isoTime(atMs: number): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}Z`;
 }
 
-function readable(atMs: number): { readonly iso: string; readonly text: string } {
-  const iso = isoTime(atMs);
-  return iso === undefined
-    ? { iso: '', text: 'at an unknown time' }
-    : { iso, text: `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` };
+/** Returns a time for people, such as `2026-11-25 13:01:12 UTC`. */
+export function utcTime(atMs: number): string | undefined {
+  return isoTime(atMs)?.replace('T', ' ').replace('Z', ' UTC');
 }

@@ -4,7 +4,7 @@ import { gatewayFor, Refusal, Silence } from './gateway.js';
 import { plain } from './make.js';
 import { matchChildren } from './match.js';
 import { isUnderWay, isWaiting } from './rights.js';
-import { span, tellTimes, timeOfDay } from './times.js';
+import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
 import { page, wordOf } from './view.js';
 
 const everyMs = 3_000;
@@ -97,7 +97,7 @@ async function read(into) {
     get('requests'),
     selected === undefined ? undefined : get(`requests/${selected}`).catch(refusalOf),
   ]);
-  setClock(into, list.date);
+  into.offsetMs = clockOffset(list.date, into.offsetMs);
   into.me = me.content;
   into.freeze = freeze.content;
   tellNews(into.requests, list.content.requests);
@@ -121,12 +121,6 @@ function open(into, answer) {
   // Only what somebody looked at is approved.
   into.looked ??= into.opened.digest;
   into.renewed = into.looked !== into.opened.digest;
-}
-
-/** The header is cut to the second: a difference of less is none. */
-function setClock(into, date) {
-  const differenceMs = Date.parse(date ?? '') - Date.now();
-  if (Math.abs(differenceMs - into.offsetMs) > 1_500) into.offsetMs = differenceMs;
 }
 
 /** Tells a screen reader what changed by itself. */

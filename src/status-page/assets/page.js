@@ -2,7 +2,7 @@
 // scroll position, what is open and what is typed stay as they are. Without it the page is complete, and stands still.
 
 import { matchChildren } from './match.js';
-import { tellTimes, timeOfDay } from './times.js';
+import { clockOffset, tellTimes, timeOfDay } from './times.js';
 
 const everyMs = 2_000;
 const everyHiddenMs = 15_000;
@@ -59,15 +59,9 @@ async function update(signal) {
   // A proxy's own page; to load that would be to lose this one for good.
   if (next && next.documentElement.dataset.build === undefined)
     return silent('Something else answers in its place. If that lasts, load this page anew.');
-  setClock(answer.headers.get('date'));
+  offsetMs = clockOffset(answer.headers.get('date'), offsetMs);
   if (next) show(next, answer.headers.get('etag') ?? undefined);
   return answered();
-}
-
-/** The header is cut to the second: a difference of less is none. */
-function setClock(date) {
-  const differenceMs = Date.parse(date ?? '') - Date.now();
-  if (Math.abs(differenceMs - offsetMs) > 1_500) offsetMs = differenceMs;
 }
 
 function refusal(status) {

@@ -18,6 +18,15 @@ export function tellTimes(within, nowMs) {
   }
 }
 
+/**
+ * Returns the server's clock minus ours by its header Date, or what it was before: the header is cut to the second, so that a
+ * difference of less is none.
+ */
+export function clockOffset(date, beforeMs) {
+  const differenceMs = Date.parse(date ?? '') - Date.now();
+  return Math.abs(differenceMs - beforeMs) > 1_500 ? differenceMs : beforeMs;
+}
+
 export function timeOfDay(date, more = {}) {
   return date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false, ...more });
 }
