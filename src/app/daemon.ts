@@ -65,6 +65,7 @@ type WatchedAppliance = ApplianceSettings & Pick<Settings, 'polling' | 'limits'>
 /** Starts the exporter; rejects if an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
+  const { isDemonstration = false, spoken = (text: string) => text } = parts;
   const decode = createDecoder();
   const cron = createCron(log.child({ part: 'cron' }));
   const self = createSelfMetrics(build, parts);
@@ -92,8 +93,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     shard: () => current.settings.shard,
     self,
     build,
-    isDemonstration: parts.isDemonstration,
-    spoken: parts.spoken,
+    isDemonstration,
+    spoken,
     adminUrl: () => gateway.url,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     access,

@@ -13,32 +13,28 @@ import { pathOf } from './request-checks.ts';
 import { createProcessMonitor } from '../status-page/exporter-panel.ts';
 import type { ShardInfo } from '../status-page/overall-status.ts';
 import { registerStatusPage } from '../status-page/status-page.ts';
-import { createWebAccess, plainText, type WebAccess } from './web-access.ts';
-import { openToAll } from './web-policy.ts';
+import { plainText, type WebAccess } from './web-access.ts';
 
 export interface MetricsAppParts {
   readonly fleet: Fleet;
   /** Returns the index of the other shard that watches an appliance; undefined if none does. */
   readonly shardWatching: (appliance: string) => number | undefined;
   /** Returns which appliances are watched here; undefined if all are. */
-  readonly shard?: (() => ShardInfo | undefined) | undefined;
+  readonly shard: () => ShardInfo | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
   /** True while simulated appliances are shown because there is no configuration. */
-  readonly isDemonstration?: boolean | undefined;
-  /**
-   * Replaces `zlb-exporter` in commands by what users of this installation type; default: no
-   * change.
-   */
-  readonly spoken?: ((text: string) => string) | undefined;
+  readonly isDemonstration: boolean;
+  /** Replaces `zlb-exporter` in commands by what users of this installation type. */
+  readonly spoken: (text: string) => string;
   /** Base URL of the admin listener; undefined while it is off. */
   readonly adminUrl: () => string | undefined;
   /** Undefined if reloading by HTTP is off. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly log: Logger;
   readonly now: () => number;
-  /** Access control, which has the app; without it, everybody has access. */
-  readonly access?: WebAccess;
+  /** Access control, which has the app. */
+  readonly access: WebAccess;
 }
 
 /**
@@ -46,9 +42,8 @@ export interface MetricsAppParts {
  * is enabled.
  */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { fleet, shardWatching, build, isDemonstration = false, reload, log } = parts;
-  const { access = createWebAccess({ policy: openToAll, log }) } = parts;
-  const { app } = access;
+  const { fleet, reload, log } = parts;
+  const { app } = parts.access;
   ignoreBodies(app);
   rejectWrongMethods(app);
   app.setNotFoundHandler((request, reply) => {
@@ -70,7 +65,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   registerMetrics(app, parts);
   registerServiceDiscovery(app, fleet);
   registerPeoplePages(app, parts);
-  registerStatusApi(app, { fleet, shardWatching, build, isDemonstration });
+  registerStatusApi(app, parts);
   registerHealth(app, fleet);
   registerReload(app, reload);
   return app;
@@ -168,8 +163,7 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
 }
 
 function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
-  const { fleet, shardWatching, shard, self, build, adminUrl, now } = parts;
-  const { isDemonstration = false, spoken = (text: string) => text } = parts;
+  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, now } = parts;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
@@ -182,7 +176,7 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
       processStatistics: processMonitor.read(),
       configuration: self.configuration,
       adminUrl: adminUrl(),
-      shard: shard?.(),
+      shard: shard(),
     }),
     spoken,
     now,

@@ -4,6 +4,8 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createMetricsApp } from '../../src/http/metrics-app.ts';
+import { createWebAccess } from '../../src/http/web-access.ts';
+import { openToAll } from '../../src/http/web-policy.ts';
 import { isRecord } from '../../src/lib/check.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
@@ -177,13 +179,18 @@ async function pagesAfterRun(
     isSameMachine: () => true,
   });
   await fleet.watch(names.map((name, index) => ({ name, index, labels: {} })));
+  const log = pino({ level: 'silent' });
   const app = createMetricsApp({
     fleet,
     shardWatching: () => undefined,
     self: createSelfMetrics(build),
     build,
     adminUrl: () => undefined,
-    log: pino({ level: 'silent' }),
+    shard: () => undefined,
+    isDemonstration: false,
+    spoken: (text) => text,
+    access: createWebAccess({ policy: openToAll, log }),
+    log,
     now: Date.now,
   });
   try {

@@ -3,18 +3,7 @@ import { roles } from '../../gateway/principal.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { gatewayTag, type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './answers.ts';
 import { gatewaySchemas } from './gateway-schemas.ts';
-import { type OpenApiOperation, operationOf, placeRows, sharedParameters } from './operation.ts';
-
-export interface OpenApiDocument {
-  readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly tags: readonly { readonly name: string }[];
-  /** The operations by path, then by verb. */
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: JsonObject;
-}
+import { operationOf, placeRows, sharedParameters } from './operation.ts';
 
 export const title = 'zlb-exporter admin gateway';
 
@@ -22,7 +11,7 @@ export const title = 'zlb-exporter admin gateway';
  * Returns the admin listener in OpenAPI 3.1: every row of the table. @fastify/swagger adds the
  * gateway's own answers from the schemas of its routes.
  */
-export function openApiDocument({ version }: { readonly version: string }): OpenApiDocument {
+export function openApiDocument({ version }: { readonly version: string }) {
   const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
   return {
     openapi: '3.1.0',
@@ -47,8 +36,9 @@ export function openApiDocument({ version }: { readonly version: string }): Open
   };
 }
 
-function appliancePaths(): OpenApiDocument['paths'] {
-  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+/** Returns the operations by path, then by verb. */
+function appliancePaths(): JsonObject {
+  const paths: Record<string, JsonObject> = {};
   for (const placement of placeRows()) {
     const path = `/appliances/{appliance}${placement.path}`;
     paths[path] = { ...paths[path], [placement.method]: operationOf(placement) };

@@ -76,15 +76,8 @@ function parametersOf(template: string, path: string): readonly PathParameter[] 
   }));
 }
 
-/** The members of an operation that programs and the page use; the rest is JSON. */
-export interface OpenApiOperation extends JsonObject {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-}
-
 /** Returns the OpenAPI operation of a row. */
-export function operationOf({ key, row, method, template, parameters }: Placement): OpenApiOperation {
+export function operationOf({ key, row, method, template, parameters }: Placement): JsonObject {
   const { area, since, risk, summary } = row;
   const allowed = roles.filter((role) => roleMay(role, risk));
   return {

@@ -4,6 +4,8 @@ import { pino } from 'pino';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetricsApp, type ReloadOutcome } from '../../../src/http/metrics-app.ts';
+import { createWebAccess } from '../../../src/http/web-access.ts';
+import { openToAll } from '../../../src/http/web-policy.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
@@ -413,7 +415,7 @@ function givenApp({
   readings = true,
   state = { ready: true },
   statuses = threeStatuses(),
-  log = [],
+  log: lines = [],
   reload,
 }: Given = {}): FastifyInstance {
   const names = ['lb-1', 'lb-2', 'lb-3'];
@@ -440,6 +442,7 @@ function givenApp({
     changed: () => undefined,
   };
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
+  const log = pino({}, { write: (line) => lines.push(line) });
   const app = createMetricsApp({
     fleet,
     shardWatching: (name) => (name === 'lb-4' ? 2 : undefined),
@@ -447,7 +450,11 @@ function givenApp({
     build,
     adminUrl: () => state.adminUrl,
     reload,
-    log: pino({}, { write: (line) => log.push(line) }),
+    shard: () => undefined,
+    isDemonstration: false,
+    spoken: (text) => text,
+    access: createWebAccess({ policy: openToAll, log }),
+    log,
     now: Date.now,
   });
   onTestFinished(() => app.close());
