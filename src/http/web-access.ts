@@ -62,7 +62,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), idleTimeoutMs = 10_000 } = parts;
   const throttledLog = new ThrottledLog(log);
   let { policy } = parts;
-  let rateLimit = createTokenBucket(policy);
+  let takeToken = createTokenBucket(policy);
   warnIfExpired(policy, log);
   const { app, connections } = createGuardedApp({
     tls: policy.tls && tlsOptions(policy.tls),
@@ -82,7 +82,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   app.addHook('onClose', () => thread.close());
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers({ ...commonHeaders, ...policy.headers });
-    const rejection = rejectionOf(request, rateLimit);
+    const rejection = takeToken() ? rejectionOf(request) : rejections.rate;
     if (rejection) reject(reply, rejection);
     else done();
   });
@@ -96,7 +96,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
       if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next.tls));
       policy = next;
       if (before.tls?.cert !== next.tls?.cert) warnIfExpired(next, log);
-      rateLimit = createTokenBucket(next);
+      takeToken = createTokenBucket(next);
       if (requiresReauthentication(before, next)) connections.retire();
     },
   };
@@ -138,12 +138,8 @@ const rejections = {
   failure: new WebRejection(500, 'Internal error, see the log.\n'),
 };
 
-/**
- * Returns the reason for which a request is rejected for any client; takes one token of the rate
- * limit.
- */
-function rejectionOf({ raw, headers }: FastifyRequest, rateLimit: TokenBucket | undefined): WebRejection | undefined {
-  if (rateLimit?.take() === false) return rejections.rate;
+/** Returns the reason for which a request is rejected for any client. */
+function rejectionOf({ raw, headers }: FastifyRequest): WebRejection | undefined {
   if (hasSeveralHosts(raw)) return rejections.hosts;
   return hasLongBody(headers) ? rejections.body : undefined;
 }
@@ -210,27 +206,21 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
 }
 
 /**
- * Holds up to `burst` tokens and gains one each interval, as the rate limit of exporter-toolkit.
+ * Returns a function that takes a token, and returns false when none is left. There are up to
+ * `burst` tokens, and one more each interval, as in exporter-toolkit.
  */
-interface TokenBucket {
-  /** Returns false when no token is left. */
-  take(): boolean;
-}
-
-function createTokenBucket({ rateLimit }: WebPolicy): TokenBucket | undefined {
-  if (!rateLimit) return undefined;
+function createTokenBucket({ rateLimit }: WebPolicy): () => boolean {
+  if (!rateLimit) return () => true;
   const { intervalMs, burst } = rateLimit;
   let tokens = burst;
   let filledAtMs = steadyNow();
-  return {
-    take() {
-      const nowMs = steadyNow();
-      tokens = Math.min(burst, tokens + (nowMs - filledAtMs) / intervalMs);
-      filledAtMs = nowMs;
-      if (tokens < 1) return false;
-      tokens -= 1;
-      return true;
-    },
+  return () => {
+    const nowMs = steadyNow();
+    tokens = Math.min(burst, tokens + (nowMs - filledAtMs) / intervalMs);
+    filledAtMs = nowMs;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
   };
 }
 

@@ -54,18 +54,19 @@ function chip({ collector, freshness }: Chip, nowMs: number): Markup {
 function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {
   const last = lastSuccessMs !== undefined && age(lastSuccessMs, nowMs);
   const some = askedFarmByFarm.has(name) && 'of some farms ';
-  const because = failure && reasonInWords(failure.reason);
+  const because = failure && html`: ${reasonInWords(failure.reason)}`;
+  const lastRead = last && html`, last read ${last} ago`;
   switch (freshness) {
     case 'fresh':
       return last;
     case 'late':
-      return html`late${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
+      return html`late${because}${lastRead}`;
     case 'failing':
-      return html`${some}failing${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
+      return html`${some}failing${because}${lastRead}`;
     case 'stale':
-      return html`${some}too old to be shown${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
+      return html`${some}too old to be shown${because}${lastRead}`;
     case 'waiting':
-      return html`not read yet${because !== undefined && html`: ${because}`}`;
+      return html`not read yet${because}`;
     case 'unsupported':
       return 'not on this appliance';
   }

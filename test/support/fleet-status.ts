@@ -6,6 +6,7 @@ import type {
   FarmStatus,
   FleetStatus,
 } from '../../src/poller/status.ts';
+import type { ExporterFacts } from '../../src/status-page/exporter-panel.ts';
 
 /** When these statuses are looked at. */
 export const nowMs = Date.parse('2026-11-21T03:12:04Z');
@@ -97,6 +98,19 @@ export function collectorStatus(given: Partial<CollectorStatus> & { readonly nam
     intervalMs: 30_000,
     isStale: false,
     isSupported: true,
+    ...given,
+  };
+}
+
+/** An exporter that is well, of 90 minutes. */
+export function exporterFacts(given: Partial<ExporterFacts> = {}): ExporterFacts {
+  return {
+    version: '1.2.3',
+    isDemonstration: false,
+    ready: true,
+    processStatistics: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
+    configuration: { isInForce: true, loadedAtMs: nowMs - 90 * minuteMs },
+    adminUrl: undefined,
     ...given,
   };
 }

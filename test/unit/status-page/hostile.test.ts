@@ -9,6 +9,7 @@ import {
   backendStatus,
   certificateStatus,
   collectorStatus,
+  exporterFacts,
   farmStatus,
   nowMs,
 } from '../../support/fleet-status.ts';
@@ -51,14 +52,7 @@ async function pageOf(name: string, query: string): Promise<string> {
   registerStatusPage(app, {
     describe: () => fleetCalled(name),
     unknownApplianceMessage: () => 'Nobody knows it.',
-    exporter: () => ({
-      version: '1.2.3',
-      isDemonstration: false,
-      ready: true,
-      processStatistics: { startedAtMs: nowMs, memoryBytes: 0, loopDelayMs: 0 },
-      configuration: { isInForce: true, loadedAtMs: nowMs },
-      adminUrl: undefined,
-    }),
+    exporter: () => exporterFacts(),
     spoken: (text) => text,
     now: () => nowMs,
   });

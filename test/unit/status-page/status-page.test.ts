@@ -9,6 +9,7 @@ import {
   backendStatus,
   certificateStatus,
   collectorStatus,
+  exporterFacts,
   farmStatus,
   fleetStatus,
   minuteMs,
@@ -467,15 +468,7 @@ function givenPage(fleet: FleetStatus | (() => FleetStatus), facts: Partial<Expo
   registerStatusPage(app, {
     describe: typeof fleet === 'function' ? fleet : () => fleet,
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
-    exporter: () => ({
-      version: '1.2.3',
-      isDemonstration: false,
-      ready: true,
-      processStatistics: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
-      configuration: { isInForce: true, loadedAtMs: nowMs - 90 * minuteMs },
-      adminUrl: undefined,
-      ...facts,
-    }),
+    exporter: () => exporterFacts(facts),
     spoken: (text) => text,
     now: () => nowMs,
   });
