@@ -64,7 +64,8 @@ function interfaceChips({ interfaces }: ApplianceStatus): Markup {
   )}</ul>`;
 }
 
-function facts({ status }: ApplianceHealth): Markup {
+function facts(health: ApplianceHealth): Markup {
+  const { status } = health;
   const { hostname, labels, breaker, series } = status;
   const paused = breaker === 'open' ? 'held back after failures' : 'one is tried';
   return factList([
@@ -72,7 +73,7 @@ function facts({ status }: ApplianceHealth): Markup {
     ['Product', releaseOf(status)],
     ['Web interface', webInterface(status)],
     ['Host name', html`<bdi>${hostname ?? 'unknown'}</bdi>`],
-    ['Farms up', farmsUp(status)],
+    ['Farms up', farmsUp(health)],
     ['Calls to it', breaker === 'closed' ? 'let through' : stateMark('warning', paused)],
     ['Series of readings', series.toLocaleString('en')],
     ...Object.entries(labels).map(([label, value]) => [html`<bdi>${label}</bdi>`, html`<bdi>${value}</bdi>`] as const),

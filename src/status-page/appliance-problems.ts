@@ -5,7 +5,7 @@ import { countOf, listed } from './html.ts';
 import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
 import { expiryWindow } from '../lib/alert-thresholds.ts';
 import { span } from './times.ts';
-import { isAnswering, reasonInWords } from './freshness.ts';
+import { isAnswering, reasonWords } from './freshness.ts';
 
 /** Returns all problems of an appliance and its objects, the worst first. */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
@@ -141,7 +141,7 @@ function unreachable(
   return {
     level: 'warning',
     sinceMs: earliest(failing),
-    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonInWords(reason)}` : ''}`,
+    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
     meaning:
       successes.length === 0
         ? 'It was not read since the exporter was started: nothing is known of it.'
@@ -164,7 +164,7 @@ function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): O
 function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProblem {
   const names = listed(alike.map(({ name }) => name));
   const reason = alike[0]?.failure?.reason;
-  const because = reason ? reasonInWords(reason) : 'for an unknown reason';
+  const because = reason ? reasonWords[reason] : 'for an unknown reason';
   const isStale = alike.some((each) => each.isStale);
   const wasRead = alike.some(({ lastSuccessMs }) => lastSuccessMs !== undefined);
   const consequence = isStale

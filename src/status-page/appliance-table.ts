@@ -1,6 +1,6 @@
 import type { ApplianceStatus } from '../poller/status.ts';
 import { isAnswering, refusesKey } from './freshness.ts';
-import { type Counts, countsOf, html, type Markup } from './html.ts';
+import { type Counts, html, type Markup } from './html.ts';
 import { readingSummary } from './reading-chips.ts';
 import { applianceLink, table } from './section.ts';
 import { type Severity, stateMark } from './severity.ts';
@@ -12,7 +12,8 @@ export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: nu
   return table('appliances', columns, appliances, (health) => row(health, nowMs));
 }
 
-function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
+function row(health: ApplianceHealth, nowMs: number): Markup {
+  const { status, problems } = health;
   const { name, hostname, labels } = status;
   const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)]
     .filter(Boolean)
@@ -21,7 +22,7 @@ function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
 <th scope="row">${applianceLink(name)} <small>${remarks}${webInterface(status)}</small></th>
 <td data-label="State">${applianceState(status)}</td>
 <td data-label="Wrong">${problemCounts(problems.map(({ level }) => level))}</td>
-<td data-label="Farms up">${farmsUp(status)}</td>
+<td data-label="Farms up">${farmsUp(health)}</td>
 <td data-label="Product">${releaseOf(status)}</td>
 <td data-label="Readings">${readingSummary(status, nowMs)}</td></tr>`;
 }
@@ -47,9 +48,8 @@ export function releaseOf({ product, version, edition }: ApplianceStatus): Marku
   return known.length > 0 ? known.join(' ') : html`<span class="faint">unknown</span>`;
 }
 
-export function farmsUp({ farms }: ApplianceStatus): Markup {
-  if (farms === undefined) return html`<span class="faint">unknown</span>`;
-  return farmsUpIn(countsOf(farms.map(({ state }) => state)));
+export function farmsUp({ status, farmStates }: ApplianceHealth): Markup {
+  return status.farms === undefined ? html`<span class="faint">unknown</span>` : farmsUpIn(farmStates);
 }
 
 /** Renders how many farms are up, of those that are known. */

@@ -52,7 +52,8 @@ export function refusesKey({ collectors }: Pick<ApplianceStatus, 'collectors'>):
   return collectors.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
 }
 
-const words: Readonly<Record<Reason, string>> = {
+/** The reasons of failing readings, for people. */
+export const reasonWords: Readonly<Record<Reason, string>> = {
   timeout: 'no answer in time',
   connect: 'no connection',
   tls: 'its certificate is not the trusted one',
@@ -76,16 +77,3 @@ const words: Readonly<Record<Reason, string>> = {
   stretched: 'put off to spare the appliance',
   farms_unknown: 'its farms are not known yet',
 };
-
-/** Returns the reason of a failing reading, for people. */
-export function reasonInWords(reason: Reason): string {
-  return words[reason];
-}
-
-/** The words for readings that are not fresh, the most severe first. */
-export const freshnessWords: readonly (readonly [Freshness, string])[] = [
-  ['failing', 'failing'],
-  ['stale', 'too old to be shown'],
-  ['late', 'late'],
-  ['waiting', 'not read yet'],
-];

@@ -1,4 +1,4 @@
-import { freshnessWords, isAnswering } from './freshness.ts';
+import { type Freshness, isAnswering } from './freshness.ts';
 import { countOf, type Counts, html, type Markup, sumOf } from './html.ts';
 import type { Problem } from './problem.ts';
 import { severityRank, type Severity, severityOf, severityIcon, wordOf } from './severity.ts';
@@ -90,6 +90,14 @@ function describeFarms(states: Counts<string>): string {
   const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOf(state)}`);
   return `${countOf(count, 'farm')}: ${told.join(', ')}`;
 }
+
+/** The words for readings that are not fresh, the most severe first. */
+const freshnessWords: readonly (readonly [Freshness, string])[] = [
+  ['failing', 'failing'],
+  ['stale', 'too old to be shown'],
+  ['late', 'late'],
+  ['waiting', 'not read yet'],
+];
 
 /** Returns how many readings are not fresh, by kind; `''` for none. */
 export function describeFreshness(appliances: readonly ApplianceHealth[]): string {

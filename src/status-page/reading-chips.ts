@@ -1,7 +1,7 @@
 import { isFarmCollector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/registry.ts';
 import type { ApplianceStatus, CollectorStatus } from '../poller/status.ts';
-import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonInWords } from './freshness.ts';
+import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from './freshness.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { severityIcon } from './severity.ts';
 import { age } from './times.ts';
@@ -54,7 +54,7 @@ function chip({ collector, freshness }: Chip, nowMs: number): Markup {
 function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {
   const last = lastSuccessMs !== undefined && age(lastSuccessMs, nowMs);
   const some = askedFarmByFarm.has(name) && 'of some farms ';
-  const because = failure && html`: ${reasonInWords(failure.reason)}`;
+  const because = failure && html`: ${reasonWords[failure.reason]}`;
   const lastRead = last && html`, last read ${last} ago`;
   switch (freshness) {
     case 'fresh':
