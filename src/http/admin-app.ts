@@ -17,7 +17,6 @@ import type { Secret } from '../lib/secret.ts';
 import { recordAnswer, recordRefusal } from './access-log.ts';
 import { registerAdminRelay, unknownPath } from './admin-relay.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
-import { registerAlerts, refuseOtherThanAlerts } from './alert-route.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from './connections.ts';
 import { registerConsole, wantsFrontPage } from './console.ts';
@@ -25,7 +24,7 @@ import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } 
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
-import { registerRequestRoutes } from './request-routes.ts';
+import { refuseOtherThanAlerts, registerRequestRoutes } from './request-routes.ts';
 import { pathOf, rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 
 export interface AdminAppParts extends AdminRoutesParts {
@@ -112,7 +111,6 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   registerConsole(app);
   registerAdminRoutes(app, parts);
   registerRequestRoutes(app, shared);
-  registerAlerts(app, shared);
   registerAdminRelay(app, shared);
   return {
     app,

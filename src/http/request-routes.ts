@@ -1,20 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Principal } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
 import { type ChangeRequest, openStates, type RequestState, requestStates } from '../requests/change-request.ts';
 import type { ChangeRequests } from '../requests/change-requests.ts';
 import type { DecisionOn } from '../requests/decide.ts';
-import type { Proposals } from '../requests/proposals.ts';
+import { NotificationSchema, type Proposals } from '../requests/proposals.ts';
 import { AskedSchema, malformed } from '../requests/read-change.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { own } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
+import { pathOf } from './request-checks.ts';
 
 export interface RequestRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor'>;
   readonly changeRequests: ChangeRequests;
-  readonly proposals: Pick<Proposals, 'notProposed'>;
+  readonly proposals: Proposals;
   readonly bodies: Pick<RequestBodies, 'readJson'>;
 }
 
@@ -44,11 +47,12 @@ const ListQuery = Type.Object(
 );
 const RequestParams = Type.Object({ id: Type.String({ description: 'The id of the change request.' }) });
 
-/** Registers the paths of change requests. */
+/** Registers the paths of change requests, and that of the alerts for which they are proposed. */
 export function registerRequestRoutes(app: FastifyInstance, parts: RequestRoutesParts): void {
   registerAsking(app, parts);
   registerReading(app, parts);
   registerDeciding(app, parts);
+  registerAlerts(app, parts);
 }
 
 function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies }: RequestRoutesParts): void {
@@ -145,4 +149,29 @@ function decisionOn(
   const { appliance } = changeRequests.get(id, actor.principal);
   Object.assign(contextOf(request), { appliance, reason });
   return { id, reason, actor };
+}
+
+const alertsPath = '/alerts';
+
+/** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
+function registerAlerts(app: FastifyInstance, { proposals, bodies }: RequestRoutesParts): void {
+  const schema = own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
+    description: 'How many alerts were taken up.',
+    schema: 'TakenAlerts',
+  });
+  app.post(alertsPath, { schema }, async (request) =>
+    proposals.take(await bodies.readJson(request, NotificationSchema), callerOf(request)),
+  );
+}
+
+/** Keeps the role `alertmanager` and this path for each other. Throws an {@link AdminProblem}. */
+export function refuseOtherThanAlerts(request: FastifyRequest, principal: Principal | undefined): void {
+  const isAlertmanager = principal?.role === 'alertmanager';
+  if (isAlertmanager === (pathOf(request) === alertsPath)) return;
+  throw new AdminProblem('role_too_low', {
+    detail: isAlertmanager
+      ? `The role alertmanager only posts alerts to ${alertsPath}; nothing was sent.`
+      : `${alertsPath} is for the role alertmanager alone; nothing was sent.`,
+    remedy: 'Use a token with the other role.',
+  });
 }

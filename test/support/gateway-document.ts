@@ -1,6 +1,5 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { type AdminRoutesParts, registerAdminRoutes } from '../../src/http/admin-routes.ts';
-import { type AlertRouteParts, registerAlerts } from '../../src/http/alert-route.ts';
 import { registerDocs } from '../../src/http/docs-page.ts';
 import { registerRequestRoutes, type RequestRoutesParts } from '../../src/http/request-routes.ts';
 
@@ -10,7 +9,6 @@ export async function createDocsApp(version: string): Promise<FastifyInstance> {
   await registerDocs(app, { version });
   registerAdminRoutes(app, {} as AdminRoutesParts);
   registerRequestRoutes(app, {} as RequestRoutesParts);
-  registerAlerts(app, {} as AlertRouteParts);
   await app.ready();
   return app;
 }
