@@ -63,13 +63,17 @@ function summary(count, { me }) {
   );
 }
 
+/** Sentences in a box of their own, with the sign of a level. */
+function notice(level, attributes, ...sentences) {
+  return make('div', { class: `notice ${level}`, ...attributes }, sign(level), make('div', {}, sentences));
+}
+
+function bold(text) {
+  return make('b', {}, text);
+}
+
 function frozen({ by, since, reason }) {
-  return make(
-    'p',
-    { id: 'frozen', class: 'notice warning' },
-    sign('warning'),
-    make('span', {}, make('b', {}, 'All changes are frozen'), `, by ${by} since `, moment(since, 'clock'), `: ${reason}`),
-  );
+  return notice('warning', { id: 'frozen' }, bold('All changes are frozen'), `, by ${by} since `, moment(since, 'clock'), `: ${reason}`);
 }
 
 function awaited({ awaited: { name }, ofAwaited: [last], cannotPropose }) {
@@ -79,9 +83,9 @@ function awaited({ awaited: { name }, ofAwaited: [last], cannotPropose }) {
     make(
       'div',
       {},
-      make('p', {}, make('b', {}, `No repair of ${name} waits for a decision.`), ' It opens here as soon as there is one.'),
+      make('p', {}, bold(`No repair of ${name} waits for a decision.`), ' It opens here as soon as there is one.'),
       cannotPropose
-        ? make('p', {}, make('b', {}, 'It cannot be proposed. '), cannotPropose.because)
+        ? make('p', {}, bold('It cannot be proposed. '), cannotPropose.because)
         : make('p', {}, 'A repair is proposed only if it can help. If none comes within a minute, follow the runbook of the alert.'),
       last && make('p', {}, 'The last one: ', make('a', { href: `#${last.id}` }, last.title), ' ', stateOf(last), ', ', ending(last)),
     ),
@@ -200,7 +204,7 @@ function detail(session) {
 
 function why({ alert, reason }) {
   if (!alert) return reason ?? 'No reason was given.';
-  return [make('b', {}, alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
+  return [bold(alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
 }
 
 function about(request, session) {
@@ -227,7 +231,7 @@ function became({ alert, state, decision: decided, outcome }) {
     outcome && make('ul', { class: 'lines' }, outcome.lines.map((line) => make('li', {}, line))),
     outcome?.code && make('p', { class: 'faint' }, 'Code: ', make('code', {}, outcome.code)),
     alertEnds && make('p', { class: 'faint' }, alertEnds),
-    hint && make('p', { class: 'notice warning' }, sign('warning'), make('span', {}, hint)),
+    hint && notice('warning', {}, hint),
   );
 }
 
@@ -251,16 +255,11 @@ function highestRisk(steps) {
 }
 
 function renewal() {
-  return make(
-    'div',
-    { id: 'renewal', class: 'notice warning', role: 'alert' },
-    sign('warning'),
-    make(
-      'div',
-      {},
-      make('p', {}, make('b', {}, 'The plan is not what it was. '), 'This is the new one; nothing was sent.'),
-      make('p', {}, make('button', { type: 'button', 'data-action': 'looked' }, 'I have read the new plan')),
-    ),
+  return notice(
+    'warning',
+    { id: 'renewal', role: 'alert' },
+    make('p', {}, bold('The plan is not what it was. '), 'This is the new one; nothing was sent.'),
+    make('p', {}, make('button', { type: 'button', 'data-action': 'looked' }, 'I have read the new plan')),
   );
 }
 
@@ -268,17 +267,14 @@ function step({ title, call, findings, because, current }, index) {
   return make(
     'li',
     {},
-    make('p', { class: 'step' }, make('b', {}, title), call ? make('span', { class: 'chip' }, `risk: ${call.risk}`) : ' changes nothing'),
+    make('p', { class: 'step' }, bold(title), call ? make('span', { class: 'chip' }, `risk: ${call.risk}`) : ' changes nothing'),
     call && make('p', { class: 'call' }, make('code', {}, `${call.method} ${call.url}`)),
     call && call.body !== null && call.body !== undefined && code(call.body),
     findings.map(({ guard, severity, message, remedy }) => {
       const level = severity === 'warning' ? 'warning' : 'critical';
-      const text = make('span', {}, make('b', {}, severity), ` ${message} ${remedy} `, make('code', {}, guard));
-      return make('p', { class: `notice ${level}` }, sign(level), text);
+      return notice(level, {}, bold(severity), ` ${message} ${remedy} `, make('code', {}, guard));
     }),
-    because.map((reason) =>
-      make('p', { class: 'notice critical' }, sign('critical'), make('span', {}, make('b', {}, 'Would be refused'), ` ${reason}`)),
-    ),
+    because.map((reason) => notice('critical', {}, bold('Would be refused'), ` ${reason}`)),
     current &&
       make(
         'details',
@@ -290,11 +286,11 @@ function step({ title, call, findings, because, current }, index) {
 }
 
 function refused({ title, message, remedy }) {
-  return make(
-    'div',
-    { class: 'notice critical', role: 'alert', id: 'refused' },
-    sign('critical'),
-    make('div', {}, make('p', {}, make('b', {}, title)), make('p', {}, message), make('p', {}, remedy)),
+  const lines = [bold(title), message, remedy];
+  return notice(
+    'critical',
+    { role: 'alert', id: 'refused' },
+    lines.map((line) => make('p', {}, line)),
   );
 }
 
