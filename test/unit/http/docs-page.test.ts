@@ -1,6 +1,9 @@
+import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createDocsApp } from '../../../support/gateway-document.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
+import { pagePlugin } from '../../../src/http/docs-page.ts';
+import { createDocsApp, gatewayDocument } from '../../support/gateway-document.ts';
 
 describe('the page', () => {
   it('loads its parts from this server alone', async () => {
@@ -62,6 +65,34 @@ describe('the document behind it', () => {
 
     expect([json.statusCode, json.headers.location]).toEqual([302, '/docs/openapi.json']);
     expect(yaml.statusCode).toBe(404);
+  });
+});
+
+describe('the plug-in of the page', () => {
+  it('resolves only the opened operation, without outside help', async () => {
+    const document = await gatewayDocument('1');
+    const plugin: ReturnType<typeof pagePlugin> = runInNewContext(`(${pagePlugin.toString()})()`);
+
+    const { spec, errors } = await plugin.fn.resolveSubtree(document, [
+      'paths',
+      '/appliances/{appliance}/farms',
+      'get',
+    ]);
+
+    expect(errors).toEqual([]);
+    expect(spec).toMatchObject({
+      operationId: 'listFarms',
+      summary: endpoints.listFarms.summary,
+      parameters: [{ name: 'appliance', in: 'path' }],
+      responses: { default: { content: { 'application/problem+json': { schema: { properties: { code: {} } } } } } },
+    });
+    expect(JSON.stringify(spec)).not.toContain('$ref');
+  });
+
+  it('returns nothing for an unknown path', async () => {
+    const { spec } = await pagePlugin().fn.resolveSubtree({ paths: {} }, ['paths', '/nothing', 'get']);
+
+    expect(spec).toBeUndefined();
   });
 });
 
