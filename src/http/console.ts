@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseAccept } from '../lib/accept.ts';
+import { parseAccept, weightOf } from '../lib/accept.ts';
 import { loadAssets, readAssets } from '../status-page/assets.ts';
 import { html, markupText } from '../status-page/html.ts';
 import { severityIcons } from '../status-page/severity.ts';
@@ -48,10 +48,9 @@ export function registerConsole(app: FastifyInstance): void {
 export function wantsFrontPage(request: FastifyRequest): boolean {
   if (pathOf(request) !== '/' || !['GET', 'HEAD'].includes(request.method)) return false;
   const ranges = parseAccept(request.headers.accept);
-  const weightOf = (types: readonly string[]): number =>
-    Math.max(0, ...ranges.filter(({ type }) => types.includes(type)).map(({ quality }) => quality));
-  const weight = weightOf(['text/html']);
-  return weight > 0 && weight >= weightOf(['application/json', 'application/problem+json']);
+  const markup = weightOf(ranges, ({ type }) => type === 'text/html');
+  const json = weightOf(ranges, ({ type }) => type === 'application/json' || type === 'application/problem+json');
+  return markup > 0 && markup >= json;
 }
 
 const frontPage = markupText(html`<!doctype html>

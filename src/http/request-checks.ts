@@ -61,11 +61,7 @@ export function rejectCrossOrigin({ headers }: FastifyRequest): void {
 
 function isCrossOrigin(headers: FastifyRequest['headers']): boolean {
   const { origin, host } = headers;
-  if (origin !== undefined && hostOf(origin) !== host) return true;
+  if (origin !== undefined && URL.parse(origin)?.host !== host) return true;
   // Images and other embedded resources have no Origin header.
   return isOneOf(['cross-site', 'same-site'], headers['sec-fetch-site']);
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

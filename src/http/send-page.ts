@@ -8,7 +8,7 @@ import type { Encoding, Format, Representation } from '../metrics/page.ts';
 import { largestNetwork } from './connections.ts';
 import { ThrottledLog } from './throttled-log.ts';
 import { plainText } from './web-access.ts';
-import { type AcceptRange, parseAccept, weightOfCoding } from '../lib/accept.ts';
+import { parseAccept, weightOf, weightOfCoding } from '../lib/accept.ts';
 
 export interface PageParts {
   readonly form: Representation;
@@ -149,12 +149,14 @@ export function negotiate({ accept, 'accept-encoding': acceptEncoding }: Incomin
  */
 export function negotiateFormat(accept: string | undefined): Format {
   const ranges = parseAccept(accept);
-  const weightOf = (matches: (range: AcceptRange) => boolean): number =>
-    Math.max(0, ...ranges.filter(matches).map(({ quality }) => quality));
   const openmetrics = weightOf(
+    ranges,
     ({ type, version }) => type === 'application/openmetrics-text' && (version === undefined || version === '1.0.0'),
   );
-  const text = weightOf(({ type, version }) => type === 'text/plain' && (version === undefined || version === '0.0.4'));
+  const text = weightOf(
+    ranges,
+    ({ type, version }) => type === 'text/plain' && (version === undefined || version === '0.0.4'),
+  );
   return openmetrics > 0 && openmetrics >= text ? 'openmetrics' : 'text';
 }
 

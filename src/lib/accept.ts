@@ -17,8 +17,12 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
 
 /** Returns the weight of a coding that the Accept-Encoding header names; 0 without it. */
 export function weightOfCoding(acceptEncoding: string | undefined, coding: string): number {
-  const ranges = parseAccept(acceptEncoding).filter(({ type }) => type === coding);
-  return Math.max(0, ...ranges.map(({ quality }) => quality));
+  return weightOf(parseAccept(acceptEncoding), ({ type }) => type === coding);
+}
+
+/** Returns the highest weight of the members that match; 0 without any. */
+export function weightOf(ranges: readonly AcceptRange[], matches: (range: AcceptRange) => boolean): number {
+  return Math.max(0, ...ranges.filter(matches).map(({ quality }) => quality));
 }
 
 function parseRange(text: string): AcceptRange {
