@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { markupText } from './html.ts';
-import { severityIcons, type Severity } from './severity.ts';
+import { severityLevels, severityShapes, type Severity } from './severity.ts';
 
 /** A file that a page loads. */
 export interface Asset {
@@ -35,10 +35,10 @@ export function readAssets(folder: URL): readonly Asset[] {
 
 /** Returns the assets of the status page. */
 export function loadAssets(): readonly Asset[] {
-  const icons = Object.entries(iconColours).map(([level, colour]) => ({
+  const icons = severityLevels.map((level) => ({
     name: `${level}.svg`,
     type: 'image/svg+xml',
-    bytes: Buffer.from(icon(level, colour)),
+    bytes: Buffer.from(icon(level, iconColours[level])),
   }));
   return [...readAssets(new URL('assets/', import.meta.url)), ...icons];
 }
@@ -62,8 +62,6 @@ export function digestOf(assets: readonly Asset[]): string {
 }
 
 /** Returns a sign as a separate picture. */
-function icon(level: string, colour: string): string {
-  const shapes =
-    new RegExp(`<symbol id="icon-${level}" [^>]*>(.*?)</symbol>`, 's').exec(markupText(severityIcons))?.[1] ?? '';
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${shapes}</svg>`;
+function icon(level: Severity, colour: string): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${markupText(severityShapes[level])}</svg>`;
 }

@@ -1,13 +1,13 @@
 import { html, type Markup } from './html.ts';
 
-/** The severity of a problem; each has a colour, a shape and a word. */
-export type Severity = 'critical' | 'warning' | 'unknown' | 'paused' | 'well';
+/** The severities of problems, the worst first; each has a colour, a shape and a word. */
+export const severityLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
 
-const order: readonly Severity[] = ['critical', 'warning', 'unknown', 'paused', 'well'];
+export type Severity = (typeof severityLevels)[number];
 
 /** Returns a number for sorting, the worst first. */
 export function severityRank(level: Severity): number {
-  return order.indexOf(level);
+  return severityLevels.indexOf(level);
 }
 
 export function worstSeverity(levels: Iterable<Severity>): Severity {
@@ -29,14 +29,18 @@ export function stateMark(level: Severity, word: string): Markup {
   return html`<span class="state ${level}">${severityIcon(level)}${word}</span>`;
 }
 
+/** The shapes of the icons, in SVG. */
+export const severityShapes: Readonly<Record<Severity, Markup>> = {
+  critical: html`<path d="M5 .8h6L15.2 5v6L11 15.2H5L.8 11V5z"/><path class="inner" d="M5.3 5.3l5.4 5.4m0-5.4l-5.4 5.4"/>`,
+  warning: html`<path d="M8 1l7.4 13.6H.6z"/><path class="inner" d="M8 6v4m0 1.6v.8"/>`,
+  unknown: html`<circle class="ring" cx="8" cy="8" r="6.4"/><path class="mark" d="M6.1 6.4a1.95 1.95 0 1 1 2.7 1.8c-.5.25-.8.6-.8 1.1v.3m0 1.9v.3"/>`,
+  paused: html`<rect x="1" y="1" width="14" height="14" rx="3"/><path class="inner" d="M6 5v6m4-6v6"/>`,
+  well: html`<circle cx="8" cy="8" r="7.2"/><path class="inner" d="M4.8 8.3l2.3 2.3 4.2-4.8"/>`,
+};
+
 /** The shapes that {@link severityIcon} uses; once on each page. */
 export const severityIcons: Markup = html`<svg class="shapes" aria-hidden="true" focusable="false">
-<symbol id="icon-critical" viewBox="0 0 16 16"><path d="M5 .8h6L15.2 5v6L11 15.2H5L.8 11V5z"/><path class="inner" d="M5.3 5.3l5.4 5.4m0-5.4l-5.4 5.4"/></symbol>
-<symbol id="icon-warning" viewBox="0 0 16 16"><path d="M8 1l7.4 13.6H.6z"/><path class="inner" d="M8 6v4m0 1.6v.8"/></symbol>
-<symbol id="icon-unknown" viewBox="0 0 16 16"><circle class="ring" cx="8" cy="8" r="6.4"/><path class="mark" d="M6.1 6.4a1.95 1.95 0 1 1 2.7 1.8c-.5.25-.8.6-.8 1.1v.3m0 1.9v.3"/></symbol>
-<symbol id="icon-paused" viewBox="0 0 16 16"><rect x="1" y="1" width="14" height="14" rx="3"/><path class="inner" d="M6 5v6m4-6v6"/></symbol>
-<symbol id="icon-well" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7.2"/><path class="inner" d="M4.8 8.3l2.3 2.3 4.2-4.8"/></symbol>
-</svg>`;
+${severityLevels.map((level) => html`<symbol id="icon-${level}" viewBox="0 0 16 16">${severityShapes[level]}</symbol>\n`)}</svg>`;
 
 /** The severities of the states of farms, backends, certificates and the activation. */
 const levels: Readonly<Record<string, Severity>> = {
