@@ -190,7 +190,7 @@ export interface LargestNetwork<T> {
   readonly mayEvict: boolean;
 }
 
-/** What holds a part of a limited resource for the client of a socket. */
+/** A connection or an answer: it holds a part of a limited resource for a client. */
 interface OfClient {
   readonly socket: Pick<Socket, 'remoteAddress'> | null;
 }

@@ -114,7 +114,7 @@ function warnIfExpired({ tls }: WebPolicy, log: Logger): void {
   log.warn({ notAfter }, 'the certificate of the metrics listener has expired; who checks it does not connect');
 }
 
-/** The answer to a request that is not accepted; an error for the plug-in for Basic authentication. */
+/** The answer to a request that is not accepted, as an error for @fastify/basic-auth. */
 class WebRejection extends Error {
   override readonly name = 'WebRejection';
   readonly statusCode: number;

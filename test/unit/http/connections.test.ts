@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { largestNetwork, networkOf } from '../../../src/http/connections.ts';
 
-/** Returns the network with most of the clients at these addresses, by the addresses of its members. */
+/** Returns the network with most clients, by the addresses of its members. */
 function largest(addresses: readonly string[], newcomer: string | undefined) {
   const { members, mayEvict } = largestNetwork(
     addresses.map((remoteAddress) => ({ socket: { remoteAddress } })),
