@@ -1,7 +1,7 @@
 import { parseDuration } from '../../lib/time.ts';
 import { oneLine } from '../../lib/text.ts';
 import { UsageError } from '../command.ts';
-import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf } from './session.ts';
+import { type AdminCommand, type AdminSession, callsTo, isAbort, isAgreed, optionsOf } from './session.ts';
 import { namedValues } from './words.ts';
 import type { CallOptions, Calls, Preview, Write } from '../../recipes/calls.ts';
 import { objectionLines, previewLines } from './preview.ts';
@@ -215,8 +215,4 @@ function titles(some: readonly Step[], all: readonly Step[]): string {
  */
 function mayHaveRun(error: unknown): boolean {
   return !(error instanceof AdminError) || error.status === undefined || error.status >= 500;
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }

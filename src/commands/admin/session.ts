@@ -71,11 +71,16 @@ async function fail(error: unknown, { flags, warn, shell }: CommandContext): Pro
     for (const line of errorLines(error)) warn(line);
     return 1;
   }
-  if (error instanceof Error && error.name === 'AbortError') {
+  if (isAbort(error)) {
     warn('zlb-exporter: interrupted');
     return 1;
   }
   throw error;
+}
+
+/** Returns true for the error of a wait or a request that the process was asked to stop. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** Sends a request, and prints its answer as {@link printAnswer} does. */

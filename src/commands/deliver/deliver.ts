@@ -10,7 +10,7 @@ import { objectionLines } from '../admin/preview.ts';
 import type { FarmState } from '../../recipes/restart-farm.ts';
 import { tableLines } from '../admin/render.ts';
 import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
-import { type AdminSession, withSession } from '../admin/session.ts';
+import { type AdminSession, isAbort, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../../recipes/certificate-steps.ts';
 import { type FarmDelivery, planDelivery } from '../../recipes/delivery.ts';
 import { type Before, putBack } from './put-back.ts';
@@ -240,7 +240,7 @@ function notPutBack({ farm, replacement }: FarmDelivery, error: unknown): string
  */
 function sentenceOf(error: unknown): string {
   if (error instanceof AdminError) return withoutKeys(`${error.title}. ${error.message} ${error.remedy}`.trim());
-  if (error instanceof Error && error.name === 'AbortError') return 'Interrupted.';
+  if (isAbort(error)) return 'Interrupted.';
   throw error;
 }
 
