@@ -36,16 +36,17 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
     const { flags, positionals } = parseFlags(words);
     const written: Buffer[] = [];
     const stopped = typed.stopped ?? new AbortController().signal;
-    const clock = { offsetMs: 0 };
+    // Stands still otherwise: a busy machine must not change how long a wait takes.
+    let nowMs = Date.now();
     const { context, said, warned } = givenContext({
       flags,
       arguments: positionals.slice(1),
       env: { ...typed.env, ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
       stopped,
-      now: () => Date.now() + clock.offsetMs,
+      now: () => nowMs,
       async sleep(ms) {
         stopped.throwIfAborted();
-        clock.offsetMs += ms;
+        nowMs += ms;
         whileWaiting?.(ms);
       },
       shell: {
