@@ -181,15 +181,9 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
   let telling: Promise<void> | undefined;
 
   async function tellOnce(outcome: Partial<Particulars>): Promise<void> {
-    const { bytes, sha256 } = body?.sent() ?? {};
+    const durationMs = Math.round(steadyNow() - startedAt);
     try {
-      await onOver({
-        event: 'outcome',
-        duration_ms: Math.round(steadyNow() - startedAt),
-        ...(bytes === undefined ? {} : { sent_bytes: bytes }),
-        ...(sha256 === undefined ? {} : { sent_sha256: sha256 }),
-        ...outcome,
-      });
+      await onOver({ event: 'outcome', duration_ms: durationMs, ...body?.sent(), ...outcome });
     } finally {
       told.resolve();
     }

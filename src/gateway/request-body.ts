@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { BodyKind } from '../appliance/api/row.ts';
+import type { AuditRecord } from '../audit/record.ts';
 import { assert, isRecord, parseJson } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import { inTime } from '../lib/time.ts';
@@ -38,11 +39,8 @@ export interface RequestBody {
    * this pace.
    */
   content(pace: Pace): Buffer | Readable;
-  /**
-   * Returns the number of bytes sent so far, and the digest in lower-case hex after a complete
-   * file.
-   */
-  sent(): { readonly bytes: number; readonly sha256?: string };
+  /** Returns for the audit what was sent so far, and the digest after a complete file. */
+  sent(): Pick<AuditRecord, 'sent_bytes' | 'sent_sha256'>;
   /** Frees the disk space of a file once it is no longer being sent. */
   release(): void;
 }
@@ -94,7 +92,7 @@ export async function readBody(
     masked: maskBody(content, contentType),
     receive: () => Promise.resolve(),
     content: () => content,
-    sent: () => ({ bytes: content.length }),
+    sent: () => ({ sent_bytes: content.length }),
     release: () => undefined,
   };
 }
@@ -220,7 +218,10 @@ function fileBody(
         sentBytes += bytes;
       });
     },
-    sent: () => ({ bytes: sentBytes, ...(sentBytes === contentLength && sha256 !== undefined ? { sha256 } : {}) }),
+    sent: () => ({
+      sent_bytes: sentBytes,
+      ...(sentBytes === contentLength && sha256 !== undefined ? { sent_sha256: sha256 } : {}),
+    }),
     release: () => spooled?.release(),
   };
 }

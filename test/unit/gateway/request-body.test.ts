@@ -45,8 +45,8 @@ describe('an upload', () => {
 
     expect(whole.toString()).toBe('abc');
     expect(masked).toEqual({ bytes: 3, sha256 });
-    expect(before).toEqual({ bytes: 0 });
-    expect(upload.sent()).toEqual({ bytes: 3, sha256 });
+    expect(before).toEqual({ sent_bytes: 0 });
+    expect(upload.sent()).toEqual({ sent_bytes: 3, sent_sha256: sha256 });
   });
 
   it('that stalls ends with a reason', async () => {
