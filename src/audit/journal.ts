@@ -29,8 +29,6 @@ export interface AuditJournal {
   append(record: AuditRecord): Promise<AuditPosition>;
   /** Returns the newest first. */
   query(query: AuditQuery): Promise<readonly AuditLine[]>;
-  /** The last line that is on disk; unknown before the first append. */
-  readonly head: AuditPosition | undefined;
   close(): Promise<void>;
 }
 
@@ -79,10 +77,6 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
   }
 
   return {
-    get head() {
-      const { file: opened } = current;
-      return opened && opened.last.seq > 0 ? opened.last : undefined;
-    },
     async append(record) {
       if (closed) {
         const stopping = `the audit ${file} is closed since the exporter is stopping; repeat the call once it runs again`;
