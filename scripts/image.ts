@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuiltImage, type Buildah, createBuildah } from './image/buildah.ts';
-import { openDebian } from './image/debian.ts';
+import { layBase, layNode, openDebian } from './image/stand-ins.ts';
 import { ProgramError, run } from './run-program.ts';
-import { layBase, layNode } from './image/stand-ins.ts';
 
 // Builds the image with buildah, twice, and runs its tests on what came out. No registry of images
 // is asked: what the Dockerfile begins with is made here, of Debian's packages. For root on Debian,
@@ -24,9 +23,9 @@ function layBases({ folder, buildah }: Parts): void {
   const [base = '', node = ''] = [...begins].map(([, name]) => name);
   const release = /-(\w+)-slim$/.exec(node)?.[1] ?? '';
   say(`Making replacements of ${node} and ${base} from the packages of Debian ${release} …`);
-  const debian = openDebian(release, join(folder, 'apt'));
-  const environment = layNode(debian, join(folder, 'node/tree'));
-  layBase(debian, join(folder, 'base/tree'));
+  const unpack = openDebian(release, join(folder, 'apt'));
+  const environment = layNode(unpack, join(folder, 'node/tree'));
+  layBase(unpack, join(folder, 'base/tree'));
   buildah.import(`docker.io/library/${node}`, join(folder, 'node/tree'), environment);
   buildah.import(base, join(folder, 'base/tree'));
 }

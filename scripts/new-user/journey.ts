@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pageWith } from './page-with.ts';
+import { freePort } from '../../bench/free-port.ts';
+import { until } from '../../test/support/until.ts';
 import { lineWith, shellLines } from './readme-commands.ts';
 import { type Session, startSession } from './session.ts';
-import { startStack } from './start-stack.ts';
 import { createStopwatch, type Step } from './stopwatch.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
@@ -79,4 +79,32 @@ export async function walk(tell: (step: Step) => void, stopped: AbortSignal): Pr
 async function finished({ ended, output }: Session): Promise<void> {
   const code = await ended;
   if (code !== 0) throw new Error(`a command ended with ${code}:\n${output().slice(-2_000)}`);
+}
+
+/** Resolves once a page has what is looked for. */
+async function pageWith(url: string, what: RegExp): Promise<void> {
+  await until(
+    async () => {
+      const answer = await fetch(url, { headers: { accept: 'text/html, text/plain' } });
+      return answer.ok ? await answer.text() : `${url} answers ${answer.status}`;
+    },
+    (page) => what.test(page),
+    minuteMs / 2,
+  );
+}
+
+/**
+ * Opens `npm run stack` as it is written, and again with the flags that it names itself while ports
+ * are taken; resolves once all runs.
+ */
+async function startStack(command: string, open: (line: string) => Session): Promise<Session> {
+  const flags: string[] = [];
+  for (;;) {
+    const session = open(flags.length === 0 ? command : `${command} -- ${flags.join(' ')}`);
+    const [seen] = await session.shows(/^Notifications$|choose another: npm run stack/m, 2 * minuteMs);
+    if (seen === 'Notifications') return session;
+    await session.ended;
+    for (const [, flag] of session.output().matchAll(/npm run stack -- (--\S+)=127\.0\.0\.1:PORT/g))
+      flags.push(`${flag}=127.0.0.1:${await freePort()}`);
+  }
 }

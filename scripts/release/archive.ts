@@ -2,9 +2,8 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../run-program.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, layDocuments, layProgram, settle, writeFile } from './tree.ts';
 import { manPage } from './man-page.ts';
-import { layDocuments, layProgram, settle, writeFile } from './program.ts';
 
 /** Builds the archive that runs from any folder; returns its path. */
 export function buildArchive(folder: string, facts: Facts, target: string): string {

@@ -2,9 +2,7 @@ import { cpSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { run } from '../run-program.ts';
-import type { Facts, PackageParts } from './facts.ts';
-import { settle, writeFile } from './program.ts';
-import { programs } from './tree.ts';
+import { type Facts, type PackageParts, programs, settle, writeFile } from './tree.ts';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildArchive } from './archive.ts';
 import { buildDebian } from './debian.ts';
-import { readFacts } from './facts.ts';
+import { layTree, readFacts } from './tree.ts';
 import { buildRpm } from './rpm.ts';
-import { layTree } from './tree.ts';
 import { ProgramError } from '../run-program.ts';
 
 // Builds the packages for this platform from dist/, into release/ or the given folder.
@@ -13,7 +12,7 @@ const [target = 'release'] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'zlb-release-'));
 try {
   mkdirSync(target, { recursive: true });
-  const facts = readFacts(process.env);
+  const facts = readFacts();
   const tree = join(folder, 'tree');
   layTree(tree, facts);
   const parts = { tree, folder, facts };

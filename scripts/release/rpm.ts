@@ -1,8 +1,7 @@
 import { cpSync, globSync, readFileSync, renameSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { run } from '../run-program.ts';
-import type { Facts, PackageParts } from './facts.ts';
-import { writeFile } from './program.ts';
+import { type Facts, type PackageParts, writeFile } from './tree.ts';
 
 /** Builds the RPM in a folder; returns its path. */
 export function buildRpm({ tree, folder, facts }: PackageParts, target: string): string {

@@ -1,10 +1,49 @@
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { gitRevision } from '../../src/app/build-info.ts';
+import { ruleFiles } from '../rule-files.ts';
+import { run } from '../run-program.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
-import type { Facts } from './facts.ts';
 import { manPage } from './man-page.ts';
-import { layDocuments, layProgram, settle, writeFile } from './program.ts';
+
+/** The words that all packages use about themselves. */
+export interface Facts {
+  readonly version: string;
+  readonly description: string;
+  readonly homepage: string;
+  readonly license: string;
+  readonly maintainer: string;
+  readonly revision: string;
+  /** The time of everything in the packages, so that they are the same when built again. */
+  readonly builtAt: Date;
+}
+
+/** The parts that a package is made of. */
+export interface PackageParts {
+  /** Everything that is installed. */
+  readonly tree: string;
+  /** A folder to work in. */
+  readonly folder: string;
+  readonly facts: Facts;
+}
+
+type Manifest = Readonly<Record<'version' | 'description' | 'homepage' | 'license' | 'author', string>>;
+
+export function readFacts(): Facts {
+  const { ZLB_EXPORTER_REVISION: revision, SOURCE_DATE_EPOCH: epoch } = process.env;
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+  const [, mail = ''] = /<(\S+@\S+)>/.exec(readFileSync('SECURITY.md', 'utf8')) ?? [];
+  return {
+    version: manifest.version,
+    description: manifest.description,
+    homepage: manifest.homepage.replace(/#.*/, ''),
+    license: manifest.license,
+    maintainer: `${manifest.author} <${mail}>`,
+    revision: revision ?? gitRevision('.') ?? 'unknown',
+    builtAt: epoch ? new Date(Number(epoch) * 1_000) : new Date(),
+  };
+}
 
 /** The place of the program in an installed package. */
 const program = '/usr/lib/zlb-exporter';
@@ -56,4 +95,59 @@ export function packagedUnit(revision: string): string {
     },
     readFileSync('deploy/systemd/zlb-exporter.service', 'utf8'),
   );
+}
+
+interface LockFile {
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+}
+
+/** Files of packages that Node.js never reads; their licences stay. */
+const neverRead: readonly RegExp[] = [
+  /(?<!licen[cs]e)\.(?:map|ts|mts|cts|md)$/i,
+  /\/\./,
+  // A web page that loads scripts of other sites.
+  /node_modules\/pino\/index\.html$/,
+  /node_modules\/(?:@[^/]+\/)?[^/]+\/(?:test|spec|docs|integration|benchmarks?|examples?)(?:\/|$)/,
+];
+
+/** Lays the program with its packages, rules, dashboards and this Node.js into a folder. */
+export function layProgram(folder: string): void {
+  if (!existsSync('dist/src/main.js')) throw new Error('dist is not there: run npm run build first');
+  for (const name of ['dist', 'package.json', 'dashboards']) cpSync(name, join(folder, name), { recursive: true });
+  for (const name of [...ruleFiles, 'alertmanager.example.yml'])
+    cpSync(join('alerts', name), join(folder, 'alerts', name));
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
+  for (const [path, { dev }] of Object.entries(packages))
+    if (path !== '' && !dev && existsSync(path))
+      cpSync(path, join(folder, path), {
+        recursive: true,
+        filter: (file) => !neverRead.some((pattern) => pattern.test(file)),
+      });
+  mkdirSync(join(folder, 'bin'));
+  // Without the names of functions it is 18 MB smaller.
+  run('strip', ['--strip-unneeded', '-o', join(folder, 'bin/node'), process.execPath]);
+}
+
+/** Lays the manuals into a folder. */
+export function layDocuments(folder: string): void {
+  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE']) cpSync(name, join(folder, name));
+  cpSync('docs', join(folder, 'docs'), { recursive: true, filter: (file) => !file.startsWith('docs/pictures') });
+}
+
+/** Writes a file and the folders above it. */
+export function writeFile(path: string, content: string | Buffer): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+/**
+ * Makes everything readable by all, writable by its owner alone, and as old as the release; only
+ * `programs` can be started.
+ */
+export function settle(folder: string, programs: readonly string[], builtAt: Date): void {
+  const date = `--date=@${Math.floor(builtAt.getTime() / 1_000)}`;
+  run('find', [folder, '-type', 'd', '-exec', 'chmod', '755', '{}', '+']);
+  run('find', [folder, '-type', 'f', '-exec', 'chmod', '644', '{}', '+']);
+  run('chmod', ['755', ...programs.map((program) => join(folder, program))]);
+  run('find', [folder, '-exec', 'touch', '--no-dereference', date, '{}', '+']);
 }
