@@ -3,12 +3,13 @@ import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
 import { alertTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
-import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral } from './look.ts';
 import { age, changesMade, counted, exporterSeries, once, series } from './queries.ts';
 import { yesNo } from './states.ts';
 import { table } from './table.ts';
 
+/** A tile with a number of the gateway. */
+const numberOfGateway = { unit: 'short', decimals: 0, empty: 'no gateway' };
 const requestId = 'appliance, method, endpoint, code';
 
 export function admin(): Dashboard {
@@ -40,56 +41,44 @@ export function admin(): Dashboard {
           tile({
             title: 'Requests',
             description: 'Requests to the gateway over this time.',
-            unit: 'short',
             expr: `${over(requests())} or ${none}`,
             steps: neutral,
-            decimals: 0,
-            empty: 'no gateway',
+            ...numberOfGateway,
           }),
           tile({
             title: 'Changes made',
             description: 'Changes on appliances over this time that succeeded, also those of approved change requests.',
-            unit: 'short',
             expr: `${over(changesMade)} or ${none}`,
             steps: neutral,
-            decimals: 0,
-            empty: 'no gateway',
+            ...numberOfGateway,
           }),
           tile({
             title: 'Refused',
             description: 'Requests that the gateway itself refused over this time, before any appliance was asked.',
-            unit: 'short',
             expr: `${over(denied)} or ${none}`,
             steps: anyIs('orange'),
-            decimals: 0,
-            empty: 'no gateway',
+            ...numberOfGateway,
           }),
           tile({
             title: 'Failed',
             description: 'Requests that were answered with 5xx over this time: the appliance, or the way to it.',
-            unit: 'short',
             expr: `${over(requests('code=~"5.."'))} or ${none}`,
             steps: anyIs('orange'),
-            decimals: 0,
-            empty: 'no gateway',
+            ...numberOfGateway,
           }),
           tile({
             title: 'Audit lines',
             description: 'Lines written to the audit over this time.',
-            unit: 'short',
             expr: over(exporterSeries('zlb_admin_audit_records_total')),
             steps: neutral,
-            decimals: 0,
-            empty: 'no gateway',
+            ...numberOfGateway,
           }),
           tile({
             title: 'Audit failures',
             description: 'Attempts to write the audit that failed over this time. Changes are refused meanwhile.',
-            unit: 'short',
             expr: over(exporterSeries('zlb_admin_audit_write_failures_total')),
             steps: anyIs('red'),
-            decimals: 0,
-            empty: 'no gateway',
+            ...numberOfGateway,
           }),
           tile({
             title: 'Last audit line',
@@ -113,12 +102,7 @@ export function admin(): Dashboard {
             sortBy: 'Requests',
             descending: true,
             empty: 'Nothing was asked of the gateway.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'method', title: 'Method', width: 90 },
-              { label: 'endpoint', title: 'Operation' },
-              { label: 'code', title: 'Answer', width: 90 },
-            ],
+            labels: ['appliance', 'method', 'endpoint', 'code'],
             values: [
               {
                 title: 'Requests',
@@ -137,11 +121,7 @@ export function admin(): Dashboard {
             sortBy: 'Refusals',
             descending: true,
             empty: 'Nobody was refused.',
-            labels: [
-              { label: 'principal', title: 'Who' },
-              { label: 'reason', title: 'Reason' },
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-            ],
+            labels: ['principal', 'reason', 'appliance'],
             values: [
               {
                 title: 'Refusals',

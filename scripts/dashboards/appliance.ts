@@ -18,8 +18,8 @@ import {
   series,
   total,
 } from './queries.ts';
-import { numberedWords, stateNumber, words, yesNo } from './states.ts';
-import { table } from './table.ts';
+import { numberedWords, stateNumber, yesNo } from './states.ts';
+import { stateColumn, table } from './table.ts';
 
 const interfaceId = 'appliance, interface';
 
@@ -112,32 +112,20 @@ export function appliance(): Dashboard {
             empty: 'No appliance is known: does the exporter answer?',
             labels: [
               { label: 'appliance', title: 'Appliance', links: [toCertificates, toExporter] },
-              { label: 'hostname', title: 'Host name' },
-              { label: 'product', title: 'Product' },
-              { label: 'version', title: 'Version' },
-              { label: 'edition', title: 'Edition' },
-              { label: 'kernel', title: 'Kernel' },
-              { label: 'role', title: 'Cluster role', words: words({ not_configured: ['none', 'text'] }) },
+              'hostname',
+              'product',
+              'version',
+              'edition',
+              'kernel',
+              'role',
             ],
             values: [
               { expr: once('appliance, hostname, product, version, edition, kernel', series('zlb_appliance_info')) },
               { expr: `group by (appliance, role) (${series('zlb_cluster_node_status')} == 1)` },
               { title: 'Answers', expr: one('zlb_up'), words: yesNo.answers },
-              {
-                title: 'Circuit breaker',
-                expr: stateNumber('zlb_circuit_breaker_state', 'appliance'),
-                words: numberedWords('zlb_circuit_breaker_state'),
-              },
-              {
-                title: 'Activation',
-                expr: stateNumber('zlb_activation_status', 'appliance'),
-                words: numberedWords('zlb_activation_status'),
-              },
-              {
-                title: 'Cluster node',
-                expr: stateNumber('zlb_cluster_node_status', 'appliance'),
-                words: numberedWords('zlb_cluster_node_status'),
-              },
+              stateColumn('Circuit breaker', 'zlb_circuit_breaker_state', 'appliance'),
+              stateColumn('Activation', 'zlb_activation_status', 'appliance'),
+              stateColumn('Cluster node', 'zlb_cluster_node_status', 'appliance'),
               { title: 'Packages pending', expr: one('zlb_packages_pending') },
               { title: 'Backups', expr: one('zlb_backups') },
               {
@@ -197,13 +185,7 @@ export function appliance(): Dashboard {
             height: 10,
             sortBy: 'Interface',
             empty: 'No interface is known.',
-            labels: [
-              { label: 'appliance', title: 'Appliance' },
-              { label: 'interface', title: 'Interface' },
-              { label: 'kind', title: 'Kind' },
-              { label: 'ip', title: 'Address' },
-              { label: 'parent', title: 'Parent' },
-            ],
+            labels: [{ label: 'appliance', title: 'Appliance' }, 'interface', 'kind', 'ip', 'parent'],
             values: [
               { expr: once(`${interfaceId}, kind, ip, parent`, series('zlb_interface_info')) },
               { title: 'State', expr: once(interfaceId, series('zlb_interface_up')), words: yesNo.up },

@@ -1,13 +1,12 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { board } from './board.ts';
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
-import { alertTable, expirySteps, urgencyWords } from './common-tables.ts';
+import { alertTable, urgencyWords } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
-import { toAppliance, toFarm } from './links.ts';
-import { anyIs, type Steps } from './look.ts';
+import { anyIs, expirySteps, type Steps } from './look.ts';
 import { age, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
-import { table } from './table.ts';
+import { stateColumn, table, timeLeft } from './table.ts';
 
 /** They are read each ten minutes and hardly ever change. */
 const certificateAge: Steps = [
@@ -99,20 +98,10 @@ export function certificates(): Dashboard {
             height: 12,
             sortBy: 'Expires in',
             empty: 'No certificate is known.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'file', title: 'File' },
-              { label: 'common_name', title: 'Name' },
-              { label: 'issuer', title: 'Issuer' },
-            ],
+            labels: ['appliance', 'file', 'common_name', 'issuer'],
             values: [
               { expr: once(`${fileId}, common_name, issuer`, series('zlb_certificate_info', 'kind="certificate"')) },
-              {
-                title: 'Expires in',
-                expr: `${expiry} - time()`,
-                unit: 'dtdhms',
-                steps: expirySteps,
-              },
+              timeLeft('Expires in', `${expiry} - time()`),
               { title: 'Life left', expr: lifeLeft('certificate', fileId), unit: 'percentunit', decimals: 0 },
               { title: 'Renewal', expr: expiryUrgency('certificate', fileId), words: urgencyWords },
               { title: 'Expires on', expr: `1000 * ${expiry}`, unit: 'dateTimeAsIso' },
@@ -122,11 +111,7 @@ export function certificates(): Dashboard {
                 unit: 'dateTimeAsIso',
               },
               { title: 'Farms', expr: `count by (${fileId}) (${used})` },
-              {
-                title: "Appliance's word",
-                expr: stateNumber('zlb_certificate_status', fileId),
-                words: numberedWords('zlb_certificate_status'),
-              },
+              stateColumn("Appliance's word", 'zlb_certificate_status', fileId),
               { title: 'Readable', expr: unreadable, words: yesNo.read },
             ],
           }),
@@ -137,19 +122,10 @@ export function certificates(): Dashboard {
             height: 10,
             sortBy: 'Expires in',
             empty: 'No farm with a certificate is known.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'farm', title: 'Farm', links: [toFarm] },
-              { label: 'file', title: 'File' },
-            ],
+            labels: ['appliance', 'farm', 'file'],
             values: [
               { expr: used },
-              {
-                title: 'Expires in',
-                expr: `${used} * on (appliance, file) group_left () (${expiry} - time())`,
-                unit: 'dtdhms',
-                steps: expirySteps,
-              },
+              timeLeft('Expires in', `${used} * on (appliance, file) group_left () (${expiry} - time())`),
             ],
           }),
           lines({
@@ -188,11 +164,7 @@ export function certificates(): Dashboard {
             height: 8,
             sortBy: 'File',
             empty: 'No request waits.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'file', title: 'File' },
-              { label: 'common_name', title: 'Name' },
-            ],
+            labels: ['appliance', 'file', 'common_name'],
             values: [{ expr: once(`${fileId}, common_name`, series('zlb_certificate_info', 'kind="csr"')) }],
           }),
           table({
@@ -203,11 +175,7 @@ export function certificates(): Dashboard {
             height: 8,
             sortBy: 'File',
             empty: 'Nothing is gone.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'file', title: 'File' },
-              { label: 'common_name', title: 'Name' },
-            ],
+            labels: ['appliance', 'file', 'common_name'],
             values: [
               {
                 expr: `${once(`${fileId}, common_name`, `${series('zlb_certificate_info')} offset 1d`)} unless on (appliance, file) ${series('zlb_certificate_info')} and on (appliance) ${series('zlb_certificates')}`,
@@ -227,23 +195,11 @@ export function certificates(): Dashboard {
             height: 10,
             sortBy: 'Ends in',
             empty: 'No licence is known.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'kind', title: 'Kind' },
-            ],
+            labels: ['appliance', 'kind'],
             values: [
               { expr: once('appliance, kind', series('zlb_activation_info')) },
-              {
-                title: 'State',
-                expr: stateNumber('zlb_activation_status', 'appliance'),
-                words: numberedWords('zlb_activation_status'),
-              },
-              {
-                title: 'Ends in',
-                expr: `${ends} - time()`,
-                unit: 'dtdhms',
-                steps: expirySteps,
-              },
+              stateColumn('State', 'zlb_activation_status', 'appliance'),
+              timeLeft('Ends in', `${ends} - time()`),
               { title: 'Ends on', expr: `1000 * ${ends}`, unit: 'dateTimeAsIso' },
               {
                 title: 'Began on',

@@ -1,9 +1,7 @@
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
-import { toAppliance, toFarm } from './links.ts';
-import type { Steps } from './look.ts';
 import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceId, watchdog } from './queries.ts';
-import { numberedWords, stateNumber, words, yesNo } from './states.ts';
-import { table } from './table.ts';
+import { words, yesNo } from './states.ts';
+import { stateColumn, table } from './table.ts';
 
 /**
  * The first panel of every board: the alerts that fire. Without an exporter or rules no alert can
@@ -19,12 +17,7 @@ export function alertTable(...matchers: readonly string[]): ReturnType<typeof ta
     sortBy: 'Severity',
     descending: true,
     empty: 'Nothing is wrong.',
-    labels: [
-      { label: 'alertname', title: 'Alert' },
-      { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-      { label: 'farm', title: 'Farm', links: [toFarm] },
-      { label: 'object', title: 'What' },
-    ],
+    labels: ['alertname', 'appliance', 'farm', 'object'],
     values: [
       {
         title: 'Severity',
@@ -89,20 +82,10 @@ export function farmTable(...matchers: readonly string[]): ReturnType<typeof tab
     height: 11,
     sortBy: 'Farm',
     empty: 'No farm is known.',
-    labels: [
-      { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-      { label: 'farm', title: 'Farm', links: [toFarm] },
-      { label: 'profile', title: 'Profile', width: 90 },
-      { label: 'vip', title: 'Address' },
-      { label: 'vport', title: 'Port', width: 90 },
-    ],
+    labels: ['appliance', 'farm', 'profile', 'vip', 'vport'],
     values: [
       { expr: once(`${farmId}, profile, vip, vport`, series('zlb_farm_info', ...matchers)) },
-      {
-        title: 'State',
-        expr: stateNumber('zlb_farm_status', farmId, ...matchers),
-        words: numberedWords('zlb_farm_status'),
-      },
+      stateColumn('State', 'zlb_farm_status', farmId, ...matchers),
       {
         title: 'Share of backends up',
         expr: `min by (${farmId}) (${backendsUpRatio(serviceId, ...matchers)})`,
@@ -120,12 +103,6 @@ export function farmTable(...matchers: readonly string[]): ReturnType<typeof tab
     ],
   });
 }
-
-/** Less than nothing is past. */
-export const expirySteps: Steps = [
-  [null, 'red'],
-  [0, 'text'],
-];
 
 /** The words for `expiryUrgency`. */
 export const urgencyWords = words({ 0: ['in time', 'green'], 1: ['due', 'orange'], 2: ['urgent', 'red'] });

@@ -3,7 +3,6 @@ import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board, type Section } from './board.ts';
 import { alertTable } from './common-tables.ts';
 import { latency, lines, tile, timeline } from './graphs.ts';
-import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral, noneIs } from './look.ts';
 import {
   age,
@@ -113,10 +112,7 @@ export function exporter(): Dashboard {
             sortBy: 'Intervals',
             descending: true,
             empty: 'No collector has run: does the exporter answer?',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'collector', title: 'Collector' },
-            ],
+            labels: ['appliance', 'collector'],
             values: [
               { title: 'Last run', expr: success, words: yesNo.success },
               { title: 'Age', expr: readingAge, unit: 'dtdurations' },
@@ -232,12 +228,7 @@ export function exporter(): Dashboard {
             height: 7,
             sortBy: 'Target',
             empty: 'No exporter is scraped.',
-            labels: [
-              { label: 'job', title: 'Job' },
-              { label: 'instance', title: 'Target' },
-              { label: 'version', title: 'Version' },
-              { label: 'node_version', title: 'Node.js' },
-            ],
+            labels: ['job', 'instance', 'version', 'node_version'],
             values: [
               { expr: once(`${target}, version, node_version`, exporterSeries('zlb_exporter_build_info')) },
               { title: 'Answers', expr: up, words: yesNo.answers },

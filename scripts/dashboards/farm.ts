@@ -3,7 +3,6 @@ import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
 import { alertTable, farmTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
-import { toAppliance, toFarm } from './links.ts';
 import { ageSteps, anyIs, highIs, neutral, noneIs } from './look.ts';
 import {
   age,
@@ -19,8 +18,8 @@ import {
   serviceId,
 } from './queries.ts';
 import { servedSection } from './served.ts';
-import { leastUpStates, numberedWords, stateNumber, yesNo } from './states.ts';
-import { table } from './table.ts';
+import { leastUpStates, numberedWords, yesNo } from './states.ts';
+import { stateColumn, table } from './table.ts';
 
 const backend = '{{appliance}} {{farm}} {{service}} {{backend}}';
 
@@ -154,11 +153,7 @@ export function farm(): Dashboard {
             height: 9,
             sortBy: 'Share up',
             empty: 'No service is known.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'farm', title: 'Farm', links: [toFarm] },
-              { label: 'service', title: 'Service' },
-            ],
+            labels: ['appliance', 'farm', 'service'],
             values: [
               {
                 title: 'Share up',
@@ -189,18 +184,9 @@ export function farm(): Dashboard {
             sortBy: 'State',
             descending: true,
             empty: 'No backend is known, or all are up in compact mode.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'farm', title: 'Farm', links: [toFarm] },
-              { label: 'service', title: 'Service' },
-              { label: 'backend', title: 'Backend' },
-            ],
+            labels: ['appliance', 'farm', 'service', 'backend'],
             values: [
-              {
-                title: 'State',
-                expr: stateNumber('zlb_backend_status', backendId, inFarm, inService),
-                words: numberedWords('zlb_backend_status'),
-              },
+              stateColumn('State', 'zlb_backend_status', backendId, inFarm, inService),
               {
                 title: 'Established',
                 expr: once(backendId, ofBackend('zlb_backend_established_connections')),
@@ -286,12 +272,7 @@ export function farm(): Dashboard {
             sortBy: 'Within a day',
             descending: true,
             empty: 'No backend is in maintenance.',
-            labels: [
-              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-              { label: 'farm', title: 'Farm', links: [toFarm] },
-              { label: 'service', title: 'Service' },
-              { label: 'backend', title: 'Backend' },
-            ],
+            labels: ['appliance', 'farm', 'service', 'backend'],
             values: [
               {
                 title: 'Within a day',

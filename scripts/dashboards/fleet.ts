@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { board } from './board.ts';
-import { alertTable, expirySteps } from './common-tables.ts';
+import { alertTable } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
 import { toAppliance, toCertificates, toExporter } from './links.ts';
 import { ageSteps, anyIs, noneIs } from './look.ts';
@@ -18,8 +18,8 @@ import {
   total,
   watchdog,
 } from './queries.ts';
-import { numberedWords, stateNumber, stateWords, yesNo } from './states.ts';
-import { table } from './table.ts';
+import { stateWords, yesNo } from './states.ts';
+import { stateColumn, table, timeLeft } from './table.ts';
 
 export function fleet(): Dashboard {
   const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
@@ -106,20 +106,16 @@ export function fleet(): Dashboard {
             empty: 'No appliance is known: does the exporter answer?',
             labels: [
               { label: 'appliance', title: 'Appliance', links: [toAppliance, toCertificates, toExporter] },
-              { label: 'product', title: 'Product' },
-              { label: 'version', title: 'Version' },
-              { label: 'edition', title: 'Edition' },
+              'product',
+              'version',
+              'edition',
             ],
             values: [
               { expr: once('appliance, product, version, edition', series('zlb_appliance_info')) },
               // Every appliance, answering or not, so that the table has a row for it.
               { expr: once('appliance', series('zlb_exporter_series')) },
               { title: 'Answers', expr: up, words: yesNo.answers },
-              {
-                title: 'Activation',
-                expr: stateNumber('zlb_activation_status', 'appliance'),
-                words: numberedWords('zlb_activation_status'),
-              },
+              stateColumn('Activation', 'zlb_activation_status', 'appliance'),
               {
                 title: 'Age',
                 expr: age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"')),
@@ -129,18 +125,11 @@ export function fleet(): Dashboard {
               { title: 'Farms', expr: `count by (appliance) (${once(farmId, series('zlb_farm_status'))})` },
               { title: 'Not up', expr: `sum by (appliance) (${notUp})`, steps: anyIs('red') },
               { title: 'Backends down', expr: `sum by (appliance) (${backendsDown})`, steps: anyIs('orange') },
-              {
-                title: 'Next expiry',
-                expr: `min by (appliance) (${expiry}) - time()`,
-                unit: 'dtdhms',
-                steps: expirySteps,
-              },
-              {
-                title: 'Licence ends',
-                expr: `${once('appliance', series('zlb_activation_not_after_timestamp_seconds'))} - time()`,
-                unit: 'dtdhms',
-                steps: expirySteps,
-              },
+              timeLeft('Next expiry', `min by (appliance) (${expiry}) - time()`),
+              timeLeft(
+                'Licence ends',
+                `${once('appliance', series('zlb_activation_not_after_timestamp_seconds'))} - time()`,
+              ),
               {
                 title: 'Connections',
                 expr: total('appliance', farmId, series('zlb_farm_established_connections')),

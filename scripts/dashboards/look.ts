@@ -35,6 +35,11 @@ export const ageSteps: Steps = [
   [120, 'orange'],
   [300, 'red'],
 ];
+/** Less than nothing is past. */
+export const expirySteps: Steps = [
+  [null, 'red'],
+  [0, 'text'],
+];
 /** A share that should be low. */
 export const highIs = (color: string, from: number): Steps => [
   [null, 'green'],

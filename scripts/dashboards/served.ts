@@ -1,11 +1,9 @@
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import type { BoardSpec } from './board.ts';
-import { expirySteps } from './common-tables.ts';
 import { lines, timeline } from './graphs.ts';
-import { toAppliance, toFarm } from './links.ts';
 import { busiest, farmId, inFarm, leastUp, lifeLeft, once, series, servedId } from './queries.ts';
 import { yesNo } from './states.ts';
-import { table } from './table.ts';
+import { table, timeLeft } from './table.ts';
 
 const off = 'The collector vip is off, or no farm that it could probe runs.';
 
@@ -14,10 +12,6 @@ export function servedSection(): BoardSpec['sections'][number] {
   const one = (metric: string, by: string) => once(by, series(metric, inFarm));
   const left = (metric: string) => `${one(`zlb_farm_served_${metric}_not_after_timestamp_seconds`, servedId)} - time()`;
   const stored = `max by (${farmId}) (${one('zlb_farm_certificate_info', 'appliance, farm, file')} * on (appliance, file) group_left () (${once('appliance, file', series('zlb_certificate_not_after_timestamp_seconds'))} - time()))`;
-  const farmColumns = [
-    { label: 'appliance', title: 'Appliance', links: [toAppliance] },
-    { label: 'farm', title: 'Farm', links: [toFarm] },
-  ];
   return {
     title: 'As clients meet them',
     panels: [
@@ -28,17 +22,12 @@ export function servedSection(): BoardSpec['sections'][number] {
         height: 10,
         sortBy: 'Served ends in',
         empty: off,
-        labels: [
-          ...farmColumns,
-          { label: 'server_name', title: 'Name asked for' },
-          { label: 'common_name', title: 'Served' },
-          { label: 'issuer', title: 'Issuer' },
-        ],
+        labels: ['appliance', 'farm', 'server_name', { label: 'common_name', title: 'Served' }, 'issuer'],
         values: [
           { expr: one('zlb_farm_served_certificate_info', `${servedId}, common_name, issuer`) },
-          { title: 'Served ends in', expr: left('certificate'), unit: 'dtdhms', steps: expirySteps },
-          { title: 'Chain ends in', expr: left('chain'), unit: 'dtdhms', steps: expirySteps },
-          { title: 'Newest stored ends in', expr: stored, unit: 'dtdhms', steps: expirySteps },
+          timeLeft('Served ends in', left('certificate')),
+          timeLeft('Chain ends in', left('chain')),
+          timeLeft('Newest stored ends in', stored),
           {
             title: 'Life left',
             expr: lifeLeft('farm_served_certificate', servedId, inFarm),
@@ -102,11 +91,7 @@ export function servedSection(): BoardSpec['sections'][number] {
         height: 9,
         sortBy: 'Farm',
         empty: 'No probe failed.',
-        labels: [
-          ...farmColumns,
-          { label: 'server_name', title: 'Name asked for' },
-          { label: 'reason', title: 'Reason' },
-        ],
+        labels: ['appliance', 'farm', 'server_name', 'reason'],
         values: [{ expr: one('zlb_farm_probe_failure_info', `${servedId}, reason`) }],
       }),
     ],

@@ -8,9 +8,9 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { TableCellDisplayMode, TableCellHeight } from '@grafana/grafana-foundation-sdk/common';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
-import type { RowLink } from './links.ts';
-import { type Described, dress, type Steps } from './look.ts';
-import { mapping, type Words } from './states.ts';
+import { type RowLink, toAppliance, toFarm } from './links.ts';
+import { type Described, dress, expirySteps, type Steps } from './look.ts';
+import { mapping, numberedWords, stateNumber, type Words, words } from './states.ts';
 import { refId, rows } from './targets.ts';
 
 interface Column {
@@ -22,7 +22,7 @@ interface Column {
 }
 
 /** A label of the queries. */
-export interface LabelColumn extends Column {
+interface LabelColumn extends Column {
   readonly label: string;
 }
 
@@ -40,11 +40,48 @@ export interface LabelQuery {
   readonly title?: never;
 }
 
+/** The columns of labels as they usually are. */
+const usualColumns = {
+  alertname: { title: 'Alert' },
+  appliance: { title: 'Appliance', links: [toAppliance] },
+  backend: { title: 'Backend' },
+  code: { title: 'Answer', width: 90 },
+  collector: { title: 'Collector' },
+  common_name: { title: 'Name' },
+  edition: { title: 'Edition' },
+  endpoint: { title: 'Operation' },
+  farm: { title: 'Farm', links: [toFarm] },
+  file: { title: 'File' },
+  hostname: { title: 'Host name' },
+  instance: { title: 'Target' },
+  interface: { title: 'Interface' },
+  ip: { title: 'Address' },
+  issuer: { title: 'Issuer' },
+  job: { title: 'Job' },
+  kernel: { title: 'Kernel' },
+  kind: { title: 'Kind' },
+  method: { title: 'Method', width: 90 },
+  node_version: { title: 'Node.js' },
+  object: { title: 'What' },
+  parent: { title: 'Parent' },
+  principal: { title: 'Who' },
+  product: { title: 'Product' },
+  profile: { title: 'Profile', width: 90 },
+  reason: { title: 'Reason' },
+  role: { title: 'Cluster role', words: words({ not_configured: ['none', 'text'] }) },
+  server_name: { title: 'Name asked for' },
+  service: { title: 'Service' },
+  version: { title: 'Version' },
+  vip: { title: 'Address' },
+  vport: { title: 'Port', width: 90 },
+} satisfies Record<string, Column>;
+
 export interface TableSpec extends Described {
   /** The width in columns of 24, of which it otherwise has all. */
   readonly width?: number;
   readonly height: number;
-  readonly labels: readonly LabelColumn[];
+  /** Names of usual columns, and columns that differ from them. */
+  readonly labels: readonly (keyof typeof usualColumns | LabelColumn)[];
   /** Their rows are joined by the labels that they share. */
   readonly values: readonly (ValueColumn | LabelQuery)[];
   /** Puts the columns of values before those of labels. */
@@ -60,7 +97,9 @@ export function table(spec: TableSpec): { build(): Panel } {
   const { labels, values, sortBy, descending = false, empty } = spec;
   // Grafana calls the values of one query `Value`, those of several `Value #A` and so on.
   const names = values.map((_, index) => (values.length === 1 ? 'Value' : `Value #${refId(index)}`));
-  const labelColumns = labels.map((column) => ({ name: column.label, column }));
+  const labelColumns = labels
+    .map((label) => (typeof label === 'string' ? { label, ...usualColumns[label] } : label))
+    .map((column) => ({ name: column.label, column }));
   const valueColumns = values.flatMap((column, index) =>
     column.title === undefined ? [] : [{ name: names[index] ?? '', column }],
   );
@@ -87,6 +126,16 @@ export function table(spec: TableSpec): { build(): Panel } {
     .footer({ build: () => ({ show: false, reducer: [], enablePagination: true }) });
   for (const { name, column } of columns) panel.overrideByName(name, properties(column));
   return { build: () => paginated(panel.build()) };
+}
+
+/** Returns the column of a state set; a number stands for each state. */
+export function stateColumn(title: string, metric: string, by: string, ...matchers: readonly string[]): ValueColumn {
+  return { title, expr: stateNumber(metric, by, ...matchers), words: numberedWords(metric) };
+}
+
+/** Returns the column of the time until an end, in red once it is past. */
+export function timeLeft(title: string, expr: string): ValueColumn {
+  return { title, expr, unit: 'dtdhms', steps: expirySteps };
 }
 
 /** Grafana 10 and 11 look for it in the footer, as the SDK does; later ones here. */
