@@ -52,7 +52,7 @@ export const certificates = defineCollector<readonly Certificate[]>({
     ofFiles.gauge(
       'zlb_certificate_parse_error',
       `1 when the dates of a certificate cannot be read ${source}, creation and expiration).`,
-      ({ isUnreadable }) => Number(isUnreadable),
+      ({ isUnreadable }) => isUnreadable,
     ),
     ofIssued.gauge(
       'zlb_certificate_not_before_timestamp_seconds',

@@ -88,7 +88,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
     ofChecks.gauge(
       'zlb_farm_health_check',
       '1 when a health check is linked; without one an L4 backend is always up (GET /farms/{farmname}, farmguardian, and GET /monitoring/fg, farms).',
-      (check) => (check.isChecked === undefined ? null : Number(check.isChecked)),
+      ({ isChecked: value }) => value,
     ),
     ofBackends.into(backendSettings.weight, ({ weight }) => weight),
     ofBackends.into(backendSettings.priority, ({ priority }) => priority),

@@ -16,7 +16,13 @@ export interface Rows<Data, Row> {
     extra?: (row: Row) => Readonly<Record<string, string>>,
   ): ReadingFamily<Data>;
   /** Declares one series per state; a word outside `states` is written as `unknown`. */
-  stateSet(name: string, help: string, states: readonly string[], state: (row: Row) => string): ReadingFamily<Data>;
+  stateSet(
+    name: string,
+    help: string,
+    states: readonly string[],
+    state: (row: Row) => string,
+    stateLabel?: string,
+  ): ReadingFamily<Data>;
   /** Writes the same rows into a family that another collector writes too. */
   into(family: Family, value: (row: Row) => Value): ReadingFamily<Data>;
   /** Declares the rows as objects whose changes of state are logged and counted. */
@@ -63,11 +69,11 @@ export function rowsOf<Data, Row>(
     info(name, help, more = {}, extra = () => ({})) {
       const all = { ...columns, ...more };
       return familyOf(gauge(name, help, Object.keys(all)), (emit, family, row) =>
-        emit.info(family, labelsOf(row, all), extra(row)),
+        emit.sample(family, labelsOf(row, all), 1, extra(row)),
       );
     },
-    stateSet: (name, help, states, state) =>
-      familyOf(stateSet(name, help, names, states), (emit, family, row) =>
+    stateSet: (name, help, states, state, stateLabel) =>
+      familyOf(stateSet(name, help, names, states, stateLabel), (emit, family, row) =>
         emit.state(family, labelsOf(row), state(row)),
       ),
     entity: (object, state) => ({

@@ -97,7 +97,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
     ofAddresses.gauge(
       'zlb_farm_reachable',
       `1 when a TCP connection to the address of a running farm succeeded ${source}).`,
-      ({ isReachable }) => (isReachable === undefined ? null : Number(isReachable)),
+      ({ isReachable }) => isReachable,
     ),
     ofServed.gauge(
       'zlb_farm_served_certificate_not_after_timestamp_seconds',
@@ -117,12 +117,12 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
     ofNames.gauge(
       'zlb_farm_served_certificate_in_store',
       `1 when a certificate of the farm in the store has the same name and dates; 0 after a change without a restart ${source}, and GET /certificates).`,
-      ({ isInStore }) => (isInStore === undefined ? null : Number(isInStore)),
+      ({ isInStore: value }) => value,
     ),
     ofServed.gauge(
       'zlb_farm_served_certificate_valid_name',
       `1 when an alternative name of the served certificate covers the server name ${source}).`,
-      ({ coversName }) => (coversName === undefined ? null : Number(coversName)),
+      ({ coversName }) => coversName,
     ),
     ofServed.info('zlb_farm_served_certificate_info', `The certificate that a farm serves ${source}).`, {
       common_name: ({ commonName }) => commonName,

@@ -1,10 +1,10 @@
 /** A metric family as a value: HELP, TYPE and the label names, apart from any number. */
-export interface Family<Label extends string = string> {
+export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
   /** Label names beside `appliance`, in the order in which they are printed. */
-  readonly labels: readonly Label[];
+  readonly labels: readonly string[];
   /**
    * Set where every small part has its series, of which there may be thousands: the first to go at
    * the limit of series.
@@ -16,18 +16,14 @@ export interface Family<Label extends string = string> {
  * A family with one series per state of a closed list, of which exactly one is 1; it always knows
  * `unknown`.
  */
-export interface StateSet<Label extends string = string, State extends string = string> extends Family<Label> {
-  readonly states: readonly State[];
+export interface StateSet extends Family {
+  readonly states: readonly string[];
   /** The label that holds the state. */
   readonly stateLabel: string;
 }
 
 function ofType(type: Family['type']) {
-  return <const Label extends string = never>(
-    name: string,
-    help: string,
-    labels: readonly Label[] = [],
-  ): Family<Label> => ({ name, help, type, labels });
+  return (name: string, help: string, labels: readonly string[] = []): Family => ({ name, help, type, labels });
 }
 
 /** Describes a gauge; `help` ends with the source in brackets, as for all families. */
@@ -41,13 +37,13 @@ export const histogram = ofType('histogram');
  * Describes a state set (OpenMetrics' idea in the form that classic Prometheus text knows: gauges
  * with a `status` label).
  */
-export function stateSet<const Label extends string, const State extends string>(
+export function stateSet(
   name: string,
   help: string,
-  labels: readonly Label[],
-  states: readonly State[],
+  labels: readonly string[],
+  states: readonly string[],
   stateLabel = 'status',
-): StateSet<Label, State> {
+): StateSet {
   return { name, help, type: 'gauge', labels, states, stateLabel };
 }
 
@@ -56,21 +52,18 @@ export function detail<const Of extends Family>(family: Of): Of {
   return { ...family, detail: true };
 }
 
-/** A number, or null and undefined for "not known", which writes no sample: absent is not zero. */
-export type Value = number | null | undefined;
+/**
+ * A number, or a boolean for 1 or 0; null and undefined are "not known" and write no sample: absent
+ * is not zero.
+ */
+export type Value = number | boolean | null | undefined;
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Receives the numbers of a collector. */
 export interface Emit {
-  sample<Label extends string>(family: Family<Label>, labels: Readonly<Record<Label, string>>, value: Value): void;
+  /** Writes one number; `extra` adds labels that only the configuration knows. */
+  sample(family: Family, labels: Labels, value: Value, extra?: Labels): void;
   /** Writes one series per state; a word outside the closed list sets `unknown`. */
-  state<Label extends string>(set: StateSet<Label>, labels: Readonly<Record<Label, string>>, state: string): void;
-  /**
-   * Writes a constant 1 whose facts are labels; `extra` adds labels that only the configuration
-   * knows.
-   */
-  info<Label extends string>(
-    family: Family<Label>,
-    labels: Readonly<Record<Label, string>>,
-    extra?: Readonly<Record<string, string>>,
-  ): void;
+  state(set: StateSet, labels: Labels, state: string): void;
 }

@@ -73,11 +73,13 @@ export function fillRegistry(appliance: string, fill: (emit: Emit) => void): Fil
   }
 
   function sample(family: Family, given: Labels, value: Value, extra: Labels = {}): void {
-    if (value === null || value === undefined || !isWritable(family, value)) return;
+    if (value === null || value === undefined) return;
+    const number = Number(value);
+    if (!isWritable(family, number)) return;
     const filling = fillingOf(family, Object.keys(extra));
     const labels = claim(filling, given, extra);
     if (!labels) return;
-    write(filling.metric, labels, value);
+    write(filling.metric, labels, number);
     filling.series += 1;
   }
 
@@ -93,7 +95,6 @@ export function fillRegistry(appliance: string, fill: (emit: Emit) => void): Fil
         write(filling.metric, { ...labels, [set.stateLabel]: each }, each === current ? 1 : 0);
       filling.series += set.states.length;
     },
-    info: (family, given, extra) => sample(family, given, 1, extra),
   });
   // Without the metrics, which are dropped once they are rendered.
   const families = [...filled.values()].map(({ family, series }) => ({ family, series }));

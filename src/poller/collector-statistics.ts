@@ -1,64 +1,70 @@
 import { type BreakerState, breakerStates } from '../appliance/breaker.ts';
 import type { CallReport } from '../appliance/client.ts';
-import { type Emit, type Family, gauge, stateSet } from '../metrics/family.ts';
+import type { ReadingFamily } from '../collectors/collector.ts';
+import { rowsOf } from '../collectors/rows.ts';
+import type { Family } from '../metrics/family.ts';
 import { type Counters, counterFamilies } from './counters.ts';
 
-const up = gauge(
-  'zlb_up',
-  '1 when the appliance gave an authenticated answer within the shortest max_stale of its collectors, or longer while intervals are stretched (any call).',
-);
-const breaker = stateSet(
-  'zlb_circuit_breaker_state',
-  'Whether calls to the appliance are let through (this exporter).',
-  [],
-  breakerStates,
-  'state',
-);
-const ofCollector = ['collector'] as const;
-const success = gauge(
-  'zlb_collector_success',
-  '1 when the last run of a collector ended well; absent where the appliance lacks what it reads (this exporter).',
-  ofCollector,
-);
-const duration = gauge(
-  'zlb_collector_duration_seconds',
-  'Length of the last run, waiting for its turn included (this exporter).',
-  ofCollector,
-);
-const interval = gauge(
-  'zlb_collector_interval_seconds',
-  'Effective interval between runs, after stretching by max_busy_ratio (this exporter).',
-  ofCollector,
-);
-const lastSuccess = gauge(
-  'zlb_collector_last_success_timestamp_seconds',
-  'Unix time at which the last good run ended (this exporter).',
-  ofCollector,
-);
-const lastAttempt = gauge(
-  'zlb_collector_last_attempt_timestamp_seconds',
-  'Unix time at which the last run started (this exporter).',
-  ofCollector,
-);
-const clockOffset = gauge(
-  'zlb_appliance_clock_offset_seconds',
-  "The appliance's clock minus ours; 0 when they agree within a second (HTTP header Date).",
-);
-const series = gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).');
+/** The numbers of the exporter's work on one appliance that are not counters, at one moment. */
+export interface OwnNumbers {
+  readonly up: boolean | undefined;
+  readonly breaker: BreakerState;
+  readonly collectors: readonly (Entry & { readonly collector: string })[];
+  readonly clockOffsetSeconds: number | undefined;
+  readonly series: number;
+}
 
-/** The families of {@link CollectorStatistics.expose} and of its counters. */
-export const ownFamilies: readonly Family[] = [
-  up,
-  breaker,
-  success,
-  duration,
-  interval,
-  lastSuccess,
-  lastAttempt,
-  clockOffset,
-  series,
-  ...counterFamilies,
+const ofAppliance = rowsOf((numbers: OwnNumbers) => [numbers], {});
+const ofCollectors = rowsOf(({ collectors }: OwnNumbers) => collectors, { collector: ({ collector }) => collector });
+
+export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
+  ofAppliance.gauge(
+    'zlb_up',
+    '1 when the appliance gave an authenticated answer within the shortest max_stale of its collectors, or longer while intervals are stretched (any call).',
+    ({ up }) => up,
+  ),
+  ofAppliance.stateSet(
+    'zlb_circuit_breaker_state',
+    'Whether calls to the appliance are let through (this exporter).',
+    breakerStates,
+    ({ breaker }) => breaker,
+    'state',
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_success',
+    '1 when the last run of a collector ended well; absent where the appliance lacks what it reads (this exporter).',
+    ({ ok }) => ok,
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_duration_seconds',
+    'Length of the last run, waiting for its turn included (this exporter).',
+    ({ durationMs }) => seconds(durationMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_interval_seconds',
+    'Effective interval between runs, after stretching by max_busy_ratio (this exporter).',
+    ({ intervalMs }) => seconds(intervalMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_last_success_timestamp_seconds',
+    'Unix time at which the last good run ended (this exporter).',
+    ({ lastSuccessMs }) => seconds(lastSuccessMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_last_attempt_timestamp_seconds',
+    'Unix time at which the last run started (this exporter).',
+    ({ lastAttemptMs }) => seconds(lastAttemptMs),
+  ),
+  ofAppliance.gauge(
+    'zlb_appliance_clock_offset_seconds',
+    "The appliance's clock minus ours; 0 when they agree within a second (HTTP header Date).",
+    ({ clockOffsetSeconds }) => clockOffsetSeconds,
+  ),
+  ofAppliance.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
 ];
+
+/** All families of the exporter's work on one appliance. */
+export const ownFamilies: readonly Family[] = [...ownGauges.map(({ family }) => family), ...counterFamilies];
 
 export interface Attempt {
   readonly collector: string;
@@ -146,23 +152,15 @@ export function createCollectorStatistics(options: {
       // Said of all of them after each run, and nearly always what it was.
       if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });
     },
-    expose(
-      emit: Emit,
-      { ageMs, breaker: breakerState, series: held }: { ageMs: number; breaker: BreakerState; series: number },
-    ): void {
-      const isUpNow = isUp(ageMs);
-      emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));
-      emit.state(breaker, {}, breakerState);
-      for (const [collector, entry] of entries) {
-        const labels = { collector };
-        emit.sample(success, labels, entry.ok === undefined ? null : Number(entry.ok));
-        emit.sample(duration, labels, seconds(entry.durationMs));
-        emit.sample(interval, labels, seconds(entry.intervalMs));
-        emit.sample(lastSuccess, labels, seconds(entry.lastSuccessMs));
-        emit.sample(lastAttempt, labels, seconds(entry.lastAttemptMs));
-      }
-      if (isUpNow) emit.sample(clockOffset, {}, state.offsetSeconds);
-      emit.sample(series, {}, held);
+    /** Returns what {@link ownGauges} show. */
+    numbers(ageMs: number, others: Pick<OwnNumbers, 'breaker' | 'series'>): OwnNumbers {
+      const up = isUp(ageMs);
+      return {
+        ...others,
+        up,
+        collectors: [...entries].map(([collector, entry]) => ({ collector, ...entry })),
+        clockOffsetSeconds: up ? state.offsetSeconds : undefined,
+      };
     },
   };
 }

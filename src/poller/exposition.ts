@@ -3,7 +3,7 @@ import { isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
-import type { CollectorStatistics } from './collector-statistics.ts';
+import { type CollectorStatistics, ownGauges } from './collector-statistics.ts';
 import type { Counters } from './counters.ts';
 import type { Job } from './job.ts';
 import type { ReadingStore } from './reading-store.ts';
@@ -65,13 +65,9 @@ export class Exposition {
     if (!this.#isBehind && up === this.#shownUp) return;
     this.#isBehind = false;
     this.#shownUp = up;
-    const state = { ageMs, breaker: breakerState(), series: this.series };
+    const numbers = statistics.numbers(ageMs, { breaker: breakerState(), series: this.series });
     store.put(appliance, ownKeys.counters, counters.reading());
-    store.put(
-      appliance,
-      ownKeys.gauges,
-      fillRegistry(appliance, (emit) => statistics.expose(emit, state)),
-    );
+    store.put(appliance, ownKeys.gauges, fillRegistry(appliance, writeReading(ownGauges, numbers, { compact: false })));
   }
 
   /** Evicts stale readings and refreshes the rest: afterwards the store has what is true now. */

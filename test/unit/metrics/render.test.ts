@@ -31,7 +31,9 @@ describe('a sample', async () => {
     [Number.NaN, 'NaN'],
     [Number.POSITIVE_INFINITY, '+Inf'],
     [Number.NEGATIVE_INFINITY, '-Inf'],
-  ])('of %d is written %s', async (value, written) => {
+    [true, '1'],
+    [false, '0'],
+  ])('of %s is written %s', async (value, written) => {
     expect(await textOf((emit) => emit.sample(temperature, { room: 'hall' }, value))).toMatch(`} ${written}\n`);
   });
 
@@ -41,8 +43,8 @@ describe('a sample', async () => {
       emit.sample(temperature, { room: 'hall' }, 2);
       emit.state(light, { lamp: 'desk' }, 'on');
       emit.state(light, { lamp: 'desk' }, 'off');
-      emit.info(facts, { street: 'Main' });
-      emit.info(facts, { street: 'Main' });
+      emit.sample(facts, { street: 'Main' }, 1);
+      emit.sample(facts, { street: 'Main' }, 1);
     });
 
     expect(duplicates).toBe(3);
@@ -144,9 +146,9 @@ describe('a state set', async () => {
 
 describe('an info', async () => {
   it('is 1, with labels of the configuration after its own', async () => {
-    expect(await textOf((emit) => emit.info(facts, { street: 'Main' }, { site: 'paris', owner: 'the "shop"' }))).toBe(
-      String.raw`house_info{appliance="lb",street="Main",site="paris",owner="the \"shop\""} 1` + '\n',
-    );
+    expect(
+      await textOf((emit) => emit.sample(facts, { street: 'Main' }, 1, { site: 'paris', owner: 'the "shop"' })),
+    ).toBe(String.raw`house_info{appliance="lb",street="Main",site="paris",owner="the \"shop\""} 1` + '\n');
   });
 });
 
@@ -204,7 +206,7 @@ describe('any reading', async () => {
         }),
         async (emitted) => {
           const { duplicates, text } = await rendered((emit) => {
-            for (const each of emitted) emit.sample(opened, each, each.value);
+            for (const { value: number, ...labels } of emitted) emit.sample(opened, labels, number);
           });
           const page = text === '' ? '' : (await renderHeader(opened)) + text;
 

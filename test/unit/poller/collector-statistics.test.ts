@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { CallReport } from '../../../src/appliance/client.ts';
+import { writeReading } from '../../../src/collectors/rows.ts';
 import { fillRegistry, renderLines } from '../../../src/metrics/render.ts';
 import { type Counters, createCounters, runOutcomes } from '../../../src/poller/counters.ts';
 import {
   createCollectorStatistics,
   type CollectorStatistics,
   ownFamilies,
+  ownGauges,
 } from '../../../src/poller/collector-statistics.ts';
 
 const answered: CallReport = {
@@ -40,8 +42,7 @@ type Given = Pick<ReturnType<typeof given>, 'statistics' | 'counters'>;
 
 /** All series by name and labels. */
 async function seriesOf({ statistics, counters }: Given, ageMs = 0): Promise<ReadonlyMap<string, number>> {
-  const state = { ageMs, breaker: 'closed' as const, series: 12 };
-  const texts = await rendered(statistics, counters, state);
+  const texts = await rendered(statistics, counters, ageMs);
   const lines = [...texts.values()].flatMap((text) => text.trim().split('\n'));
   return new Map(
     lines.map((line) => {
@@ -56,14 +57,11 @@ async function seriesOf({ statistics, counters }: Given, ageMs = 0): Promise<Rea
 }
 
 /** The lines of each family that has some. */
-async function rendered(
-  statistics: CollectorStatistics,
-  counters: Counters,
-  state: Parameters<CollectorStatistics['expose']>[1],
-) {
+async function rendered(statistics: CollectorStatistics, counters: Counters, ageMs: number) {
+  const numbers = statistics.numbers(ageMs, { breaker: 'closed', series: 12 });
   const texts = new Map<string, string>();
   for (const { registry, families } of [
-    fillRegistry('lb', (emit) => statistics.expose(emit, state)),
+    fillRegistry('lb', writeReading(ownGauges, numbers, { compact: false })),
     counters.reading(),
   ])
     for (const { family } of families) {
@@ -99,7 +97,7 @@ describe('the statistics', async () => {
     counters.skipped('farms', 'overlap');
     counters.transitioned('farm', 'down');
 
-    const texts = await rendered(statistics, counters, { ageMs: 0, breaker: 'closed', series: 1 });
+    const texts = await rendered(statistics, counters, 0);
 
     expect(new Set(texts.keys())).toEqual(named);
   });

@@ -137,9 +137,9 @@ function given() {
     store,
     statistics: {
       ...statistics,
-      expose(...parts) {
+      numbers(...parts) {
         renderings += 1;
-        statistics.expose(...parts);
+        return statistics.numbers(...parts);
       },
     },
     counters,
