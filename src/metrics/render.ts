@@ -16,6 +16,10 @@ export interface FamilySize {
   readonly series: number;
 }
 
+export function totalSeries(families: readonly FamilySize[]): number {
+  return families.reduce((total, { series }) => total + series, 0);
+}
+
 export interface FillResult extends FilledRegistry {
   /** Series left out because an earlier sample has the same labels. */
   readonly duplicates: number;

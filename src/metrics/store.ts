@@ -10,7 +10,7 @@ import {
   type Page,
   type Representation,
 } from './page.ts';
-import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines } from './render.ts';
+import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines, totalSeries } from './render.ts';
 
 export type MetricsStore = ReturnType<typeof createMetricsStore>;
 
@@ -210,8 +210,4 @@ async function headersOf(family: Family): Promise<Headers[number]> {
 function toChunk(text: string): Chunk {
   const bytes = Buffer.from(text);
   return { text: () => bytes, deflated: deflate(text) };
-}
-
-function totalSeries(families: readonly FamilySize[]): number {
-  return families.reduce((total, { series }) => total + series, 0);
 }

@@ -1,12 +1,10 @@
 import type { Area } from '../appliance/api/table.ts';
 import { createBreaker } from '../appliance/breaker.ts';
 import type { Counters } from './counters.ts';
-import { describeAppliance } from './describe.ts';
 import { createJob, type Job } from './job.ts';
 import { type AppliancePollerParts, type PollerState, stateFrom } from './poller-parts.ts';
 import { RunLoop } from './run-loop.ts';
 import { RunResults } from './run-results.ts';
-import type { Snapshot } from './snapshot.ts';
 import type { ApplianceStatus } from './status.ts';
 
 /** Polls one appliance: its loop of runs, and what the runs result in. */
@@ -17,7 +15,6 @@ export class AppliancePoller {
   readonly #state: PollerState;
   readonly #results: RunResults;
   readonly #loop: RunLoop;
-  #described: { readonly snapshot: Snapshot; readonly status: ApplianceStatus } | undefined;
 
   constructor(parts: AppliancePollerParts) {
     const { name, counters, collectors, polling, cron, now, random } = parts;
@@ -77,9 +74,7 @@ export class AppliancePoller {
   }
 
   describe(): ApplianceStatus {
-    const snapshot = this.#results.snapshot();
-    if (this.#described?.snapshot !== snapshot) this.#described = { snapshot, status: describeAppliance(snapshot) };
-    return this.#described.status;
+    return this.#results.describe();
   }
 
   close(): Promise<void> {

@@ -12,8 +12,6 @@ export interface CallQueueOptions {
   readonly maxConcurrent: number;
   /** The maximum ratio of time spent in calls, 0 to 1. */
   readonly maxBusyRatio: number;
-  /** Milliseconds on the clock that timers go by. */
-  readonly now: () => number;
   /** `opensAtMs` of the queue that this one replaces. */
   readonly opensAtMs?: number | undefined;
 }
@@ -27,7 +25,7 @@ interface Waiting {
  * Runs the calls to one appliance in order of urgency, few at a time, and bounds the ratio of time
  * that they keep it busy. Calls that are due at the same moment keep their order.
  */
-export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: CallQueueOptions) {
+export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: CallQueueOptions) {
   const waitingCalls: Waiting[] = [];
   let running = 0;
   let opensAt = opensAtMs;
@@ -35,7 +33,7 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 
 
   function admit(): void {
     while (waitingCalls.length > 0 && running < maxConcurrent) {
-      const wait = opensAt - now();
+      const wait = opensAt - steadyNow();
       if (wait > 0) {
         timer ??= setTimeout(() => {
           timer = undefined;
@@ -54,7 +52,7 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 
   }
 
   return {
-    /** No call starts before this time, by the clock of `now`. */
+    /** No call starts before this time, by the steady clock. */
     get opensAtMs(): number {
       return opensAt;
     },
@@ -66,7 +64,7 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
-      opensAt = Math.max(opensAt, now() - busyMs) + busyMs / maxBusyRatio;
+      opensAt = Math.max(opensAt, steadyNow() - busyMs) + busyMs / maxBusyRatio;
     },
     /**
      * Runs `call` when it is the most urgent one: a call that can wait `maxWaitMs` from now goes
@@ -82,7 +80,7 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 
           reject(signal.reason as Error);
         };
         const waiting: Waiting = {
-          dueMs: now() + maxWaitMs,
+          dueMs: steadyNow() + maxWaitMs,
           enter: () => {
             signal.removeEventListener('abort', leave);
             resolve();
@@ -177,7 +175,7 @@ export class Caller {
   constructor(parts: CallerParts) {
     const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
     this.#parts = parts;
-    this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, now: steadyNow, opensAtMs });
+    this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs });
     this.#breaker = breaker;
     this.#client = parts.connect((report) => this.#onCall(report));
   }

@@ -7,8 +7,7 @@ import { areAllChecked, farmConfig } from '../collectors/farm-config.ts';
 import { type ListedFarm, farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { type ProbedFarm, vip as probes } from '../collectors/vip.ts';
-import type { Reading } from './reading.ts';
-import { readingOf, type Snapshot } from './snapshot.ts';
+import { keyOf, type Reading } from './reading.ts';
 import type {
   ActivationStatus,
   ApplianceStatus,
@@ -18,6 +17,16 @@ import type {
   InterfaceStatus,
   ProbeStatus,
 } from './status.ts';
+
+/** One appliance at one moment: all that its description is made from. */
+interface Snapshot
+  extends Pick<
+    ApplianceStatus,
+    'name' | 'url' | 'labels' | 'up' | 'deactivated' | 'breaker' | 'series' | 'seriesLeftOut' | 'collectors'
+  > {
+  /** Readings that are not stale, by their key. */
+  readonly readings: ReadonlyMap<string, Reading>;
+}
 
 /** Collectors whose data is presented field by field; the data of all others is shown as it is. */
 const presented: ReadonlySet<string> = new Set(
@@ -51,6 +60,15 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     readings: otherReadings([...snapshot.readings.values()].filter(({ farm }) => farm === undefined)),
     collectors: snapshot.collectors,
   };
+}
+
+/**
+ * Returns a collector's reading, of one farm where it is named; undefined where there is none, or a
+ * stale one.
+ */
+function readingOf<Data>({ readings }: Snapshot, collector: Collector<Data>, farm?: string): Reading<Data> | undefined {
+  // The poller stores nothing else under this key than what this collector returned.
+  return readings.get(keyOf({ collector: collector.name, farm })) as Reading<Data> | undefined;
 }
 
 function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {

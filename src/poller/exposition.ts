@@ -1,22 +1,15 @@
-import type { BreakerState } from '../appliance/breaker.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
-import type { MetricsStore } from '../metrics/store.ts';
 import { type CollectorStatistics, ownGauges } from './collector-statistics.ts';
-import type { Counters } from './counters.ts';
 import type { Job } from './job.ts';
+import type { SharedParts } from './poller-parts.ts';
 import type { ReadingStore } from './reading-store.ts';
 
-export interface ExpositionParts {
-  readonly appliance: string;
-  readonly store: MetricsStore;
+export interface ExpositionParts extends Pick<SharedParts, 'name' | 'store' | 'counters' | 'breaker' | 'jobs'> {
+  readonly state: Pick<SharedParts['state'], 'age'>;
   readonly statistics: CollectorStatistics;
-  readonly counters: Counters;
-  readonly readingStore: ReadingStore;
-  readonly breakerState: () => BreakerState;
-  /** See lib/time.ts. */
-  readonly age: () => number;
+  readonly readings: ReadingStore;
 }
 
 /** Keys of the exporter's own numbers in the store. */
@@ -37,7 +30,7 @@ export class Exposition {
 
   /** Returns the number of series of the appliance without the exporter's own. */
   get series(): number {
-    return this.#parts.store.series(this.#parts.appliance, Object.values(ownKeys));
+    return this.#parts.store.series(this.#parts.name, Object.values(ownKeys));
   }
 
   /** Marks the statistics or counters as changed, for the next refresh. */
@@ -47,11 +40,10 @@ export class Exposition {
 
   /** Shows what a collector says without a reading, if it has no reading and says anything. */
   withoutReading({ collector }: Job): void {
-    const { appliance, store, readingStore } = this.#parts;
-    if (isFarmCollector(collector) || collector.withoutReading === undefined || readingStore.has(collector.name))
-      return;
+    const { name, store, readings } = this.#parts;
+    if (isFarmCollector(collector) || collector.withoutReading === undefined || readings.has(collector.name)) return;
     const write = writeReading(collector.families, collector.withoutReading, { compact: false });
-    store.put(appliance, collector.name, fillRegistry(appliance, write));
+    store.put(name, collector.name, fillRegistry(name, write));
   }
 
   /**
@@ -59,20 +51,21 @@ export class Exposition {
    * all that was invalidated.
    */
   refresh(): void {
-    const { appliance, store, statistics, counters, breakerState, age } = this.#parts;
-    const ageMs = age();
+    const { name, store, statistics, counters, breaker, state } = this.#parts;
+    const ageMs = state.age();
     const up = statistics.isUp(ageMs);
     if (!this.#isBehind && up === this.#shownUp) return;
     this.#isBehind = false;
     this.#shownUp = up;
-    const numbers = statistics.numbers(ageMs, { breaker: breakerState(), series: this.series });
-    store.put(appliance, ownKeys.counters, counters.reading());
-    store.put(appliance, ownKeys.gauges, fillRegistry(appliance, writeReading(ownGauges, numbers, { compact: false })));
+    const numbers = statistics.numbers(ageMs, { breaker: breaker.state, series: this.series });
+    store.put(name, ownKeys.counters, counters.reading());
+    store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
   }
 
   /** Evicts stale readings and refreshes the rest: afterwards the store has what is true now. */
-  expire(jobs: ReadonlyMap<string, Job>): void {
-    for (const loser of this.#parts.readingStore.expire(this.#parts.age())) {
+  expire(): void {
+    const { readings, jobs, state } = this.#parts;
+    for (const loser of readings.expire(state.age())) {
       this.#isBehind = true;
       const job = jobs.get(loser);
       if (!job) continue;

@@ -1,9 +1,9 @@
-import { type FamilySize, fillRegistry, type FillResult } from '../metrics/render.ts';
+import { type FamilySize, fillRegistry, type FillResult, totalSeries } from '../metrics/render.ts';
 import type { Emit } from '../metrics/family.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { DropReason } from './counters.ts';
-import { keyOf, originOf, type Origin, type Reading } from './reading.ts';
-import { divideLimit, type Quota, totalSeries } from './series-limit.ts';
+import { keyOf, type Origin, type Reading } from './reading.ts';
+import { divideLimit, type Quota } from './series-limit.ts';
 
 export interface NewReading extends Omit<Reading, keyof Origin> {
   readonly write: (emit: Emit) => void;
@@ -158,8 +158,9 @@ export class ReadingStore {
         continue;
       }
       this.#remove(key);
-      this.#evicted.set(key, originOf({ name: reading.collector }, reading.farm));
-      affected.add(reading.collector);
+      const { collector, farm } = reading;
+      this.#evicted.set(key, { collector, farm });
+      affected.add(collector);
     }
     return affected;
   }

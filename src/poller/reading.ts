@@ -3,12 +3,7 @@ import type { ObjectState } from '../collectors/collector.ts';
 /** The origin of a reading: a collector, and the farm if it has a reading for each farm. */
 export interface Origin {
   readonly collector: string;
-  readonly farm?: string;
-}
-
-/** Returns the origin of a collector's reading, of one farm if it is named. */
-export function originOf({ name: collector }: { readonly name: string }, farm: string | undefined): Origin {
-  return farm === undefined ? { collector } : { collector, farm };
+  readonly farm?: string | undefined;
 }
 
 /** Returns one text for an origin; farm names have no newline. */

@@ -11,10 +11,11 @@ import { FailureLog } from './failure-log.ts';
 import { createIntervalBudget, type IntervalBudget } from './interval-budget.ts';
 import type { FreshData, Job, RunFinished, StepFinished } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
-import { originOf, type Origin } from './reading.ts';
+import type { Origin } from './reading.ts';
 import { ReadingStore, type StoredReading } from './reading-store.ts';
 import { Timing } from './schedule.ts';
-import { type Snapshot, Snapshots } from './snapshot.ts';
+import type { ApplianceStatus } from './status.ts';
+import { StatusCache } from './status-cache.ts';
 import { Transitions } from './transitions.ts';
 
 /** Differences on the appliance that a reading shows; the loop acts on them. */
@@ -30,7 +31,7 @@ const noChanges: Changes = { farms: [], version: undefined, isLicensedAgain: fal
 
 /**
  * Passes the results of runs to the parts that keep them: the interval budget, the statistics, the
- * transitions, the readings, the failure log, and the two views, `/metrics` and the snapshot. No
+ * transitions, the readings, the failure log, and the two views, `/metrics` and the status. No
  * part knows another one.
  */
 export class RunResults {
@@ -42,7 +43,7 @@ export class RunResults {
   readonly #transitions: Transitions;
   readonly #readings: ReadingStore;
   readonly #exposition: Exposition;
-  readonly #snapshots: Snapshots;
+  readonly #status: StatusCache;
   #facts: Facts;
 
   constructor(parts: SharedParts) {
@@ -64,8 +65,8 @@ export class RunResults {
     this.#failures = new FailureLog(log, now);
     this.#transitions = new Transitions({ log, known: state.states, now });
     this.#readings = this.#createReadings();
-    this.#exposition = this.#createExposition();
-    this.#snapshots = new Snapshots(parts, {
+    this.#exposition = new Exposition({ ...parts, statistics: this.#statistics, readings: this.#readings });
+    this.#status = new StatusCache(parts, {
       readings: this.#readings,
       exposition: this.#exposition,
       statistics: this.#statistics,
@@ -84,7 +85,7 @@ export class RunResults {
   /** Returns the data of a collector that is stored, of one farm if it is named. */
   newest<Data>(collector: Collector<Data>, farm?: string): Data | undefined {
     // Only what this collector returned is stored under its name.
-    return this.#readings.newest(originOf(collector, farm)) as Data | undefined;
+    return this.#readings.newest({ collector: collector.name, farm }) as Data | undefined;
   }
 
   /** Returns the statistics for the poller that replaces this one. */
@@ -110,7 +111,7 @@ export class RunResults {
     }
     this.#failures.failed(origin, step.reason, step.error);
     this.#parts.counters.failed(origin.collector, step.reason);
-    this.#snapshots.invalidate();
+    this.#status.invalidate();
     return noChanges;
   }
 
@@ -136,11 +137,11 @@ export class RunResults {
 
   /** Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. */
   expire(): void {
-    this.#exposition.expire(this.#parts.jobs);
+    this.#exposition.expire();
   }
 
-  snapshot(): Snapshot {
-    return this.#snapshots.current();
+  describe(): ApplianceStatus {
+    return this.#status.current();
   }
 
   #record(job: Job, origin: Origin, { data, askedAtMs }: FreshData): Changes {
@@ -215,19 +216,6 @@ export class RunResults {
     });
   }
 
-  #createExposition(): Exposition {
-    const { name, store, counters, breaker, state } = this.#parts;
-    return new Exposition({
-      appliance: name,
-      store,
-      statistics: this.#statistics,
-      counters,
-      readingStore: this.#readings,
-      breakerState: () => breaker.state,
-      age: state.age,
-    });
-  }
-
   /**
    * Decides by the intervals of that moment, and never extends a reading of an appliance that does
    * not answer.
@@ -260,6 +248,6 @@ export class RunResults {
 
   #invalidate(): void {
     this.#exposition.invalidate();
-    this.#snapshots.invalidate();
+    this.#status.invalidate();
   }
 }

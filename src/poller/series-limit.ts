@@ -1,5 +1,5 @@
 import type { Family } from '../metrics/family.ts';
-import type { FamilySize } from '../metrics/render.ts';
+import { type FamilySize, totalSeries } from '../metrics/render.ts';
 
 /**
  * The part of the limit that details may fill. The rest is kept for farms, certificates and sums,
@@ -77,8 +77,4 @@ function fitting(families: readonly FamilySize[], room: number): readonly Family
     left -= series;
     return true;
   });
-}
-
-export function totalSeries(families: readonly FamilySize[]): number {
-  return families.reduce((total, { series }) => total + series, 0);
 }

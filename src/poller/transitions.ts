@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
+import { closedState, type ObjectState } from '../collectors/collector.ts';
 import { keyOf, type Origin, type SinceMs } from './reading.ts';
 import type { RecentTransition, Transition } from './status.ts';
 
@@ -98,13 +98,7 @@ function areSame(before: ReadonlyMap<string, Sighting>, states: readonly ObjectS
   return names.size === before.size;
 }
 
-function nameOf({
-  object,
-  labels,
-}: {
-  readonly object: TransitionObject;
-  readonly labels: ObjectState['labels'];
-}): string {
+function nameOf({ object, labels }: Omit<ObjectState, 'state'>): string {
   return `${object}\n${Object.values(labels).join('\n')}`;
 }
 

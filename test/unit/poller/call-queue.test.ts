@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}): CallQueue {
-  return createCallQueue({ maxConcurrent: 1, maxBusyRatio: 1, now: () => performance.now(), ...options });
+  return createCallQueue({ maxConcurrent: 1, maxBusyRatio: 1, ...options });
 }
 
 /** A call that keeps the appliance busy for so long and reports it, as the client does. */

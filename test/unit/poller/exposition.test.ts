@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createBreaker } from '../../../src/appliance/breaker.ts';
 import { gauge } from '../../../src/metrics/family.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/poller/counters.ts';
@@ -133,7 +134,8 @@ function given() {
     onUnknownState: () => undefined,
   });
   const parts: ExpositionParts = {
-    appliance: 'lb',
+    name: 'lb',
+    jobs: new Map(),
     store,
     statistics: {
       ...statistics,
@@ -143,9 +145,9 @@ function given() {
       },
     },
     counters,
-    readingStore,
-    breakerState: () => 'closed',
-    age: () => clock.ms,
+    readings: readingStore,
+    breaker: createBreaker({ now: () => clock.ms, random: () => 0 }),
+    state: { age: () => clock.ms },
   };
   const exposition = new Exposition(parts);
   const page = () => textOf(store);
@@ -161,12 +163,12 @@ function given() {
     async replaced() {
       const other = new Exposition(parts);
       other.invalidate();
-      other.expire(new Map());
+      other.expire();
       return await page();
     },
     /** The page as of now. */
     async expire() {
-      exposition.expire(new Map());
+      exposition.expire();
       return await page();
     },
   };
