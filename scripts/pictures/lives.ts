@@ -18,7 +18,7 @@ export interface Step {
 export const lifeOfANumber: readonly Step[] = [
   { file: 'poller/schedule.ts', does: 'A cron tick: it is time for a collector, if the interval budget allows it.' },
   {
-    file: 'poller/run-loop.ts',
+    file: 'poller/appliance-poller.ts',
     does: 'May it run? No run of it is under way; licence and breaker allow it.',
     exit: { to: 'left out, counted in zlb_collector_skipped_total', as: skipReasons },
   },
