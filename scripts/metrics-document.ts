@@ -84,7 +84,7 @@ function table(families: readonly Family[]): string {
   const rows = families.map((family) => {
     const set = isStateSet(family) ? family : undefined;
     const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
-    const type = `${set ? 'set' : family.type}${family.detail ? ', detail' : ''}`;
+    const type = `${set ? 'set' : family.type}${family.isDetail ? ', detail' : ''}`;
     return [`\`${family.name}\``, type, labels.join('; ') || '–', family.help];
   });
   return markdownTable(titles, rows);

@@ -1,46 +1,18 @@
-import { counter, detail, type Emit, type Family, gauge, stateSet, type Value } from '../metrics/family.ts';
+import { counter, type Emit, type Family, gauge, stateSet, type Value } from '../metrics/family.ts';
 import type { Entity, ReadingFamily, TransitionObject, WriteOptions } from './collector.ts';
-
-/** Makes families with one sample, or one state, for each of the same rows. */
-export interface Rows<Data, Row> {
-  gauge(name: string, help: string, value: (row: Row) => Value): ReadingFamily<Data>;
-  counter(name: string, help: string, value: (row: Row) => Value): ReadingFamily<Data>;
-  /**
-   * Declares a constant 1 with further labels; `extra` adds labels that only the configuration
-   * knows.
-   */
-  info(
-    name: string,
-    help: string,
-    more?: Columns<Row>,
-    extra?: (row: Row) => Readonly<Record<string, string>>,
-  ): ReadingFamily<Data>;
-  /** Declares one series per state; a word outside `states` is written as `unknown`. */
-  stateSet(
-    name: string,
-    help: string,
-    states: readonly string[],
-    state: (row: Row) => string,
-    stateLabel?: string,
-  ): ReadingFamily<Data>;
-  /** Writes the same rows into a family that another collector writes too. */
-  into(family: Family, value: (row: Row) => Value): ReadingFamily<Data>;
-  /** Declares the rows as objects whose changes of state are logged and counted. */
-  entity(object: TransitionObject, state: (row: Row) => string): Entity<Data>;
-}
 
 type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 /**
- * Selects the rows of a reading and names their labels, once for all families of these rows. Rows
- * of which an appliance may have thousands are `detail`: the first families to go at the series
- * limit.
+ * Selects the rows of a reading and names their labels, once for all families of these rows: each
+ * family has one sample, or one state, for each row. Rows of which an appliance may have thousands
+ * are `detail`: the first families to go at the series limit.
  */
 export function rowsOf<Data, Row>(
   select: (data: Data, options: WriteOptions) => Iterable<Row>,
   columns: Columns<Row>,
   { isDetail = false }: { readonly isDetail?: boolean } = {},
-): Rows<Data, Row> {
+) {
   const names = Object.keys(columns);
 
   function labelsOf(row: Row, all: Columns<Row> = columns): Readonly<Record<string, string>> {
@@ -49,11 +21,14 @@ export function rowsOf<Data, Row>(
     return labels;
   }
 
-  function familyOf<Of extends Family>(plain: Of, writeRow: (emit: Emit, family: Of, row: Row) => void) {
-    const family = isDetail ? detail(plain) : plain;
+  function familyOf<Of extends Family>(
+    plain: Of,
+    writeRow: (emit: Emit, family: Of, row: Row) => void,
+  ): ReadingFamily<Data> {
+    const family = isDetail ? { ...plain, isDetail } : plain;
     return {
       family,
-      write(emit: Emit, data: Data, options: WriteOptions) {
+      write(emit, data, options) {
         for (const row of select(data, options)) writeRow(emit, family, row);
       },
     };
@@ -63,20 +38,38 @@ export function rowsOf<Data, Row>(
     familyOf(family, (emit, written, row) => emit.sample(written, labelsOf(row), value(row)));
 
   return {
-    gauge: (name, help, value) => numbers(gauge(name, help, names), value),
-    counter: (name, help, value) => numbers(counter(name, help, names), value),
+    gauge: (name: string, help: string, value: (row: Row) => Value) => numbers(gauge(name, help, names), value),
+    counter: (name: string, help: string, value: (row: Row) => Value) => numbers(counter(name, help, names), value),
+    /** Writes the same rows into a family that another collector writes too. */
     into: numbers,
-    info(name, help, more = {}, extra = () => ({})) {
+    /**
+     * Declares a constant 1 with further labels; `extra` adds labels that only the configuration
+     * knows.
+     */
+    info(
+      name: string,
+      help: string,
+      more: Columns<Row> = {},
+      extra: (row: Row) => Readonly<Record<string, string>> = () => ({}),
+    ) {
       const all = { ...columns, ...more };
       return familyOf(gauge(name, help, Object.keys(all)), (emit, family, row) =>
         emit.sample(family, labelsOf(row, all), 1, extra(row)),
       );
     },
-    stateSet: (name, help, states, state, stateLabel) =>
+    /** Declares one series per state; a word outside `states` is written as `unknown`. */
+    stateSet: (
+      name: string,
+      help: string,
+      states: readonly string[],
+      state: (row: Row) => string,
+      stateLabel?: string,
+    ) =>
       familyOf(stateSet(name, help, names, states, stateLabel), (emit, family, row) =>
         emit.state(family, labelsOf(row), state(row)),
       ),
-    entity: (object, state) => ({
+    /** Declares the rows as objects whose changes of state are logged and counted. */
+    entity: (object: TransitionObject, state: (row: Row) => string): Entity<Data> => ({
       object,
       *states(data) {
         for (const row of select(data, { compact: false })) yield { object, labels: labelsOf(row), state: state(row) };

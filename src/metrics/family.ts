@@ -6,10 +6,10 @@ export interface Family {
   /** Label names beside `appliance`, in the order in which they are printed. */
   readonly labels: readonly string[];
   /**
-   * Set where every small part has its series, of which there may be thousands: the first to go at
-   * the limit of series.
+   * True where every small part has its series, of which there may be thousands: the first to go
+   * at the limit of series. Sums say in short what these say one by one.
    */
-  readonly detail?: true;
+  readonly isDetail?: boolean;
 }
 
 /**
@@ -45,11 +45,6 @@ export function stateSet(
   stateLabel = 'status',
 ): StateSet {
   return { name, help, type: 'gauge', labels, states, stateLabel };
-}
-
-/** Marks a family as detail: sums say in short what its many series say one by one. */
-export function detail<const Of extends Family>(family: Of): Of {
-  return { ...family, detail: true };
 }
 
 /**

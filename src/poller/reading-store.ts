@@ -207,7 +207,7 @@ export class ReadingStore {
   /** Adds the series of a reading to the demand, or takes them off. */
   #count(reading: StoredReading | undefined, sign: 1 | -1): void {
     for (const { family, series } of reading?.families ?? [])
-      this.#demand[family.detail ? 'details' : 'others'] += sign * series;
+      this.#demand[family.isDetail ? 'details' : 'others'] += sign * series;
   }
 
   #isStale(reading: StoredReading, ageMs: number): boolean {

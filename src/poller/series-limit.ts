@@ -58,7 +58,7 @@ export function divideLimit<Of extends { readonly families: readonly FamilySize[
 }
 
 function isDetail({ family }: FamilySize): boolean {
-  return family.detail === true;
+  return family.isDetail === true;
 }
 
 /** Returns how many series of details fit beside so many others. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { detail, type Emit, gauge, stateSet } from '../../../src/metrics/family.ts';
+import { type Emit, gauge, stateSet } from '../../../src/metrics/family.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { ReadingStore, type StoredReadings } from '../../../src/poller/reading-store.ts';
 import { textOf } from '../../support/store-text.ts';
 
 const farmState = stateSet('zlb_state', 'A state.', ['farm'], ['up', 'down', 'unknown']);
 const sessions = gauge('zlb_sessions', 'A number.', ['farm']);
-const backend = detail(gauge('zlb_backend', 'A small thing.', ['farm', 'backend']));
-const weight = detail(gauge('zlb_weight', 'What it weighs.', ['farm', 'backend']));
+const backend = { ...gauge('zlb_backend', 'A small thing.', ['farm', 'backend']), isDetail: true };
+const weight = { ...gauge('zlb_weight', 'What it weighs.', ['farm', 'backend']), isDetail: true };
 
 interface Given {
   readonly readingStore: ReadingStore;
