@@ -25,55 +25,44 @@ export type DropReason = (typeof dropReasons)[number];
 /** Results of a tick of a collector's schedule. */
 export const runOutcomes = ['success', 'failure', 'skipped'] as const;
 
-const runs = counter(
-  'zlb_collector_runs_total',
-  'Runs of a collector by outcome; skipped is a tick of its schedule without a run (this exporter).',
-  ['collector', 'outcome'],
-);
-const errors = counter('zlb_collector_errors_total', 'Failed calls of a collector by reason (this exporter).', [
-  'collector',
-  'reason',
-]);
-const skipped = counter(
-  'zlb_collector_skipped_total',
-  'Ticks of a schedule without a run, by reason (this exporter).',
-  ['collector', 'reason'],
-);
-const requests = counter(
-  'zlb_api_requests_total',
-  'Calls to the appliance by route and status, or by reason where no answer came (this exporter).',
-  ['method', 'endpoint', 'code'],
-);
-const requestDuration = histogram(
-  'zlb_api_request_duration_seconds',
-  'Length of calls to the appliance (this exporter).',
-);
-const busy = counter(
-  'zlb_api_busy_seconds_total',
-  'Seconds that the appliance spent on our polls, by route (this exporter).',
-  ['endpoint'],
-);
-const transitions = counter('zlb_transitions_total', 'Changes of state seen between two readings (this exporter).', [
-  'object',
-  'to',
-]);
-const dropped = counter(
-  'zlb_exporter_series_dropped_total',
-  'Series left out of readings, over limits.series_per_appliance or named twice (this exporter).',
-  ['reason'],
-);
+const families = {
+  runs: counter(
+    'zlb_collector_runs_total',
+    'Runs of a collector by outcome; skipped is a tick of its schedule without a run (this exporter).',
+    ['collector', 'outcome'],
+  ),
+  errors: counter('zlb_collector_errors_total', 'Failed calls of a collector by reason (this exporter).', [
+    'collector',
+    'reason',
+  ]),
+  skipped: counter('zlb_collector_skipped_total', 'Ticks of a schedule without a run, by reason (this exporter).', [
+    'collector',
+    'reason',
+  ]),
+  requests: counter(
+    'zlb_api_requests_total',
+    'Calls to the appliance by route and status, or by reason where no answer came (this exporter).',
+    ['method', 'endpoint', 'code'],
+  ),
+  requestDuration: histogram('zlb_api_request_duration_seconds', 'Length of calls to the appliance (this exporter).'),
+  busy: counter(
+    'zlb_api_busy_seconds_total',
+    'Seconds that the appliance spent on our polls, by route (this exporter).',
+    ['endpoint'],
+  ),
+  transitions: counter('zlb_transitions_total', 'Changes of state seen between two readings (this exporter).', [
+    'object',
+    'to',
+  ]),
+  dropped: counter(
+    'zlb_exporter_series_dropped_total',
+    'Series left out of readings, over limits.series_per_appliance or named twice (this exporter).',
+    ['reason'],
+  ),
+} as const;
 
 /** The families of {@link Counters.reading}. */
-export const counterFamilies: readonly Family[] = [
-  runs,
-  errors,
-  skipped,
-  requests,
-  requestDuration,
-  busy,
-  transitions,
-  dropped,
-];
+export const counterFamilies: readonly Family[] = Object.values(families);
 
 /** Upper bounds in seconds; with `+Inf` they are eight. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 5, 20];
@@ -88,14 +77,14 @@ export function createCounters(name: string) {
   const registry = new Registry();
   const appliance = labelValue(name, []);
   const counterOf = (family: Family): Counter => new Counter(configurationOf(family, registry));
-  const runCounter = counterOf(runs);
-  const errorCounter = counterOf(errors);
-  const skipCounter = counterOf(skipped);
-  const requestCounter = counterOf(requests);
-  const busyCounter = counterOf(busy);
-  const transitionCounter = counterOf(transitions);
-  const dropCounter = counterOf(dropped);
-  const durations = new Histogram({ ...configurationOf(requestDuration, registry), buckets: durationBounds });
+  const runCounter = counterOf(families.runs);
+  const errorCounter = counterOf(families.errors);
+  const skipCounter = counterOf(families.skipped);
+  const requestCounter = counterOf(families.requests);
+  const busyCounter = counterOf(families.busy);
+  const transitionCounter = counterOf(families.transitions);
+  const dropCounter = counterOf(families.dropped);
+  const durations = new Histogram({ ...configurationOf(families.requestDuration, registry), buckets: durationBounds });
 
   for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
 
