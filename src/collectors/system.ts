@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { defineCollector, type ReadingFamily } from './collector.ts';
+import { counted } from '../lib/text.ts';
+import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 const bytesPerMebibyte = 1_048_576;
@@ -17,15 +18,30 @@ export interface SystemStats {
   readonly cores: number | null;
   /** CPU time by mode, from 0 to 1. */
   readonly cpu: readonly { readonly mode: string; readonly ratio: number | null }[];
-  readonly load: { readonly [Field in keyof Load]: number | null };
-  readonly memoryBytes: { readonly [Field in keyof Memory]: number | null };
+  /** By the field of the reply, as the next. */
+  readonly load: Readonly<Record<string, number | null>>;
+  readonly memoryBytes: Readonly<Record<string, number | null>>;
 }
 
 type Stats = ReplyOf<'readStats'>['params'];
-type Load = Required<NonNullable<Stats['load']>>;
-type Memory = Required<NonNullable<Stats['memory']>>;
 
 const modes = ['user', 'nice', 'sys', 'iowait', 'irq', 'softirq', 'idle'] as const;
+const loads = [
+  { field: 'Last_1', minutes: 1 },
+  { field: 'Last_5', minutes: 5 },
+  { field: 'Last_15', minutes: 15 },
+] as const;
+const memories = [
+  { field: 'MemTotal', name: 'memory_total', what: 'Memory' },
+  { field: 'MemFree', name: 'memory_free', what: 'Memory that nothing uses' },
+  { field: 'MemUsed', name: 'memory_used', what: 'Memory in use, total less available' },
+  { field: 'Buffers', name: 'memory_buffers', what: 'Memory in buffers' },
+  { field: 'Cached', name: 'memory_cached', what: 'Memory in the page cache' },
+  { field: 'SwapTotal', name: 'swap_total', what: 'Swap space' },
+  { field: 'SwapFree', name: 'swap_free', what: 'Swap space that nothing uses' },
+  { field: 'SwapUsed', name: 'swap_used', what: 'Swap space in use' },
+  { field: 'SwapCached', name: 'swap_cached', what: 'Swap space that is also in memory' },
+] as const;
 const ofModes = rowsOf(({ cpu }: SystemStats) => cpu, { mode: ({ mode }) => mode });
 const ofSystem = rowsOf((stats: SystemStats) => [stats], {});
 
@@ -46,50 +62,29 @@ export const system = defineCollector<SystemStats>({
       ({ ratio }) => ratio,
     ),
     ofSystem.gauge('zlb_system_cpu_cores', 'CPU cores (GET /stats, cpu.cores).', ({ cores }) => cores),
-    loadFamily('zlb_system_load1', '1 minute', 'Last_1'),
-    loadFamily('zlb_system_load5', '5 minutes', 'Last_5'),
-    loadFamily('zlb_system_load15', '15 minutes', 'Last_15'),
-    memoryFamily('memory_total', 'Memory', 'MemTotal'),
-    memoryFamily('memory_free', 'Memory that nothing uses', 'MemFree'),
-    memoryFamily('memory_used', 'Memory in use, total less available', 'MemUsed'),
-    memoryFamily('memory_buffers', 'Memory in buffers', 'Buffers'),
-    memoryFamily('memory_cached', 'Memory in the page cache', 'Cached'),
-    memoryFamily('swap_total', 'Swap space', 'SwapTotal'),
-    memoryFamily('swap_free', 'Swap space that nothing uses', 'SwapFree'),
-    memoryFamily('swap_used', 'Swap space in use', 'SwapUsed'),
-    memoryFamily('swap_cached', 'Swap space that is also in memory', 'SwapCached'),
+    ...loads.map(({ field, minutes }) =>
+      ofSystem.gauge(
+        `zlb_system_load${minutes}`,
+        `Load average over ${counted(minutes, 'minute')} (GET /stats, load).`,
+        ({ load }) => load[field],
+      ),
+    ),
+    ...memories.map(({ field, name, what }) =>
+      ofSystem.gauge(
+        `zlb_system_${name}_bytes`,
+        `${what} (GET /stats, memory).`,
+        ({ memoryBytes }) => memoryBytes[field],
+      ),
+    ),
   ],
 });
 
-function loadFamily(name: string, period: string, field: keyof Load): ReadingFamily<SystemStats> {
-  return ofSystem.gauge(name, `Load average over ${period} (GET /stats, load).`, ({ load }) => load[field]);
-}
-
-function memoryFamily(name: string, what: string, field: keyof Memory): ReadingFamily<SystemStats> {
-  return ofSystem.gauge(
-    `zlb_system_${name}_bytes`,
-    `${what} (GET /stats, memory).`,
-    ({ memoryBytes }) => memoryBytes[field],
-  );
-}
-
 function toSystemStats({ cpu, load, memory }: Stats): SystemStats {
-  const bytesOf = (field: keyof Memory): number | null => mebibytesToBytes(memory?.[field]);
   return {
     cores: cpu?.cores ?? null,
     cpu: modes.map((mode) => ({ mode, ratio: toRatio(cpu?.[mode]) })),
-    load: { Last_1: load?.Last_1 ?? null, Last_5: load?.Last_5 ?? null, Last_15: load?.Last_15 ?? null },
-    memoryBytes: {
-      MemTotal: bytesOf('MemTotal'),
-      MemFree: bytesOf('MemFree'),
-      MemUsed: bytesOf('MemUsed'),
-      Buffers: bytesOf('Buffers'),
-      Cached: bytesOf('Cached'),
-      SwapTotal: bytesOf('SwapTotal'),
-      SwapFree: bytesOf('SwapFree'),
-      SwapUsed: bytesOf('SwapUsed'),
-      SwapCached: bytesOf('SwapCached'),
-    },
+    load: Object.fromEntries(loads.map(({ field }) => [field, load?.[field] ?? null])),
+    memoryBytes: Object.fromEntries(memories.map(({ field }) => [field, mebibytesToBytes(memory?.[field])])),
   };
 }
 
