@@ -8,17 +8,11 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
  * those.
  */
 export function certificateDateToSeconds(text: string): number | undefined {
-  const match = /^([A-Z][a-z]{2}) ( \d|\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\d{4}) GMT$/.exec(text);
+  const match = /^([A-Z][a-z]{2}) ( \d|\d{1,2}) (\d{2}:\d{2}:\d{2}) (\d{4}) GMT$/.exec(text);
   if (!match) return undefined;
-  const [, month, day, hour, minute, second, year] = match;
-  return utcSeconds(
-    Number(year),
-    months.indexOf(month ?? ''),
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  );
+  const [, month = '', day = '', time = '', year = ''] = match;
+  const monthNumber = String(months.indexOf(month) + 1);
+  return utcSeconds(`${year}-${monthNumber.padStart(2, '0')}-${day.trim().padStart(2, '0')}T${time}`);
 }
 
 /**
@@ -26,24 +20,13 @@ export function certificateDateToSeconds(text: string): number | undefined {
  * (docs/api.md §3.12); undefined for anything else.
  */
 export function backupDateToSeconds(text: string): number | undefined {
-  const match = /^(\d{4})-(\d{2})-(\d{2}) +(\d{2}):(\d{2}):(\d{2}) UTC$/.exec(text);
-  if (!match) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
-  return utcSeconds(year, month - 1, day, hour, minute, second);
+  const [, day, time] = /^(\d{4}-\d{2}-\d{2}) +(\d{2}:\d{2}:\d{2}) UTC$/.exec(text) ?? [];
+  return day && time ? utcSeconds(`${day}T${time}`) : undefined;
 }
 
-function utcSeconds(
-  year: number,
-  month: number,
-  day: number,
-  hour: number,
-  minute: number,
-  second: number,
-): number | undefined {
-  if (month < 0 || month > 11 || hour > 23 || minute > 59 || second > 59) return undefined;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month, day);
-  date.setUTCHours(hour, minute, second);
+/** Returns the Unix seconds of `YYYY-MM-DDTHH:MM:SS` in UTC. */
+function utcSeconds(iso: string): number | undefined {
+  const ms = Date.parse(`${iso}Z`);
   // 31 April becomes 1 May: a date that does not read back as written does not exist.
-  return date.getUTCDate() === day && date.getUTCMonth() === month ? date.getTime() / 1_000 : undefined;
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(iso) ? ms / 1_000 : undefined;
 }
