@@ -101,22 +101,19 @@ export async function inTime<Result>(work: Promise<Result>, ms: number, late: ()
   }
 }
 
-/** Divides long work, so that the event loop runs other work in between. */
-export interface TimeSlice {
-  /** True if the time of the slice is over. */
-  readonly isOver: boolean;
-  /** Lets other work run, and begins a new slice. */
-  next(): Promise<void>;
-}
-
-/** Begins the first slice of `lengthMs`. */
-export function createTimeSlice(lengthMs: number): TimeSlice {
+/**
+ * Divides long work into slices of `lengthMs`, so that the event loop runs other work in between;
+ * begins the first one.
+ */
+export function createTimeSlice(lengthMs: number) {
   let endsMs = steadyNow() + lengthMs;
   return {
-    get isOver() {
+    /** True if the time of the slice is over. */
+    get isOver(): boolean {
       return steadyNow() >= endsMs;
     },
-    async next() {
+    /** Lets other work run, and begins a new slice. */
+    async next(): Promise<void> {
       await nextTick();
       endsMs = steadyNow() + lengthMs;
     },
