@@ -4,7 +4,8 @@ import { createServer as createTcpServer, type Server } from 'node:net';
 import { createCertificate } from './certificate.ts';
 import { listen } from './listener.ts';
 import type { Farm } from './world-farms.ts';
-import type { StoredCertificate, World } from './world.ts';
+import type { World } from './world.ts';
+import type { StoredCertificate } from './world-certificates.ts';
 
 /** The running TCP farms of a simulated appliance, which listen on ports of 127.0.0.1. */
 export interface FarmListeners {

@@ -1,4 +1,4 @@
-import type { StoredCertificate } from './world.ts';
+import type { StoredCertificate } from './world-certificates.ts';
 
 /** A farm, by profile. An HTTPS farm is an HTTP farm with another listener, as on the appliance. */
 export type Farm = HttpFarm | L4Farm | DatalinkFarm | GslbFarm | EproxyFarm;

@@ -10,7 +10,8 @@ import type {
   L4Farm,
   Service,
 } from './world-farms.ts';
-import type { Farmguardian, NetworkInterface, StoredCertificate } from './world.ts';
+import type { Farmguardian, NetworkInterface } from './world.ts';
+import type { StoredCertificate } from './world-certificates.ts';
 
 const httpSettings: HttpSettings = {
   contimeout: 20,

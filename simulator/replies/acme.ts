@@ -1,6 +1,6 @@
 import { type Call, done, flag, type Handlers, named, read, type Reply } from '../call.ts';
 import { anyText, checkParameters, list, type Model, onlyText, required, text, yesNo } from '../parameters.ts';
-import type { AcmeCertificate } from '../world.ts';
+import type { AcmeCertificate } from '../world-certificates.ts';
 import { listEntry } from './certificates.ts';
 
 const renewalModel: Model = { force_renewal: yesNo, restart: yesNo, farmname: anyText, vip: anyText };

@@ -15,7 +15,8 @@ import {
 import { certificateDate } from '../dates.ts';
 import { anyText, checkParameters, each, type Model, required, text } from '../parameters.ts';
 import { certificate, csr } from '../world-parts.ts';
-import type { StoredCertificate, World } from '../world.ts';
+import type { World } from '../world.ts';
+import type { StoredCertificate } from '../world-certificates.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,7 +1,8 @@
 import { createCertificate } from '../certificate.ts';
 import { byFile, byName, card, createWorld, enterprise, licensed, lifeOf, virtual } from '../world-creation.ts';
 import { certificate, csr, httpBackend, httpFarm, service } from '../world-parts.ts';
-import type { StoredCertificate, World } from '../world.ts';
+import type { World } from '../world.ts';
+import type { StoredCertificate } from '../world-certificates.ts';
 
 const dayMs = 86_400_000;
 

@@ -11,7 +11,8 @@ import {
   networkInterface,
   service,
 } from '../world-parts.ts';
-import type { Farmguardian, NetworkInterface, StoredCertificate, World } from '../world.ts';
+import type { Farmguardian, NetworkInterface, World } from '../world.ts';
+import type { StoredCertificate } from '../world-certificates.ts';
 
 const web = '192.168.101.21';
 const l4 = '192.168.101.22';

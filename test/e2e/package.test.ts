@@ -182,9 +182,11 @@ describe('the package', () => {
           cwd: empty,
           env: environment,
           stdio: ['ignore', 'pipe', 'pipe'],
+          // A group of its own: npx does not pass a signal on to what it starts.
+          detached: true,
         },
       );
-      onTestFinished(() => void child.kill('SIGTERM'));
+      onTestFinished(() => void (child.pid && process.kill(-child.pid, 'SIGTERM')));
       const output = collectOutput(child);
       const address = await until(
         () => /http:\/\/(127[^"]+)/.exec(output.stderr())?.[1] ?? output.stderr(),
