@@ -490,7 +490,7 @@ describe('a failure on the network', () => {
   ])('$name is $reason, and the next call works', async ({ trouble, reason, says, drops }) => {
     let troubled = true;
     const server = await startHttpsServer((response) => (troubled ? trouble(response) : answerJson(response)));
-    const { read, reports } = givenClient(server, { timeoutMs: 400 });
+    const { read, reports } = givenClient(server, { timeoutMs: reason === 'timeout' ? 400 : 10_000 });
 
     const error = await failureOf(read());
     troubled = false;

@@ -184,7 +184,7 @@ describe('the appliance is not asked again', () => {
     appliance.fail('GET /stats/farms', { kind: 'slow_body', bytesPerSecond: 400 }, { times: 1 });
     const stop = { json: { action: 'stop' } };
 
-    for (let times = 0; times < 50; times += 1) await call('PUT', `${farms}/legacy/actions`, stop);
+    for (let times = 0; times < 20; times += 1) await call('PUT', `${farms}/legacy/actions`, stop);
     const duringTheFirst = since().filter((path) => path === 'GET /stats/farms').length;
     await call('PUT', `${farms}/shop/actions`, stop);
     const page = await until(metrics, (seen) => farmStatus('shop')(seen) === 'down');

@@ -308,10 +308,8 @@ describe('an invalid file', () => {
 
   it.each([
     ['nested far too deeply', `appliances: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
-    [
-      'a mapping nested far too deeply',
-      Array.from({ length: 1_400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
-    ],
+    ['a mapping nested far too deeply', `{ appliances: ${'{ a: '.repeat(20_000)}b${' }'.repeat(20_001)}`],
+    ['a list without brackets that is nested far too deeply', `${'- '.repeat(20_000)}a`],
   ])('is refused when it is %s', async (_what, text) => {
     const refused = await refusal(loadText(text));
 
