@@ -1,6 +1,7 @@
 import type { BuildInfo } from './app/build-info.ts';
 import { help, helpOf } from './commands/help.ts';
-import { type Command, type CommandContext, UsageError } from './commands/command.ts';
+import type { Command, CommandContext } from './commands/command.ts';
+import { UsageError } from './commands/usage-error.ts';
 import { options, parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { swallowedFlags } from './commands/npm-flags.ts';
 import { spokenAs } from './commands/shell.ts';

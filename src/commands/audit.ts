@@ -3,7 +3,8 @@ import { type AuditFault, type Verification, verifyAudit } from '../audit/verify
 import { errorCode, toError } from '../lib/check.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { FileKindError } from '../lib/disk.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { UsageError } from './usage-error.ts';
 
 const usage = 'zlb-exporter audit verify FILE, where FILE is the admin.audit_file of the configuration';
 /** Maximal lines of a list; the rest is counted. */

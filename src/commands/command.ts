@@ -41,11 +41,6 @@ export interface Shell {
 /** Resolves to the exit code. */
 export type Command = (context: CommandContext) => Promise<number>;
 
-/** A mistake on the command line; ends with exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** The address of the metrics listener, unless a flag gives another one. */
 export const defaultListenAddress = ':9444';
 

@@ -4,7 +4,8 @@ import { messageOf } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
 import { fingerprintOf } from '../appliance/connection.ts';
 import { oneLine } from '../lib/text.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
+import { UsageError } from './usage-error.ts';
 
 const defaultPort = 444;
 

@@ -3,7 +3,7 @@ import { parseListenAddress } from '../lib/address.ts';
 import { closestWord, oneLine } from '../lib/text.ts';
 import { isOneOf } from '../lib/check.ts';
 import { parseShard } from '../lib/shard.ts';
-import { UsageError } from './command.ts';
+import { UsageError } from './usage-error.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**

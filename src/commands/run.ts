@@ -5,7 +5,8 @@ import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings
 import { createConfigurationSource } from '../app/reloading.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../lib/shard.ts';
-import { type Command, defaultListenAddress, UsageError, untilStopped } from './command.ts';
+import { type Command, defaultListenAddress, untilStopped } from './command.ts';
+import { UsageError } from './usage-error.ts';
 import { greeting } from './greeting.ts';
 import { createLog } from './log.ts';
 

@@ -1,6 +1,7 @@
 import { endpoints } from '../../appliance/api/table.ts';
 import { closestWord } from '../../lib/text.ts';
-import { type Command, UsageError } from '../command.ts';
+import type { Command } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Flags } from '../flags.ts';
 import { adminHelp } from '../help.ts';
 import { quotable } from './words.ts';

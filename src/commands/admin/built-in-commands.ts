@@ -1,7 +1,8 @@
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
-import { type CommandContext, UsageError } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
 import { recordsOf, renderJson, pairLines, tableLines, valueText } from './render.ts';

@@ -5,7 +5,8 @@ import { readFileText, withFolder } from '../../config/files.ts';
 import { certificatesIn, privateKeyIn } from '../../lib/pem.ts';
 import { errorCode, type Parsed } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
-import { type CommandContext, UsageError } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** The authority of a server, and the certificate of the caller with its key. */
 export interface TlsFiles {

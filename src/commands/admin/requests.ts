@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import {
   type ChangeRequest,
   isOpen,

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../lib/time.ts';
 import { oneLine } from '../../lib/text.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, type AdminSession, callsTo, isAbort, isAgreed, optionsOf } from './session.ts';
 import { namedValues } from './words.ts';
 import type { CallOptions, Calls, Preview, Write } from '../../recipes/calls.ts';

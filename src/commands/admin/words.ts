@@ -1,5 +1,5 @@
 import { closestWord, oneLine } from '../../lib/text.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Operation, OperationCall, Operations } from '../../gateway/operation.ts';
 import { AdminProblem } from '../../gateway/problem.ts';
 import { endpoints } from '../../appliance/api/table.ts';

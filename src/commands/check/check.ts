@@ -7,7 +7,8 @@ import { type ApplianceSettings, type Settings, settingsOfShard } from '../../co
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { counted } from '../../lib/text.ts';
-import { type Command, type CommandContext, UsageError } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { readShownCertificate } from '../fingerprint.ts';
 import { finding, type Finding } from './failure-finding.ts';
 import { probeFarms } from './farm-probes.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type PemText, type Renewed, renewedFrom } from '../../recipes/renewed.ts';
 import { readWhole } from '../admin/content.ts';
-import { type CommandContext, UsageError } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** The files of a renewed certificate. */
 interface Source {

@@ -6,7 +6,8 @@ import { loadSettings } from '../../app/load-settings.ts';
 import { isThere } from '../../lib/disk.ts';
 import { Secret } from '../../lib/secret.ts';
 import { dayOf } from '../../lib/time.ts';
-import { type Command, type CommandContext, UsageError } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
 import {
   credentials,

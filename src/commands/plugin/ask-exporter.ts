@@ -4,7 +4,8 @@ import { headerOf } from '../../appliance/answer.ts';
 import { parseJson } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from '../admin/connection.ts';
-import { type CommandContext, UsageError } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { ExporterReply, type Seen } from './exporter-reply.ts';
 import { NothingKnown } from './check-result.ts';
 

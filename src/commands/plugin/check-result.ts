@@ -1,5 +1,5 @@
 import { oneLine } from '../../lib/text.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Flags } from '../flags.ts';
 
 /** The states of a monitoring plug-in, with their exit codes. */

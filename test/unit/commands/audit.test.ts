@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/commands/command.ts';
+import { UsageError } from '../../../src/commands/usage-error.ts';
 import { audit } from '../../../src/commands/audit.ts';
 import { feed } from '../../support/programs.ts';
 import {
