@@ -1,4 +1,4 @@
-import { chown, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -256,6 +256,18 @@ describe('init without a terminal', () => {
       expect(await stat(file)).toMatchObject({ uid: 12_345, gid: 23_456 });
     },
   );
+
+  it('is not stopped by what a killed run left beside the configuration', async () => {
+    const { file, folder, init, keyFile, text } = await givenPlace();
+    await writeFile(file, '# settings of this machine');
+    await writeFile(`${file}.new`, '# half');
+
+    const { code, stderr } = await init('--name=lb-1', `--api-key-file=${keyFile}`, '--append');
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await text()).toContain('name: lb-1');
+    expect((await readdir(folder)).toSorted()).toEqual(['given.key', 'zlb.yml', 'zlb.yml.new']);
+  });
 
   it('writes through a link, which stays one', async () => {
     const { file, folder, init, keyFile } = await givenPlace();

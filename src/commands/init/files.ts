@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -37,7 +38,7 @@ export async function refuseUnwritable(file: string): Promise<void> {
 }
 
 /**
- * Writes a file that must not exist. It belongs to the owner of its folder, as far as the user of
+ * Writes a file that must not exist; a failure leaves none behind. It belongs to the owner of its folder, as far as the user of
  * this process may give it away: root writes it, and the exporter reads it.
  */
 export async function writeNewFile(
@@ -54,6 +55,9 @@ export async function writeNewFile(
       await handle.chown(uid, gid).catch(ifNotPermitted);
       await handle.writeFile(text);
       await handle.sync();
+    } catch (error) {
+      await rm(file, { force: true });
+      throw error;
     } finally {
       await handle.close();
     }
@@ -66,7 +70,8 @@ export async function writeNewFile(
 export async function replaceFile(path: string, text: string): Promise<void> {
   const file = await realpath(path);
   const { mode } = await stat(file);
-  const beside = `${file}.new`;
+  // A name of its own: a run that was killed leaves its file behind.
+  const beside = `${file}.${randomUUID()}.new`;
   await writeNewFile(beside, text, mode & 0o777, file);
   try {
     await rename(beside, file);
@@ -83,7 +88,7 @@ function ifNotPermitted(error: unknown): void {
 function cannotWrite(file: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === '') return error;
-  return new UsageError(
-    `${file} cannot be written: ${code}; use sudo, or give --config.file a path that you may write to`,
-  );
+  const remedy =
+    code === 'ENOSPC' ? 'make room on its disk' : 'use sudo, or give --config.file a path that you may write to';
+  return new UsageError(`${file} cannot be written: ${code}; ${remedy}`);
 }
