@@ -38,8 +38,9 @@ export async function refuseUnwritable(file: string): Promise<void> {
 }
 
 /**
- * Writes a file that must not exist; a failure leaves none behind. It belongs to the owner of its folder, as far as the user of
- * this process may give it away: root writes it, and the exporter reads it.
+ * Writes a file that must not exist; a failure leaves none behind. It belongs to the owner of its
+ * folder, as far as the user of this process may give it away: root writes it, and the exporter
+ * reads it.
  */
 export async function writeNewFile(
   file: string,
