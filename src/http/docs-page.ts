@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { gatewayTag } from './openapi/answers.ts';
 import { openApiDocument, title } from './openapi/document.ts';
 
@@ -44,6 +44,11 @@ export async function registerDocs(app: FastifyInstance, build: { readonly versi
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title, version: build.version } },
     hideUntagged: true,
+    // As the body of a route, fastify would read and check it itself.
+    transform: ({ schema, url }) => {
+      const { takes: body, ...described } = (schema ?? {}) as FastifySchema & { readonly takes?: unknown };
+      return { schema: { ...described, body }, url };
+    },
     // Added last: the plug-in would go through all shapes of replies, which takes a tenth of a
     // second.
     transformObject: (described) => {

@@ -60,6 +60,7 @@ function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies 
     description: 'The change request.',
     schema: 'ChangeRequest',
     status: 202,
+    takes: AskedSchema,
   });
   app.post('/requests', { schema }, async (request, reply) => {
     const asked = await bodies.readJson(request, AskedSchema);
@@ -115,7 +116,11 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
   const routes = app.withTypeProvider<SchemaTypes>();
   const decided = { description: 'The change request in its new state.', schema: 'ChangeRequest' } as const;
   const approving = {
-    ...own('approveChange', 'approve a plan, and carry it out (a token with approver)', { ...decided, status: 202 }),
+    ...own('approveChange', 'approve a plan, and carry it out (a token with approver)', {
+      ...decided,
+      status: 202,
+      takes: ApprovalSchema,
+    }),
     params: RequestParams,
   };
   routes.post('/requests/:id/approve', { schema: approving }, async (request, reply) => {
@@ -123,13 +128,14 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
     const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
     return answerWaiting(reply, approved);
   });
-  const denying = { ...own('denyChange', 'deny a change (a token with approver)', decided), params: RequestParams };
+  const reasoned = { ...decided, takes: DecisionSchema } as const;
+  const denying = { ...own('denyChange', 'deny a change (a token with approver)', reasoned), params: RequestParams };
   routes.post('/requests/:id/deny', { schema: denying }, async (request) => {
     const { reason } = await bodies.readJson(request, DecisionSchema);
     return await changeRequests.deny(decisionOn(request, parts, reason));
   });
   const cancelling = {
-    ...own('cancelChange', 'take a change request back (its requester, or admin)', decided),
+    ...own('cancelChange', 'take a change request back (its requester, or admin)', reasoned),
     params: RequestParams,
   };
   routes.post('/requests/:id/cancel', { schema: cancelling }, async (request) => {
@@ -158,6 +164,7 @@ function registerAlerts(app: FastifyInstance, { proposals, bodies }: RequestRout
   const schema = own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
     description: 'How many alerts were taken up.',
     schema: 'TakenAlerts',
+    takes: NotificationSchema,
   });
   app.post(alertsPath, { schema }, async (request) =>
     proposals.take(await bodies.readJson(request, NotificationSchema), callerOf(request)),

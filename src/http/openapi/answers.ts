@@ -98,14 +98,20 @@ interface OwnAnswer {
   /** The name of its component. */
   readonly schema: keyof typeof gatewaySchemas;
   readonly status?: number;
+  /** The JSON that the route takes. */
+  readonly takes?: TSchema;
 }
 
-/** Returns what the document shows of a route of the gateway itself, as parts of its schema. */
-export function own(operationId: string, summary: string, { description, schema, status = 200 }: OwnAnswer) {
+/**
+ * Returns what the document shows of a route of the gateway itself, as parts of its schema. `takes`
+ * is for the document alone: the handler reads the body, within the limits of bodies.
+ */
+export function own(operationId: string, summary: string, { description, schema, status = 200, takes }: OwnAnswer) {
   return {
     operationId,
     tags: [gatewayTag],
     summary,
+    takes,
     response: {
       [status]: { description, content: json(schemaRef(schema)) },
       default: { description: refused, content: problem },

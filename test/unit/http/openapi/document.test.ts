@@ -181,6 +181,19 @@ describe('an operation of an appliance', () => {
     expect(requestBody && Object.keys(requestBody.content)).toEqual(types);
   });
 
+  it.each([
+    ['askForChange', ['appliance', 'operation', 'recipe', 'parameters', 'body', 'reason', 'force']],
+    ['approveChange', ['digest', 'reason']],
+    ['denyChange', ['reason']],
+    ['cancelChange', ['reason']],
+    ['postAlerts', ['version', 'alerts']],
+  ] as const)('says what the body of a path of the gateway holds: %s', (id, names) => {
+    const found = operations.find(({ operation }) => operation.operationId === id)?.operation.requestBody;
+    const content = found?.content['application/json'] as { readonly schema: { readonly properties: object } };
+
+    expect(Object.keys(content.schema.properties)).toEqual(names);
+  });
+
   it('names the question for its parameters if it accepts JSON', () => {
     expect(givenOperation('actOnFarm').description).toContain('/parameters?operation=actOnFarm');
     expect(givenOperation('deleteFarm').description).not.toContain('/parameters');
