@@ -1,4 +1,5 @@
-// The page for people who decide on changes. The token is kept in a variable of this file, and nowhere else.
+// The page for people who decide on changes. The token is kept in a variable of this file, and
+// nowhere else.
 
 import { gatewayFor, Refusal, Silence } from './gateway.js';
 import { plain } from './make.js';
@@ -27,7 +28,9 @@ const icon = document.getElementById('icon');
 
 /** All that is known by a token; undefined without one. */
 let session;
-/** Ends what is asked for the token that was typed last; an answer for another one comes too late. */
+/**
+ * Ends what is asked for the token that was typed last; an answer for another one comes too late.
+ */
 let newest = new AbortController();
 let timer;
 let visibleSinceMs = Date.now();

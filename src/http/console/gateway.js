@@ -1,11 +1,11 @@
-// Asks the gateway, which is where this page comes from.
+// Sends requests to the gateway that serves this page.
 
 const base = location.origin + location.pathname.replace(/console$/, '');
 const readingMs = 5_000;
-/** The gateway makes the plan anew before it approves. */
+/** Longer: the gateway plans again before it approves. */
 const decidingMs = 90_000;
 
-/** The gateway understood, and refused. */
+/** A refusal of the gateway. */
 export class Refusal extends Error {
   constructor({ status, code, title, detail, remedy }) {
     super(detail);
@@ -13,7 +13,7 @@ export class Refusal extends Error {
   }
 }
 
-/** No answer of the gateway came: it is not known whether it took up what was asked. */
+/** No answer of the gateway: the request may have had its effect. */
 export class Silence extends Error {}
 
 /** Returns functions that ask as the holder of a token, until the signal aborts. */

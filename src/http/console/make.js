@@ -1,13 +1,18 @@
 // Makes elements of texts. Nothing here reads markup, so that a name cannot become any.
 
-/** Characters that are not seen, or turn the order of others round: a name must not pass for another one. */
+/**
+ * Characters that are not seen, or turn the order of others round: a name must not pass for another
+ * one.
+ */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 export function plain(value) {
   return String(value).replace(unseen, (character) => `\\u${character.codePointAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Makes an element; attributes and children that are undefined, null, false or empty are left out. */
+/**
+ * Makes an element; attributes and children that are undefined, null, false or empty are left out.
+ */
 export function make(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes))

@@ -1,4 +1,5 @@
-// What the holder of the token may do with a request now. The gateway decides; this only spares a vain attempt.
+// Tells what the holder of the token may do with a request now. The gateway decides; this only
+// saves an attempt that it would refuse.
 
 const waiting = ['proposed', 'pending'];
 const underWay = ['approved', 'executing'];

@@ -1,4 +1,4 @@
-// What is shown: elements made of what the gateway answered.
+// Makes the elements of the page from the answers of the gateway.
 
 import { code, make, mark, moment, sign, together } from './make.js';
 import { isUnderWay, isWaiting, mayCancel, whyNotApprove, whyNotDeny } from './rights.js';
@@ -31,7 +31,7 @@ function stateOf({ state }) {
   return mark(states[state]?.[0] ?? 'unknown', wordOf(state));
 }
 
-/** All that is shown to the holder of a token. */
+/** Renders the page for the holder of a token. */
 export function page(session) {
   const waiting = session.requests.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
   return together(
@@ -63,7 +63,7 @@ function summary(count, { me }) {
   );
 }
 
-/** Sentences in a box of their own, with the sign of a level. */
+/** Renders sentences in a box, with the sign of a level. */
 function notice(level, attributes, ...sentences) {
   return make('div', { class: `notice ${level}`, ...attributes }, sign(level), make('div', {}, sentences));
 }
@@ -94,14 +94,14 @@ function awaited({ awaited: { name }, ofAwaited: [last], cannotPropose }) {
 
 function lists(waiting, session) {
   const underWay = session.requests.filter(isUnderWay);
-  const lately = session.requests
+  const decided = session.requests
     .filter((request) => !isWaiting(request) && !isUnderWay(request))
     .toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))
     .slice(0, maxLately);
   return [
     panel('waiting', 'Wait for a decision', waiting.length === 0 ? nothing('None waits.') : requests(waiting, session)),
     underWay.length > 0 && panel('under-way', 'Under way', requests(underWay, session)),
-    panel('lately', 'Lately', lately.length === 0 ? nothing('Nothing yet.') : requests(lately, session)),
+    panel('lately', 'Lately', decided.length === 0 ? nothing('Nothing yet.') : requests(decided, session)),
   ];
 }
 
@@ -179,7 +179,7 @@ function facts(pairs) {
   );
 }
 
-/** The chosen request; until it has arrived, or if it does not exist, that. */
+/** Renders the chosen request, or that it has not arrived or does not exist. */
 function detail(session) {
   const { selected, opened, openRefusal } = session;
   const back = make('p', { class: 'back only-narrow' }, make('a', { href: '#' }, 'All changes'));
@@ -217,7 +217,7 @@ function about(request, session) {
   ]);
 }
 
-/** What was decided, and what came of it. */
+/** Renders the decision and its outcome. */
 function became({ alert, state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
   const hint = { uncertain: 'It is not known whether a call was carried out: look at the object.' }[state];
@@ -299,7 +299,7 @@ function decision(request, session) {
   const { refusal, missing, busy, renewed, silent } = session;
   const notApprove = whyNotApprove(request, session);
   const notDeny = whyNotDeny(request, session);
-  // Who may deny has no use for another way to end it.
+  // One way to end it is enough.
   const cancels = notDeny && mayCancel(request, session);
   const button = (word, text) => make('button', { value: word, class: word, disabled: silent || busy !== undefined }, text);
   const buttons = [

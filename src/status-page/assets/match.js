@@ -1,8 +1,9 @@
-// Makes what is on the page what it should be by changing only what differs.
+// Updates a page by changing only what differs.
 
 /**
- * Children with a key, or an id, keep their element wherever they move; `onArrival` is told of those that are new. What a
- * reader opened or closed stays so, until `data-open` says otherwise than before.
+ * Makes the children of an element like those of another. A child with a key or an id keeps its
+ * element wherever it moves; calls `onArrival` with new ones. An element that a reader opened or
+ * closed stays so until `data-open` changes.
  */
 export function matchChildren(parent, nextParent, onArrival) {
   const keyed = new Map();
@@ -10,11 +11,11 @@ export function matchChildren(parent, nextParent, onArrival) {
   const wanted = new Set([...nextParent.children].map(keyOf));
   let place = parent.firstChild;
   for (const next of nextParent.childNodes) {
-    // What goes is in nobody's place.
+    // Removed first, so that the next one needs no move.
     while (place && keyOf(place) && !wanted.has(keyOf(place))) place = removed(place);
     const key = keyOf(next);
     const known = key ? keyed.get(key) : isAlike(place, next) ? place : undefined;
-    // Of two things of one name each is told.
+    // A second child with the same key is a new one.
     keyed.delete(key);
     if (!known) {
       const arrived = document.importNode(next, true);
@@ -35,7 +36,7 @@ function match(node, next, onArrival) {
     return;
   }
   if (node.nodeType !== Node.ELEMENT_NODE) return;
-  // Told in the reader's zone by now.
+  // The page shows it in the zone of the reader.
   const isSameTime = node.localName === 'time' && node.dateTime === next.dateTime;
   const keepsOpen = node.localName === 'details' && node.dataset.open === next.dataset.open;
   const isKept = (name) => (keepsOpen && name === 'open') || (isSameTime && name === 'title');

@@ -1,5 +1,6 @@
-// Keeps the page as the exporter has it: asks for it every two seconds, and changes only what differs, so that focus,
-// scroll position, what is open and what is typed stay as they are. Without it the page is complete, and stands still.
+// Keeps the page up to date: asks for it every two seconds, and changes only what differs. Focus,
+// scroll position, what is open and what is typed stay. Without this script the page is complete,
+// and does not change.
 
 import { matchChildren } from './match.js';
 import { clockOffset, tellTimes, timeOfDay } from './times.js';
@@ -7,7 +8,7 @@ import { clockOffset, tellTimes, timeOfDay } from './times.js';
 const everyMs = 2_000;
 const everyHiddenMs = 15_000;
 const patienceMs = 4_000;
-/** A machine that slept, or timers that stood still: what is shown is not of now. */
+/** After that the page is old: the machine may have slept, or the timers stood still. */
 const oldAfterMs = 10_000;
 const typingMs = 150;
 
@@ -21,18 +22,18 @@ let tag;
 let { title } = document;
 let answeredAtMs = Date.now();
 let visibleSinceMs = Date.now();
-/** The exporter's clock minus ours: ages are told by its clock. */
+/** The exporter's clock minus ours, for ages. */
 let offsetMs = 0;
 let timer;
 let asking;
-/** The address of what is shown. */
+/** The address of the content on the page. */
 let shown = address();
 
 function address() {
   return location.pathname + location.search;
 }
 
-/** Whoever asks anew needs no answer to what was asked before. */
+/** Asks for the page; aborts the request before. */
 async function ask() {
   clearTimeout(timer);
   asking?.abort();
@@ -47,7 +48,7 @@ async function ask() {
 }
 
 async function update(signal) {
-  // Where the address of the page holds a user and a password, one that is relative to it may not be fetched.
+  // Not a relative address: it may not be fetched if that of the page has a user and a password.
   const answer = await fetch(location.origin + address(), {
     headers: tag === undefined ? {} : { 'if-none-match': tag },
     signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
@@ -56,16 +57,16 @@ async function update(signal) {
   if (![200, 304, 404].includes(answer.status)) return silent(refusal(answer.status));
   const next = answer.status === 304 ? undefined : new DOMParser().parseFromString(await answer.text(), 'text/html');
   signal.throwIfAborted();
-  // A proxy's own page; to load that would be to lose this one for good.
+  // The page of a proxy has no script of ours: after it nothing would be updated.
   if (next && next.documentElement.dataset.build === undefined)
-    return silent('Something else answers in its place. If that lasts, load this page anew.');
+    return silent('Something else answers in its place. If that lasts, reload this page.');
   offsetMs = clockOffset(answer.headers.get('date'), offsetMs);
   if (next) show(next, answer.headers.get('etag') ?? undefined);
   return answered();
 }
 
 function refusal(status) {
-  if (status === 401) return 'It wants the password again: load this page anew.';
+  if (status === 401) return 'It wants the password again: reload this page.';
   if (status === 429) return 'It refuses so many requests.';
   return `It answers with status ${status}.`;
 }
@@ -92,7 +93,7 @@ function silent(because) {
 }
 
 function show(next, newTag) {
-  // Another version of the exporter: its script and its style may be others too.
+  // Another version of the exporter may have another script and style.
   if (next.documentElement.dataset.build !== build) {
     location.reload();
     return;
@@ -102,7 +103,7 @@ function show(next, newTag) {
   const icon = document.getElementById('icon');
   const nextIcon = next.getElementById('icon').getAttribute('href');
   if (icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
-  // What comes with another view is nothing that happened.
+  // Rows are news in the same view only.
   const isNews = shown === address();
   shown = address();
   matchChildren(main, next.getElementById('main'), (arrived) => {

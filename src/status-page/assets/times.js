@@ -19,8 +19,8 @@ export function tellTimes(within, nowMs) {
 }
 
 /**
- * Returns the server's clock minus ours by its header Date, or what it was before: the header is cut
- * to the second, so that a difference of less is none.
+ * Returns the server's clock minus ours by its header Date, or what it was before: the header is
+ * cut to the second, so that a difference of less is none.
  */
 export function clockOffset(date, beforeMs) {
   const differenceMs = Date.parse(date ?? '') - Date.now();

@@ -9,7 +9,7 @@ import { root } from '../../docs/documents.ts';
  * Files whose prose is checked. For TypeScript this means comments that have their own lines, and
  * the words of messages and titles.
  */
-const checked = ['*.md', '*.ts', ':!docs/endpoints.md'];
+const checked = ['*.md', '*.ts', '*.js', ':!docs/endpoints.md'];
 /** Words of a private language, and idioms that a reader in a second language stumbles over. */
 const avoided =
   /\b(turnstile|governor|stride|rota|clockwork|upkeep|shelf|withh[eo]ld|forgives?|outlives?|ledger|tally|lately|rhythm|allotment|witness|strangers?|lanes?|lacking|spared|vital signs|verdict|anew|whoever|whichever|smuggled|wakes? up|mend(s|ed)?|seat belt|(is|are|be) told|tells? of|goes by|takes in|taken in|holds? against|held against|stands? beside|in place of|what stands|looks? at by hand|for want of|ill(s)? that|all the same)\b/i;
@@ -32,7 +32,7 @@ describe('plain English', () => {
       ...tooLong.map(({ place, text }) => `${place}: ${text.length} columns`),
       ...sentencesOf(lines).flatMap(complaints),
       ...all.filter((text) => text.startsWith('|') && avoided.test(text)),
-      ...(file.endsWith('.ts') ? messagesOf(all).filter((text) => avoided.test(text)) : []),
+      ...(isScript(file) ? messagesOf(all).filter((text) => avoided.test(text)) : []),
     ]).toEqual([]);
   });
 
@@ -47,12 +47,16 @@ describe('plain English', () => {
   });
 });
 
-/** The lines of prose: no code, no tables of Markdown; the comments of TypeScript. */
+function isScript(file: string): boolean {
+  return /\.[jt]s$/.test(file);
+}
+
+/** The lines of prose: no code, no tables of Markdown; the comments of scripts. */
 function proseOf(file: string, lines: readonly string[]): readonly Passage[] {
   let isCode = false;
   return lines.map((text, index) => {
     const place = `${file}:${index + 1}`;
-    if (file.endsWith('.ts')) return { place, text: isComment(text) ? text : '' };
+    if (isScript(file)) return { place, text: isComment(text) ? text : '' };
     if (/^\s*```/.test(text)) isCode = !isCode;
     return { place, text: isCode || /^\s*(```|\||<|#)/.test(text) ? '' : text };
   });
