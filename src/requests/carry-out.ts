@@ -57,15 +57,14 @@ async function end({ book }: Core, entry: Entry, { state, ...outcome }: Ending):
 export async function sweep(core: Core): Promise<void> {
   for (const entry of core.book.entries) {
     if (entry.isDeciding || entry.isExecuting) continue;
-    entry.isDeciding = true;
     try {
-      await core.book.endIfOverdue(entry);
-      await settle(core, entry);
+      await core.book.alone(entry, async () => {
+        await core.book.endIfOverdue(entry);
+        await settle(core, entry);
+      });
     } catch (error) {
       // Such as an audit that another exporter writes: the next sweep tries again.
       core.log.debug({ err: error, request: entry.stored.request.id }, 'change request cannot be ended yet');
-    } finally {
-      entry.isDeciding = false;
     }
   }
   core.book.updateMetrics();

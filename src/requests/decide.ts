@@ -114,12 +114,15 @@ export async function cancel(core: Core, decision: DecisionOn): Promise<ChangeRe
   });
 }
 
-/** Ends a proposal whose alert has ended, if nobody decides on it. */
+/**
+ * Ends a proposal whose alert has ended. An approval that is under way ends it before anything is
+ * sent, and the next sweep after any other decision.
+ */
 export async function withdraw({ book }: Core, id: string): Promise<void> {
   const entry = book.find(id);
-  if (!entry || entry.isDeciding || entry.stored.request.state !== 'proposed') return;
-  const decision = { by: '-', what: 'withdrawn', reason: 'The alert has ended.' } as const;
-  await book.deciding(entry, () => book.move(entry, 'withdrawn', { decision }));
+  if (!entry || entry.stored.request.state !== 'proposed') return;
+  entry.hasAlertEnded = true;
+  if (!entry.isDeciding) await book.alone(entry, () => book.endIfOverdue(entry));
 }
 
 function requireApprover({ settings, principals }: Core, { stored }: Entry, principal: Principal): void {

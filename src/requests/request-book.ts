@@ -32,6 +32,8 @@ export interface Entry {
   isDeciding: boolean;
   /** True while this process carries it out. */
   isExecuting: boolean;
+  /** True if the alert of a proposal ended while somebody decided. */
+  hasAlertEnded?: boolean;
   /** How it ended, until that is stored. */
   ending?: Ending;
 }
@@ -121,11 +123,18 @@ export class RequestBook {
     const { request } = entry.stored;
     if (entry.isDeciding) throw alreadyOver(request, 'a decision on it is under way');
     if (entry.isExecuting) throw alreadyOver(request, `it is ${request.state}`);
-    entry.isDeciding = true;
-    try {
+    return await this.alone(entry, async () => {
       await this.refresh(entry);
       await this.requireWaiting(entry);
       return await decide();
+    });
+  }
+
+  /** Lets nobody decide on a request during the work. */
+  async alone<Result>(entry: Entry, work: () => Promise<Result>): Promise<Result> {
+    entry.isDeciding = true;
+    try {
+      return await work();
     } finally {
       entry.isDeciding = false;
     }
@@ -138,7 +147,10 @@ export class RequestBook {
     if (!isWaiting(request.state)) throw alreadyOver(request, `it is ${request.state}`);
   }
 
-  /** Ends a waiting request whose time is over, or whose token is not in force any more. */
+  /**
+   * Ends a waiting request whose time is over, whose token is not in force any more, or whose alert
+   * has ended.
+   */
   async endIfOverdue(entry: Entry): Promise<void> {
     if (!overdueOf(this.#parts, entry)) return;
     await this.refresh(entry);
@@ -217,10 +229,15 @@ function withoutObjects(request: ChangeRequest): ChangeRequest {
 const maxClockStepMs = 60_000;
 
 /** Returns how a waiting request is to end now, if it is. */
-function overdueOf({ now, principals }: RequestBookParts, { stored: { request } }: Entry) {
+function overdueOf({ now, principals }: RequestBookParts, { stored: { request }, hasAlertEnded = false }: Entry) {
   const { state, created, expires, requested_by: name } = request;
   if (!isWaiting(state)) return undefined;
-  const ending = <What extends 'expired' | 'cancelled'>(what: What, reason: string) => ({ by: '-', what, reason });
+  const ending = <What extends 'expired' | 'cancelled' | 'withdrawn'>(what: What, reason: string) => ({
+    by: '-',
+    what,
+    reason,
+  });
+  if (hasAlertEnded) return ending('withdrawn', 'The alert has ended.');
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
   if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
   return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);

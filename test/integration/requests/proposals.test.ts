@@ -105,6 +105,26 @@ describe('a firing alert', () => {
     expect(sent()).toEqual([]);
   });
 
+  it('that ends while somebody approves its repair withdraws it, and nothing is sent', async () => {
+    const { tell, alert, shown, read, sent, approve, appliance } = await givenAlertmanager();
+    await tell([alert(needsRestart)]);
+    const [proposal] = await shown(1);
+    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 1_000 }, { times: 1 });
+
+    const approving = approve('bob', proposal!.id);
+    await until(
+      () => appliance.inFlight,
+      (inFlight) => inFlight > 0,
+    );
+    const told = await tell([alert(needsRestart, { status: 'resolved' })]);
+    const approved = await approving;
+
+    expect(told.json).toEqual({ proposed: 0, withdrawn: 1, ignored: 0 });
+    expect(approved).toMatchObject({ status: 409, json: { code: 'request_over' } });
+    expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn', decision: { by: '-' } });
+    expect(sent()).toEqual([]);
+  });
+
   it('that ends before its repair is planned becomes no proposal', async () => {
     const { tell, alert, shown } = await givenAlertmanager();
 
