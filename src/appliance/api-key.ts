@@ -59,12 +59,14 @@ export function maskWhole(bytes: Buffer, secret: Secret): Buffer {
 function createMask(secret: Secret): ((bytes: Buffer) => Buffer) | undefined {
   const spellings = keyPattern(secret);
   if (!spellings) return undefined;
-  const needle = Buffer.from(secret.reveal());
+  const plain = secret.reveal();
+  const asterisks = (found: string): string => '*'.repeat(found.length);
   return (bytes) => {
-    if (!bytes.includes(needle) && !bytes.includes('\\')) return bytes;
+    if (!bytes.includes(plain) && !bytes.includes('\\')) return bytes;
     // In latin1, a character is a byte, and every byte is preserved.
     const text = bytes.toString('latin1');
-    const masked = text.replaceAll(spellings, (found) => '*'.repeat(found.length));
+    // Plain first: outside of JSON a backslash of the key may be alone.
+    const masked = text.replaceAll(plain, asterisks).replaceAll(spellings, asterisks);
     return masked === text ? bytes : Buffer.from(masked, 'latin1');
   };
 }

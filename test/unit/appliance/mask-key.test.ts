@@ -44,6 +44,12 @@ describe('masking a secret in a stream', () => {
     expect(await masked(['a key in a text'], 'key')).toBe('a key in a text');
   });
 
+  it.each(['ab\\cdefghi', 'ab\\\\cdefghi', '\\bcdefghi\\'])('finds %s in a text that is no JSON', async (secretKey) => {
+    const stars = '*'.repeat(secretKey.length);
+    expect(await masked(['Your key ', secretKey, ' is wrong.'], secretKey)).toBe(`Your key ${stars} is wrong.`);
+    expect(maskWhole(Buffer.from(`é ${secretKey}`), new Secret(secretKey)).toString()).toBe(`é ${stars}`);
+  });
+
   it('finds it in every JSON spelling, for every split, and changes no other byte', async () => {
     const secretKey = 'a/B"c\\d~1-';
     const spelled = (pick: number): string =>
