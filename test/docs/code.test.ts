@@ -40,7 +40,7 @@ describe('the code of the documents', () => {
       ['  farms,\n', '  farms,\n  healthChecks,\n'],
     ]);
     edit(join(tree, 'src/http/metrics-app.ts'), [
-      ['import { createWebAccess', "import { registerInventory } from './inventory.ts';\nimport { createWebAccess"],
+      ['import { plainText', "import { registerInventory } from './inventory.ts';\nimport { plainText"],
       ['  registerReload(app, reload);', '  registerReload(app, reload);\n  registerInventory(app, fleet);'],
     ]);
 

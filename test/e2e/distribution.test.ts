@@ -166,10 +166,11 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     const said = install(earlier);
     const path = [`installed after ${seconds()}`];
     const init = ['zlb-exporter', 'init', new URL(appliance.url).host, `--config.file=${configuration}`, '--append'];
-    const made = await runAtTerminal(root.command(init), [
+    const answers = [
       { question: 'Name of the appliance', typed: 'lb-paris\r' },
       { question: 'API key', typed: `${apiKey}\r` },
-    ]);
+    ];
+    const made = await runAtTerminal(root.command(init), answers, cleanEnvironment);
     expect(made.code, made.screen).toBe(0);
     path.push(`configured after ${seconds()}`);
     const { address, child, stderr } = await start();
