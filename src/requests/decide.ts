@@ -115,8 +115,8 @@ export async function cancel(core: Core, decision: DecisionOn): Promise<ChangeRe
 }
 
 /**
- * Ends a proposal whose alert has ended. An approval that is under way ends it before anything is
- * sent, and the next sweep after any other decision.
+ * Ends a proposal whose alert has ended. During a decision it only marks it: an approval that still
+ * plans is then refused, and the next sweep ends what waits after any other decision.
  */
 export async function withdraw({ book }: Core, id: string): Promise<void> {
   const entry = book.find(id);
