@@ -212,7 +212,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
     await until(
       () => fetch(url).then((answer) => answer.text()),
-      (text) => text.includes('Farm oldportal is down'),
+      (text) => text.includes('Farm oldportal is down') && text.includes('shop_example_com.pem'),
     );
     await page.goto(url);
 
