@@ -187,6 +187,8 @@ describe('a firing alert', () => {
     expect(told.json).toEqual({ proposed: 5, withdrawn: 0, ignored: 3 });
     expect(flood.json).toMatchObject({ withdrawn: 0 });
     await shown(5);
+    const sixth = await tell([alert({ ...needsRestart, farm: farms[7] })]);
+    expect(sixth.json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
     expect((await tell([alert({ ...needsRestart, appliance: 'lb-2' })])).json).toMatchObject({ proposed: 1 });
     await shown(6);
     expect(await metrics()).toMatch(/zlb_admin_change_requests_total\{outcome="suppressed"\} \d+\n/);
