@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createStopwatch, type Step, stepLine } from '../../scripts/new-user/stopwatch.ts';
 import { expiringWorld } from '../../simulator/scenes/expiring.ts';
 import type { World } from '../../simulator/world.ts';
 import { certificate } from '../../simulator/world-parts.ts';
@@ -54,7 +53,6 @@ async function givenProbed() {
       (samples) => samples.length > 0,
       90_000,
     );
-  const steps: Step[] = [];
   return {
     ...alerting,
     seen,
@@ -77,8 +75,6 @@ async function givenProbed() {
       const [runs] = await seen('zlb_collector_runs_total{collector="vip",outcome="success"}');
       return runs?.value ?? 0;
     },
-    done: createStopwatch((step) => steps.push(step)),
-    print: (title: string) => console.log([`     step      total  ${title}`, ...steps.map(stepLine)].join('\n')),
   };
 }
 
@@ -86,29 +82,25 @@ type Probed = Awaited<ReturnType<typeof givenProbed>>;
 
 /** Replaces a file, and repairs the farm as the runbook of the alert says. */
 async function replaceFile(probed: Probed, farm: FarmName, alert: string, receiver: string): Promise<void> {
-  const { appliance, seen, polls, told, suppressed, repair, done } = probed;
+  const { appliance, seen, polls, told, suppressed, repair } = probed;
   const before = await polls();
   appliance.world.certificates.set(`${farm}.pem`, certificateOf(farm, 0));
   expect((await told('firing', alert, { farm })).receiver).toBe(receiver);
   const needed = (await polls()) - before;
-  done(`${farm}: file replaced, ${alert} notified after ${needed} polls`);
   expect(needed).toBeLessThanOrEqual(2);
   if (receiver === 'page') await suppressed('ZlbServedCertificateDiffers', farm);
   await repair(alert, farm);
   await told('resolved', alert, { farm });
   await seen(`zlb_farm_served_certificate_in_store{farm="${farm}"} == 1`);
-  done(`${farm}: resolved by the command of its runbook`);
 }
 
 async function hang(probed: Probed, farm: FarmName): Promise<void> {
-  const { appliance, told, heard, repair, done } = probed;
+  const { appliance, told, heard, repair } = probed;
   await appliance.farms?.hang(farm);
   expect((await told('firing', 'ZlbFarmUnreachable', { farm })).receiver).toBe('page');
   expect(heard('ZlbFarmDown')).toEqual([]);
-  done(`${farm}: hangs, ZlbFarmUnreachable notified`);
   await repair('ZlbFarmUnreachable', farm);
   await told('resolved', 'ZlbFarmUnreachable', { farm });
-  done(`${farm}: resolved by the command of its runbook`);
 }
 
 describe.skipIf(missing)('from what a client meets to the person on call', () => {
@@ -118,7 +110,6 @@ describe.skipIf(missing)('from what a client meets to the person on call', () =>
       const probed = await givenProbed();
       for (const farm of Object.keys(ageDays))
         await probed.seen(`zlb_farm_served_certificate_in_store{farm="${farm}"} == 1`);
-      probed.done('the farms serve the certificates of the store');
 
       await Promise.all([
         replaceFile(probed, 'shop', 'ZlbServedCertificateDiffers', 'tickets'),
@@ -128,7 +119,6 @@ describe.skipIf(missing)('from what a client meets to the person on call', () =>
 
       const others = ['ZlbServedCertificateWrongName', 'ZlbServedCertificateExpirySoon'];
       expect(others.filter((other) => probed.heard(other).length > 0)).toEqual([]);
-      probed.print('what clients meet');
     },
     patienceMs,
   );
