@@ -4,8 +4,7 @@ import { endpointsDocument } from './endpoints-document.ts';
 import { configurationJsonSchema, configurationPage } from './generate-configuration-docs.ts';
 import { webConfigurationPage } from './generate-web-configuration-docs.ts';
 import { metricsDocument } from './metrics-document.ts';
-import { drawHouse } from './pictures/house.ts';
-import { drawLife, lifeOfAChange, lifeOfANumber, lifeOfARequest } from './pictures/lives.ts';
+import { drawLife, lifeOfAChange, lifeOfARequest } from './pictures/lives.ts';
 import { readRuleFiles } from './rule-files.ts';
 
 const docs = new URL('../docs/', import.meta.url);
@@ -21,8 +20,6 @@ export function generatedDocs(): ReadonlyMap<string, string> {
     ['endpoints.md', endpointsDocument()],
     ['admin.md', adminDocument(read('admin.md'))],
     ['operations.md', operationsDocument(read('operations.md'), readRuleFiles())],
-    ['pictures/house.svg', drawHouse()],
-    ['pictures/life-of-a-number.svg', drawLife('The life of a number', lifeOfANumber)],
     ['pictures/life-of-a-change.svg', drawLife('The life of a change request', lifeOfAChange)],
     ['pictures/life-of-a-request.svg', drawLife('The life of an admin request', lifeOfARequest)],
   ]);

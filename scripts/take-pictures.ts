@@ -1,24 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { startExporter } from '../bench/exporter.ts';
 import { startFleet } from '../bench/fleet.ts';
-import { freePort } from '../bench/free-port.ts';
-import { takeBoards } from './pictures/take-boards.ts';
 import { until } from '../test/support/until.ts';
-import { readRuleFiles } from './rule-files.ts';
-import { impatientRules, localPrometheusConfiguration, quickened } from './stack/configuration.ts';
-import { type Server, startPrometheus } from './stack/server.ts';
 
 // `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it
-// through the gateway, and photographs its pages and the dashboards for README and docs. Needs
-// Chromium and Prometheus.
+// through the gateway, and photographs its pages for README and docs. Needs Chromium.
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -82,27 +74,6 @@ async function takeFleet(browser: Browser, count: number): Promise<void> {
     await exporter.stop();
     await fleet.stop();
   }
-}
-
-/** Starts a Prometheus that watches the demonstration with the alerts that ship. */
-async function watch({ url }: Demonstration): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-pictures-'));
-  const shipped = readFileSync(new URL('../deploy/prometheus/prometheus.yml', import.meta.url), 'utf8');
-  const address = `127.0.0.1:${await freePort()}`;
-  const server = await startPrometheus({
-    folder,
-    address,
-    // The watchdog alone would reach an Alertmanager, which is not there.
-    config: localPrometheusConfiguration(quickened(shipped), { exporter: new URL(url).host, alertmanager: address }),
-    files: { 'zlb.rules.yml': impatientRules(readRuleFiles()) },
-  });
-  return {
-    ...server,
-    async stop() {
-      await server.stop();
-      rmSync(folder, { recursive: true });
-    },
-  };
 }
 
 /** Stops a farm and takes a backend out, so that there are changes to be seen. */
@@ -208,8 +179,6 @@ async function take(browser: Browser, { name, url, context, pose }: Picture): Pr
 
 mkdirSync(folder, { recursive: true });
 const demonstration = await startDemonstration();
-const prometheus = await watch(demonstration);
-const startedAt = Date.now() / 1_000;
 try {
   await until(
     async () => (await fetch(`${demonstration.url}/-/ready`)).ok,
@@ -221,16 +190,7 @@ try {
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
   for (const picture of pictures(demonstration, await askForChanges(demonstration))) await take(browser, picture);
   for (const count of [3, 12, 200]) await takeFleet(browser, count);
-  // Until the slowest of the hurried alerts fire, and graphs have a course.
-  await pause(Math.max(0, 180_000 - (Date.now() - startedAt * 1_000)));
-  await takeBoards(
-    browser,
-    prometheus.url,
-    { from: startedAt, to: Date.now() / 1_000 },
-    (name) => `${folder}${name}.png`,
-  );
   await browser.close();
 } finally {
-  await prometheus.stop();
   await demonstration.stop();
 }

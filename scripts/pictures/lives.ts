@@ -1,6 +1,4 @@
-import { failureReasons } from '../../src/appliance/errors.ts';
 import type { ProblemCode } from '../../src/gateway/problem.ts';
-import { skipReasons } from '../../src/poller/counters.ts';
 import { arrow, box, drawing, linesIn, type Shape, text, wrapped } from './drawing.ts';
 
 /** One place on the way of a number or of a request. */
@@ -13,38 +11,6 @@ export interface Step {
   /** The exit from the way: its destination and codes. */
   readonly exit?: { readonly to: string; readonly as: readonly string[] };
 }
-
-/** From the appliance to Prometheus. */
-export const lifeOfANumber: readonly Step[] = [
-  { file: 'poller/schedule.ts', does: 'A cron tick: it is time for a collector, if the interval budget allows it.' },
-  {
-    file: 'poller/appliance-poller.ts',
-    does: 'May it run? No run of it is under way; licence and breaker allow it.',
-    exit: { to: 'left out, counted in zlb_collector_skipped_total', as: skipReasons },
-  },
-  {
-    file: 'poller/runner.ts',
-    does: 'Runs the collector; the one place where failures end.',
-    exit: { to: 'failed: counted, logged; the old reading until max_stale', as: failureReasons },
-  },
-  { file: 'collectors/farms.ts', does: 'Or another: says what to read, collect(read).' },
-  {
-    file: 'poller/caller.ts',
-    does: 'One call at a time, within the share of the appliance’s time; the breaker behind it.',
-  },
-  { file: 'appliance/client.ts', does: 'Sends a GET of the table, reads the answer with limits.' },
-  { file: '', does: 'Starts a process, answers.' },
-  {
-    file: 'appliance/answer.ts',
-    does: 'Status, type, JSON, schema: a typed reply, where unknown is a state of its own.',
-  },
-  { file: 'poller/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
-  { file: 'poller/reading-store.ts', does: 'Families of the data, as far as the limit of series allows.' },
-  { file: 'metrics/render.ts', does: 'Gauges and counters of prom-client, rendered once.' },
-  { file: 'metrics/store.ts', does: 'Text and deflated blocks by appliance and family; a page joins them.' },
-  { file: 'poller/fleet.ts', does: 'A scrape: evicts readings that are too old, then takes the page.' },
-  { file: 'http/send-page.ts', does: 'Sends the page, and cuts off a reader that is too slow.' },
-];
 
 /** From a caller to the appliance, and back. */
 export const lifeOfARequest: readonly Step[] = [
