@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { zabbixTemplate } from '../../scripts/zabbix/template.ts';
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { shippedFiles, shippedRules } from '../support/shipped-rules.ts';
@@ -42,10 +41,6 @@ const macros = new Map(template.macros.map(({ macro, value }) => [macro, value])
 const alertOf = ({ tags }: Trigger) => tags.find(({ tag }) => tag === 'alert')?.value ?? '';
 
 describe('deploy/zabbix/zlb-exporter.yaml', () => {
-  it('is what `npm run zabbix` writes', () => {
-    expect(text).toBe(zabbixTemplate());
-  });
-
   it('asks in its triggers for items that it has', () => {
     const keys = new Set(items.map(({ key }) => `/zlb-exporter/${key}`));
     const asked = triggers.flatMap(({ expression, recovery_expression: recovery = '' }) => [
