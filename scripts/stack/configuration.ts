@@ -42,7 +42,6 @@ export function impatientRules(files: readonly string[]): string {
       rules: group.rules.map((rule) => ({
         ...rule,
         ...Object.fromEntries(waitsOf(rule).map(([key, wait]) => [key, `${seconds(wait)}s`])),
-        ...annotationsOf(rule, seconds),
       })),
     })),
   });
@@ -54,23 +53,6 @@ interface RuleGroup {
 
 function waitsOf(rule: Readonly<Record<string, unknown>>): readonly (readonly [key: string, wait: string])[] {
   return ['for', 'keep_firing_for'].flatMap((key) => (key in rule ? [[key, String(rule[key])] as const] : []));
-}
-
-/** Returns the annotations with the shorter wait where a text states how long the alert waited. */
-function annotationsOf(rule: RuleGroup['rules'][number], seconds: (wait: string) => number): object {
-  const { for: wait, annotations } = rule;
-  if (typeof wait !== 'string' || !isRecord(annotations)) return {};
-  const minutes = (parseDuration(wait) ?? 0) / 60_000;
-  const stated = new RegExp(
-    `(?<=\\b(?:for|at least|and) )${minutes === 60 ? 'an hour' : `${minutes} minutes`}\\b`,
-    'gi',
-  );
-  return {
-    annotations: {
-      ...annotations,
-      description: String(annotations['description']).replaceAll(stated, `${seconds(wait)} seconds`),
-    },
-  };
 }
 
 /** The receivers of this machine. */

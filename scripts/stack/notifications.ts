@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { styleText } from 'node:util';
 import { oneLine } from '../../src/lib/text.ts';
 import { repairOf } from '../../src/requests/repairs.ts';
 
@@ -78,15 +77,4 @@ function linkToRepair({ status, labels }: NotifiedAlert, console: string): strin
   if (status === 'resolved' || repairOf(labels) === undefined) return '';
   const { alertname = '', appliance = '', farm = '', file = '' } = labels;
   return ` Repair: ${console}#${new URLSearchParams({ alert: alertname, appliance, object: farm + file }).toString()}`;
-}
-
-/**
- * A line with the state of an alert in colour, where a terminal shows it that has some (NO_COLOR
- * says that it has none).
- */
-export function painted(line: string, output: NodeJS.WriteStream): string {
-  if (!output.isTTY) return line;
-  return line
-    .replace(/(?<=^[\d:]+ )FIRING/, (word) => styleText('red', word, { stream: output }))
-    .replace(/(?<=^[\d:]+ )RESOLVED/, (word) => styleText('green', word, { stream: output }));
 }

@@ -33,10 +33,10 @@ export interface ProgramStart {
 
 const keptLines = 1_000;
 const patienceMs = 10_000;
+const readyWithinMs = 30_000;
 
 /** Starts a program; rejects with a StackError where there is none. */
 export async function startProgram({ name, command, args, remedy }: ProgramStart): Promise<Program> {
-  // Ctrl-C reaches it too; that it was asked to stop is then known here before it has ended.
   const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr])
@@ -50,9 +50,7 @@ export async function startProgram({ name, command, args, remedy }: ProgramStart
   try {
     await once(child, 'spawn');
   } catch (error) {
-    const code = errorCode(error) || String(error);
-    const now = code === 'EACCES' ? 'give a file that may be executed, and not a folder' : remedy;
-    throw new StackError(`cannot start ${name} (${command}): ${code}; ${now}`);
+    throw new StackError(`cannot start ${name} (${command}): ${errorCode(error) || String(error)}; ${remedy}`);
   }
   // A stack that breaks in the middle leaves nothing behind either.
   const kill = () => void child.kill('SIGKILL');
@@ -73,4 +71,41 @@ export async function startProgram({ name, command, args, remedy }: ProgramStart
       await ended;
     },
   };
+}
+
+/**
+ * Waits until a page of a program answers; rejects with a StackError when it ends before, or never
+ * does.
+ */
+export async function ready(program: Program, page: string): Promise<void> {
+  const deadline = performance.now() + readyWithinMs;
+  const end = program.ended.then((how) => ({ how }));
+  for (;;) {
+    const answer = fetch(page, { signal: AbortSignal.timeout(5_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    const seen = await Promise.race([answer, end]);
+    if (seen === true) return;
+    if (seen !== false)
+      throw new StackError(lastWords(program, `(${program.command}) ended at its start: ${seen.how}`));
+    if (performance.now() > deadline)
+      throw new StackError(lastWords(program, `was not ready after ${readyWithinMs / 1_000} s`));
+    await delay(50);
+  }
+}
+
+/** Returns the latest lines of a program, and below them, where people look, its fate. */
+export function lastWords({ name, lines }: Program, what: string): string {
+  const written = lines().slice(-10);
+  const log = written.length === 0 ? [] : [`the last that ${name} wrote:`, ...written.map((line) => `  ${line}`)];
+  return [...log, `${name} ${what}`].join('\n');
+}
+
+/**
+ * Returns the address at which this machine reaches a listener: `127.0.0.1:9444` for `:9444`, which
+ * is every address.
+ */
+export function reachable(address: string): string {
+  return address.replace(/^(?:0\.0\.0\.0|\[::\])?:(?=\d+$)/, '127.0.0.1:');
 }

@@ -1,8 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Program, type ProgramStart, StackError, startProgram } from './program.ts';
-import { reachable } from './addresses.ts';
+import { type Program, type ProgramStart, reachable, ready, startProgram } from './program.ts';
 
 /** A Prometheus or an Alertmanager that answers. */
 export interface Server extends Program {
@@ -27,8 +25,6 @@ export interface ServerStart {
 interface ServerProgram extends ProgramStart {
   readonly configFile: string;
 }
-
-const readyWithinMs = 30_000;
 
 /** Starts Prometheus in a folder of its own; resolves once it is ready. */
 export function startPrometheus(start: ServerStart): Promise<Server> {
@@ -80,36 +76,4 @@ async function startServer(start: ServerStart, { configFile, ...program }: Serve
     throw error;
   }
   return { ...started, url };
-}
-
-/**
- * Waits until a page of a program answers; rejects with a StackError when it ends before, or never
- * does.
- */
-export async function ready(program: Program, page: string): Promise<void> {
-  const deadline = performance.now() + readyWithinMs;
-  const end = program.ended.then((how) => ({ how }));
-  for (;;) {
-    const answer = fetch(page, { signal: AbortSignal.timeout(5_000) }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    const seen = await Promise.race([answer, end]);
-    if (seen === true) return;
-    if (seen !== false) throw new StackError(lastWords(program, `ended at its start: ${seen.how}${doubt(program)}`));
-    if (performance.now() > deadline)
-      throw new StackError(lastWords(program, `was not ready after ${readyWithinMs / 1_000} s${doubt(program)}`));
-    await delay(50);
-  }
-}
-
-function doubt({ command, lines }: Program): string {
-  return lines().length > 0 ? '' : `, and wrote nothing; is ${command} the right program?`;
-}
-
-/** Returns the latest lines of a program, and below them, where people look, its fate. */
-export function lastWords({ name, lines }: Program, what: string): string {
-  const written = lines().slice(-10);
-  const log = written.length === 0 ? [] : [`the last that ${name} wrote:`, ...written.map((line) => `  ${line}`)];
-  return [...log, `${name} ${what}`].join('\n');
 }

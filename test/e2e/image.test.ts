@@ -5,80 +5,75 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
 import { givenFolder } from '../support/folder.ts';
 import { canRunContainers, type Container, type Image, startContainer } from '../support/container.ts';
-import { performDockerfile, readImage } from '../support/image.ts';
+import { performDockerfile } from '../support/image.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 
-/** The folder in which `npm run image:check` has put an image that was really built. */
-const built = process.env['ZLB_IMAGE'];
+describe.skipIf(!canRunContainers())('the image, its steps performed in an empty folder', () => {
+  let folder: string;
+  let image: Image;
 
-describe.skipIf(!canRunContainers())(
-  `the image, ${built ? 'as it was built' : 'its steps performed in an empty folder'}`,
-  () => {
-    let folder: string;
-    let image: Image;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'zlb-image-'));
+    image = performDockerfile(folder);
+  }, 120_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-    beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), 'zlb-image-'));
-      image = built ? readImage(built) : performDockerfile(folder);
-    }, 120_000);
-    afterAll(() => rmSync(folder, { recursive: true }));
+  /**
+   * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
+   */
+  function givenVolume(): string {
+    const given = givenFolder();
+    chownSync(given, 1_000, 1_000);
+    return given;
+  }
 
-    /**
-     * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
-     */
-    function givenVolume(): string {
-      const given = givenFolder();
-      chownSync(given, 1_000, 1_000);
-      return given;
-    }
+  function get(container: Container, url: string): string {
+    return container.exec('node', '--eval', `fetch('${url}').then((r) => r.text()).then(console.log)`).stdout;
+  }
 
-    function get(container: Container, url: string): string {
-      return container.exec('node', '--eval', `fetch('${url}').then((r) => r.text()).then(console.log)`).stdout;
-    }
+  async function untilHealthy(container: Container): Promise<void> {
+    await until(
+      () => container.exec('node', '/app/dist/src/main.js', 'healthcheck').code ?? container.output(),
+      (code) => code === 0,
+      30_000,
+    );
+  }
 
-    async function untilHealthy(container: Container): Promise<void> {
-      await until(
-        () => container.exec('node', '/app/dist/src/main.js', 'healthcheck').code ?? container.output(),
-        (code) => code === 0,
-        30_000,
-      );
-    }
+  it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
+    const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
+    await untilHealthy(container);
 
-    it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
-      const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
-      await untilHealthy(container);
+    const up = await until(
+      () => valueOf(get(container, 'http://127.0.0.1:9444/metrics'), 'zlb_up', { appliance: 'lb-madrid' }),
+      (seen) => seen === 1,
+      30_000,
+    );
+    const runbooks = get(container, 'http://127.0.0.1:9444/runbooks');
+    container.signal('SIGTERM');
 
-      const up = await until(
-        () => valueOf(get(container, 'http://127.0.0.1:9444/metrics'), 'zlb_up', { appliance: 'lb-madrid' }),
-        (seen) => seen === 1,
-        30_000,
-      );
-      const runbooks = get(container, 'http://127.0.0.1:9444/runbooks');
-      container.signal('SIGTERM');
+    expect(await container.ended).toBe(0);
+    expect(up).toBe(1);
+    expect(runbooks).toContain('id="zlbfarmdown"');
+    expect(container.output()).toContain('http://');
+  });
 
-      expect(await container.ended).toBe(0);
-      expect(up).toBe(1);
-      expect(runbooks).toContain('id="zlbfarmdown"');
-      expect(container.output()).toContain('http://');
-    });
+  it('is a user without rights and process 1, which the program in it cannot change', async () => {
+    const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
+    await untilHealthy(container);
+    const attempts = [
+      '/app/dist/src/main.js',
+      '/app/x',
+      '/etc/x',
+      '/usr/local/bin/node',
+      '/var/lib/zlb-exporter/x',
+      '/x',
+    ];
 
-    it('is a user without rights and process 1, which the program in it cannot change', async () => {
-      const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
-      await untilHealthy(container);
-      const attempts = [
-        '/app/dist/src/main.js',
-        '/app/x',
-        '/etc/x',
-        '/usr/local/bin/node',
-        '/var/lib/zlb-exporter/x',
-        '/x',
-      ];
-
-      const { stdout } = container.exec(
-        'node',
-        '--eval',
-        `const fs = require('fs');
+    const { stdout } = container.exec(
+      'node',
+      '--eval',
+      `const fs = require('fs');
       const status = fs.readFileSync('/proc/1/status', 'utf8');
       const write = (file) => { try { fs.writeFileSync(file, ''); return 'written'; } catch ({ code }) { return code; } };
       console.log(JSON.stringify({
@@ -87,110 +82,109 @@ describe.skipIf(!canRunContainers())(
         attempts: ${JSON.stringify(attempts)}.map(write),
         temporary: write('/tmp/x'),
       }))`,
+    );
+
+    expect(JSON.parse(stdout)).toEqual({
+      program: 'node',
+      Uid: '1000\t1000\t1000\t1000',
+      CapEff: '0000000000000000',
+      CapBnd: '0000000000000000',
+      NoNewPrivs: '1',
+      attempts: attempts.map(() => 'EROFS'),
+      temporary: 'written',
+    });
+  });
+
+  it('reads its configuration at SIGHUP, and has its audit on the volume', async () => {
+    const [etc, state] = [givenVolume(), givenVolume()];
+    const { token, sha256 } = makeToken();
+    const configure = (...names: readonly string[]): void =>
+      writeFileSync(
+        join(etc, 'zlb.yml'),
+        JSON.stringify({
+          appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: 'canary-key' })),
+          admin: {
+            audit_file: '/var/lib/zlb-exporter/audit.jsonl',
+            tokens: [{ name: 'alice', sha256, role: 'admin' }],
+          },
+        }),
       );
-
-      expect(JSON.parse(stdout)).toEqual({
-        program: 'node',
-        Uid: '1000\t1000\t1000\t1000',
-        CapEff: '0000000000000000',
-        CapBnd: '0000000000000000',
-        NoNewPrivs: '1',
-        attempts: attempts.map(() => 'EROFS'),
-        temporary: 'written',
-      });
+    configure('one');
+    const container = startContainer({
+      image,
+      env: ['ZLB_ADMIN_URL=http://127.0.0.1:9445', `ZLB_ADMIN_TOKEN=${token}`],
+      readable: { '/etc/zlb-exporter': etc },
+      writable: { '/var/lib/zlb-exporter': state },
     });
+    await untilHealthy(container);
 
-    it('reads its configuration at SIGHUP, and has its audit on the volume', async () => {
-      const [etc, state] = [givenVolume(), givenVolume()];
-      const { token, sha256 } = makeToken();
-      const configure = (...names: readonly string[]): void =>
-        writeFileSync(
-          join(etc, 'zlb.yml'),
-          JSON.stringify({
-            appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: 'canary-key' })),
-            admin: {
-              audit_file: '/var/lib/zlb-exporter/audit.jsonl',
-              tokens: [{ name: 'alice', sha256, role: 'admin' }],
-            },
-          }),
-        );
-      configure('one');
-      const container = startContainer({
-        image,
-        env: ['ZLB_ADMIN_URL=http://127.0.0.1:9445', `ZLB_ADMIN_TOKEN=${token}`],
-        readable: { '/etc/zlb-exporter': etc },
-        writable: { '/var/lib/zlb-exporter': state },
-      });
-      await untilHealthy(container);
+    configure('one', 'two');
+    container.signal('SIGHUP');
+    const discovered = await until(
+      () => get(container, 'http://127.0.0.1:9444/sd'),
+      (seen) => seen.includes('two'),
+    );
+    const call = ['admin', 'two', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=trying', '--force', '--yes'];
+    const refused = container.exec('zlb-exporter', ...call, '--confirm=shop');
+    const verified = container.exec('zlb-exporter', 'audit', 'verify', '/var/lib/zlb-exporter/audit.jsonl');
+    container.signal('SIGTERM');
 
-      configure('one', 'two');
-      container.signal('SIGHUP');
-      const discovered = await until(
-        () => get(container, 'http://127.0.0.1:9444/sd'),
-        (seen) => seen.includes('two'),
-      );
-      const call = ['admin', 'two', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=trying', '--force', '--yes'];
-      const refused = container.exec('zlb-exporter', ...call, '--confirm=shop');
-      const verified = container.exec('zlb-exporter', 'audit', 'verify', '/var/lib/zlb-exporter/audit.jsonl');
-      container.signal('SIGTERM');
+    expect(discovered).toContain('one');
+    expect(refused.code).not.toBe(0);
+    expect(readFileSync(join(state, 'audit.jsonl'), 'utf8')).toContain('"alice"');
+    expect(verified).toMatchObject({ code: 0 });
+    expect(await container.ended).toBe(0);
+    expect(container.output()).not.toContain('canary-key');
+  });
 
-      expect(discovered).toContain('one');
-      expect(refused.code).not.toBe(0);
-      expect(readFileSync(join(state, 'audit.jsonl'), 'utf8')).toContain('"alice"');
-      expect(verified).toMatchObject({ code: 0 });
-      expect(await container.ended).toBe(0);
-      expect(container.output()).not.toContain('canary-key');
+  it('says what is missing and ends with 2 where nobody mounted a configuration', async () => {
+    const container = startContainer({ image });
+
+    expect(await container.ended).toBe(2);
+    expect(container.output()).toContain('/etc/zlb-exporter/zlb.yml');
+  });
+
+  it("runs under Node's own permissions where they are given from outside", async () => {
+    const allowed = ['read=/app', 'read=/proc', 'read=/etc/zlb-exporter', 'read=/tmp', 'write=/tmp'];
+    const container = startContainer({
+      image,
+      args: ['--web.listen-address=:9444'],
+      env: [`NODE_OPTIONS=--permission ${allowed.map((what) => `--allow-fs-${what}`).join(' ')}`],
     });
+    await untilHealthy(container);
 
-    it('says what is missing and ends with 2 where nobody mounted a configuration', async () => {
-      const container = startContainer({ image });
+    const { stdout } = container.exec('zlb-exporter', '--version');
+    container.signal('SIGTERM');
 
-      expect(await container.ended).toBe(2);
-      expect(container.output()).toContain('/etc/zlb-exporter/zlb.yml');
+    expect(stdout).toMatch(/^zlb-exporter \d/);
+    expect(await container.ended).toBe(0);
+    expect(container.output()).not.toMatch(/ERR_ACCESS_DENIED/);
+  });
+
+  it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
+    const files = readdirSync(image.root, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name).slice(image.root.length));
+    const stats = new Map(files.map((file) => [file, lstatSync(join(image.root, file))]));
+    const programs = files.filter((file) => /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(file));
+    const loose = files.filter((file) => {
+      const { mode, uid } = stats.get(file) ?? { mode: 0, uid: 1 };
+      return uid !== 0 || ((mode & 0o6022) !== 0 && !lstatSync(join(image.root, file)).isSymbolicLink());
     });
+    const idle = files.filter((file) => /^\/app\/.+\.(?:map|[cm]?ts|md)$/.test(file) && !/licen[cs]e/i.test(file));
 
-    it("runs under Node's own permissions where they are given from outside", async () => {
-      const allowed = ['read=/app', 'read=/proc', 'read=/etc/zlb-exporter', 'read=/tmp', 'write=/tmp'];
-      const container = startContainer({
-        image,
-        args: ['--web.listen-address=:9444'],
-        env: [`NODE_OPTIONS=--permission ${allowed.map((what) => `--allow-fs-${what}`).join(' ')}`],
-      });
-      await untilHealthy(container);
-
-      const { stdout } = container.exec('zlb-exporter', '--version');
-      container.signal('SIGTERM');
-
-      expect(stdout).toMatch(/^zlb-exporter \d/);
-      expect(await container.ended).toBe(0);
-      expect(container.output()).not.toMatch(/ERR_ACCESS_DENIED/);
-    });
-
-    it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
-      const files = readdirSync(image.root, { recursive: true, withFileTypes: true })
-        .filter((entry) => !entry.isDirectory())
-        .map((entry) => join(entry.parentPath, entry.name).slice(image.root.length));
-      const stats = new Map(files.map((file) => [file, lstatSync(join(image.root, file))]));
-      const programs = files.filter((file) => /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(file));
-      const loose = files.filter((file) => {
-        const { mode, uid } = stats.get(file) ?? { mode: 0, uid: 1 };
-        return uid !== 0 || ((mode & 0o6022) !== 0 && !lstatSync(join(image.root, file)).isSymbolicLink());
-      });
-      const idle = files.filter((file) => /^\/app\/.+\.(?:map|[cm]?ts|md)$/.test(file) && !/licen[cs]e/i.test(file));
-
-      expect(programs).toEqual(['/usr/local/bin/node', '/usr/local/bin/zlb-exporter']);
-      expect(loose).toEqual([]);
-      expect(idle).toEqual([]);
-      expect(files.filter((file) => /^\/app\/node_modules\/(?:typescript|vitest|node)\//.test(file))).toEqual([]);
-      const sizeOf = (start: string): string => {
-        const bytes = files
-          .filter((file) => file.startsWith(start))
-          .reduce((sum, file) => sum + stats.get(file)!.size, 0);
-        return `${(bytes / 1e6).toFixed(1)} MB`;
-      };
-      console.log(
-        `image: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
-      );
-    });
-  },
-);
+    expect(programs).toEqual(['/usr/local/bin/node', '/usr/local/bin/zlb-exporter']);
+    expect(loose).toEqual([]);
+    expect(idle).toEqual([]);
+    expect(files.filter((file) => /^\/app\/node_modules\/(?:typescript|vitest|node)\//.test(file))).toEqual([]);
+    const sizeOf = (start: string): string => {
+      const bytes = files
+        .filter((file) => file.startsWith(start))
+        .reduce((sum, file) => sum + stats.get(file)!.size, 0);
+      return `${(bytes / 1e6).toFixed(1)} MB`;
+    };
+    console.log(
+      `image: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
+    );
+  });
+});

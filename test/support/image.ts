@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Image, ImageConfig } from './container.ts';
 import { type Dockerfile, imageStage, lastOf, readDockerfile, readPairs, type Stage } from './dockerfile.ts';
@@ -78,16 +78,6 @@ function configOf(stage: Stage): ImageConfig {
     Entrypoint: JSON.parse(lastOf(stage, 'ENTRYPOINT')) as readonly string[],
     Cmd: JSON.parse(lastOf(stage, 'CMD')) as readonly string[],
     WorkingDir: lastOf(stage, 'WORKDIR'),
-  };
-}
-
-/**
- * An image that was built elsewhere: `root`, and `config.json` beside it (`npm run image:check`).
- */
-export function readImage(folder: string): Image {
-  return {
-    root: join(folder, 'root'),
-    config: JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as ImageConfig,
   };
 }
 

@@ -1,6 +1,5 @@
-import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createTeller, type NotifiedAlert, painted } from '../../../scripts/stack/notifications.ts';
+import { createTeller, type NotifiedAlert } from '../../../scripts/stack/notifications.ts';
 
 const at = new Date(2026, 0, 2, 3, 4, 5);
 
@@ -57,16 +56,5 @@ describe('the lines of notifications', () => {
     expect(tell(delivery(farmDown('firing', 'a\u001B[2J\nb')), at)).toEqual([
       '03:04:05 FIRING   critical ZlbFarmDegraded lb-1 a [2J b: Farm a [2J b is down (to page)',
     ]);
-  });
-});
-
-describe('a notification on a terminal', () => {
-  const line = '12:00:00 FIRING   critical ZlbFarmDown lb-1 shop: Farm shop is RESOLVED (to page)';
-  const streamTo = (isTTY: boolean) => Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream;
-
-  it('has the word for its state in colour, and is elsewhere as it was', () => {
-    expect(painted(line, streamTo(true))).toBe(line.replace('FIRING', '\u001b[31mFIRING\u001b[39m'));
-    expect(painted('Stopped.', streamTo(true))).toBe('Stopped.');
-    expect(painted(line, streamTo(false))).toBe(line);
   });
 });
