@@ -10,7 +10,6 @@ const long = [
   'test/integration/{alert-rules,descriptors,politeness,send-page,vip-500-farms}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/audit/{full-disk,killed}.test.ts',
-  'test/integration/kubernetes/{pods,prometheus,shards}.test.ts',
   'test/unit/poller/large-appliance.test.ts',
 ];
 
@@ -37,6 +36,8 @@ export default defineConfig({
       }),
       // They wait for other processes most of the time: the two together use all cores.
       project('e2e', { include: ['test/e2e/**/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 1 } }),
+      // Programs of the field that judge charts, workflows and scripts: `npm run test:judges`.
+      { extends: true, test: { name: 'judges', include: ['test/judges/**/*.test.ts'], sequence: { groupOrder: 2 } } },
       // Many wait for alerts for minutes: one worker more than two cores.
       { extends: true, test: { name: 'long', include: long, maxWorkers: 3, sequence: { groupOrder: 2 } } },
     ],

@@ -11,7 +11,6 @@ const written = [
   'deploy/.env',
   'deploy/zlb.yml',
   'deploy/secrets/lb-paris',
-  'deploy/kubernetes/overlays/ours/keys/lb-paris',
 ];
 
 describe.skipIf(!existsSync('.git'))('a file that the documents have people write into a clone', () => {

@@ -1,6 +1,6 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { ruleFiles } from '../../scripts/rule-files.ts';
 import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { loadSettings } from '../../src/app/load-settings.ts';
@@ -66,15 +66,6 @@ const readers: readonly Reader[] = [
     },
   },
   {
-    name: 'Kubernetes',
-    keys: ['apiVersion'],
-    async complaint(text) {
-      return (await Promise.all(parseAllDocuments(text).map((document) => refusedByKubernetes(document.toJS())))).join(
-        '',
-      );
-    },
-  },
-  {
     name: 'Compose',
     keys: ['services'],
     async complaint(text) {
@@ -130,20 +121,3 @@ function refusedBy(program: string, args: readonly string[]): string {
   const { status, stdout, stderr } = feed(program, args, Buffer.of());
   return status === 0 ? '' : stdout.toString() + stderr;
 }
-
-/**
- * By Kubernetes' own schemas and those of the Prometheus operator; a kind of others needs a name.
- */
-async function refusedByKubernetes(manifest: unknown): Promise<string> {
-  if (!isRecord(manifest)) return 'no mapping';
-  const { apiVersion, kind, metadata } = manifest;
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata))
-    return 'apiVersion, kind or metadata is missing';
-  const models = apiVersion.startsWith('monitoring.coreos.com/')
-    ? '@kubernetes-models/prometheus-operator'
-    : 'kubernetes-models';
-  const module = (await import(`${models}/${apiVersion}/${kind}`)) as Readonly<Record<string, Model>>;
-  return await saidBy(async () => new module[kind]!(manifest).validate());
-}
-
-type Model = new (manifest: Readonly<Record<string, unknown>>) => { validate(): void };

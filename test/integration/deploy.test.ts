@@ -70,9 +70,9 @@ describe('deploy/compose.yml', () => {
     expect(Object.keys(compose.volumes).filter((volume) => !sources.includes(volume))).toEqual([]);
   });
 
-  it('gives the exporter as much memory as the unit and the manifests do', () => {
+  it('gives the exporter as much memory as the unit and the chart do', () => {
     const unit = readFileSync('deploy/systemd/zlb-exporter.service', 'utf8');
-    const pod = readFileSync('deploy/kubernetes/base/deployment.yml', 'utf8');
+    const pod = readFileSync('deploy/helm/zlb-exporter/values.yaml', 'utf8');
 
     expect(compose.services['exporter']?.mem_limit).toBe('1g');
     expect(unit).toMatch(/^MemoryMax=1G$/m);

@@ -1,0 +1,68 @@
+{{- define "zlb.labels" -}}
+app.kubernetes.io/name: zlb-exporter
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "zlb.metadata" -}}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "zlb.labels" . | nindent 2 }}
+  app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+  app.kubernetes.io/managed-by: {{ .Release.Service }}
+  helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "zlb.name" -}}
+{{ if contains "zlb-exporter" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-zlb-exporter{{ end }}
+{{- end }}
+
+{{- define "zlb.image" -}}
+{{ .Values.image.repository }}
+{{- with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- /* zlb.yml without the appliances, which are in a file of their own. */ -}}
+{{- define "zlb.config" -}}
+{{- $config := deepCopy .Values.config }}
+{{- $_ := set $config "appliance_files" (list "appliances.yml") }}
+{{- if .Values.gateway.enabled }}
+{{- $audit := dict "audit_file" "/var/lib/zlb-exporter/audit.jsonl" }}
+{{- $_ := set $config "admin" (merge $audit .Values.gateway.config) }}
+{{- end }}
+{{- toYaml $config }}
+{{- end }}
+
+{{- define "zlb.args" -}}
+{{- if .Values.demonstration }}
+- --web.listen-address=:9444
+{{- else }}
+- --config.file=/etc/zlb-exporter/zlb.yml
+{{- end }}
+{{- if .Values.webSecret }}
+- --web.config.file=/etc/zlb-exporter-web/web.yml
+{{- end }}
+{{- if gt (int .Values.shards) 1 }}
+- --shard=$(POD_INDEX)/{{ .Values.shards }}
+{{- end }}
+{{- end }}
+
+{{- /* A probe of a path; with TLS or passwords the exporter asks itself. */ -}}
+{{- define "zlb.probe" -}}
+{{- if .webSecret -}}
+exec: { command: [zlb-exporter, healthcheck, --web.config.file=/etc/zlb-exporter-web/web.yml] }
+{{- else -}}
+httpGet: { path: {{ .path }}, port: metrics }
+{{- end }}
+{{- end }}
+
+{{- define "zlb.url" -}}
+{{ if .Values.webSecret }}https{{ else }}http{{ end }}://{{ include "zlb.name" . }}.{{ .Release.Namespace }}:9444
+{{- end }}
+
+{{- define "zlb.claim" -}}
+accessModes: [ReadWriteOnce]
+{{- with .Values.gateway.storageClassName }}
+storageClassName: {{ . }}
+{{- end }}
+resources: { requests: { storage: {{ .Values.gateway.storage }} } }
+{{- end }}

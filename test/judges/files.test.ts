@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { judge, run } from './tools.ts';
+
+const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
+const ending = (end: RegExp): readonly string[] => files.filter((file) => end.test(file));
+const scripts = ending(/\.sh$|^\.ci\/run$/);
+
+/** False for parts of packages, which dpkg and rpm start with `sh`. */
+function namesItsShell(file: string): boolean {
+  return readFileSync(file, 'utf8').startsWith('#!');
+}
+
+describe.each([
+  ['actionlint', [], ending(/^\.github\/workflows\/.*\.yml$/)],
+  ['shellcheck', [], scripts.filter(namesItsShell)],
+  ['shellcheck', ['--shell=sh'], scripts.filter((file) => !namesItsShell(file))],
+  ['hadolint', [], ending(/Dockerfile$/)],
+] as const)('%s', (name, options, judged) => {
+  const program = judge(name);
+
+  it.skipIf(!program)('has no complaint', () => {
+    expect(judged).not.toEqual([]);
+    expect(run(program ?? '', [...options, ...judged])).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  });
+});

@@ -1,0 +1,96 @@
+import { parseAllDocuments, stringify } from 'yaml';
+import { judge, run } from './tools.ts';
+
+export const chart = 'deploy/helm/zlb-exporter';
+export const helm = judge('helm');
+
+/** The parts of a manifest that the tests read. */
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Labels };
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Container {
+  readonly args: readonly string[];
+  readonly env?: readonly unknown[];
+  readonly securityContext: unknown;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+export interface Pod {
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly automountServiceAccountToken: boolean;
+  readonly volumes: readonly Readonly<Record<string, unknown>>[];
+  readonly containers: readonly [Container];
+}
+
+const appliances = [
+  {
+    name: 'lb-paris',
+    url: 'https://192.0.2.10:444',
+    api_key_file: '/run/secrets/lb-paris',
+    labels: { site: 'paris' },
+  },
+];
+const tokens = [
+  {
+    name: 'alice',
+    sha256: '65bdf14cdbf6ac4497c2f93109aa8ddfb9a936ae07315a32039bd0d2b112decd',
+    role: 'viewer',
+  },
+];
+
+/** Values as people write them: one exporter, shards, the gateway, TLS, the demonstration. */
+export const valuesOf = {
+  single: { appliances },
+  everything: {
+    appliances,
+    config: { polling: { timeout: '10s' } },
+    shards: 3,
+    gateway: { enabled: true, config: { tokens } },
+    serviceMonitor: { enabled: true, labels: { release: 'kps' }, byAppliance: true },
+    prometheusRule: { enabled: true, labels: { release: 'kps' }, exporterUrl: 'https://lb.example.com/' },
+    dashboards: { enabled: true },
+    networkPolicy: { appliancePorts: [444, 4444], applianceNetworks: ['192.0.2.0/24'] },
+  },
+  gateway: {
+    appliances,
+    gateway: { enabled: true, config: { tokens } },
+    serviceMonitor: { enabled: true },
+    prometheusRule: { enabled: true, extended: false },
+  },
+  tls: { appliances, webSecret: 'zlb-exporter-web', serviceMonitor: { enabled: true, byAppliance: true } },
+  demonstration: { demonstration: true },
+} as const satisfies Readonly<Record<string, object>>;
+
+/** Returns what `helm template` prints, or its refusal. */
+export function render(values: object): { readonly text: string; readonly refusal: string } {
+  const args = ['template', 'zlb-exporter', chart, '-n', 'monitoring', '--kube-version', '1.31', '-f', '-'];
+  const { status, stdout, stderr } = run(helm ?? 'helm', args, stringify(values));
+  return { text: stdout, refusal: status === 0 ? '' : stderr };
+}
+
+export function manifestsOf(values: object): readonly Manifest[] {
+  const { text, refusal } = render(values);
+  if (refusal !== '') throw new Error(refusal);
+  // YAML 1.1 as Kubernetes reads it, where 0440 is octal.
+  return parseAllDocuments(text, { version: '1.1' }).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
+}
+
+export function onlyOf(manifests: readonly Manifest[], kind: string): Manifest {
+  const [found, ...more] = manifests.filter((manifest) => manifest.kind === kind);
+  if (!found || more.length > 0) throw new Error(`expected one ${kind}`);
+  return found;
+}
+
+/** Returns the pod of the Deployment or StatefulSet, and its labels. */
+export function podOf(manifests: readonly Manifest[]): { readonly pod: Pod; readonly labels: Labels } {
+  const workload = manifests.find(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet');
+  const template = workload?.spec?.['template'] as { spec: Pod; metadata: { labels: Labels } } | undefined;
+  if (!template) throw new Error('expected a Deployment or a StatefulSet');
+  return { pod: template.spec, labels: template.metadata.labels };
+}
