@@ -5,8 +5,8 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{code,commands,new-alert,runbooks-even,runbooks-odd,session,typing}.test.ts',
-  'test/e2e/{admin-full-disk,admin-kill,admin-two-writers,requests-kill}.test.ts',
-  'test/e2e/{acme,console,dashboard-queries,deliver-kill,distribution,docs-page,hostile-replies,icinga,image,log-output,package,permissions,repair-loop,served,shards,soak,stack,status-page,zabbix}.test.ts',
+  'test/e2e/{admin-kill,requests-kill}.test.ts',
+  'test/e2e/{console,dashboard-queries,deliver-kill,distribution,icinga,image,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-rules,descriptors,politeness,send-page,vip-500-farms}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/audit/{full-disk,killed}.test.ts',

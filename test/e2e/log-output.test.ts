@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
 import { givenFolder } from '../support/folder.ts';
-import { isThere } from '../support/programs.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 
@@ -98,24 +97,6 @@ function givenPipe() {
   };
 }
 
-const hasPython = isThere('python3');
-
-/** Gives a program a terminal for its log, and closes the terminal when its own input ends. */
-const onTerminal = `
-import os, pty, signal, subprocess, sys
-master, slave = pty.openpty()
-child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stderr=slave)
-os.close(slave)
-def stop(*_):
-    child.terminate()
-    sys.exit(child.wait())
-signal.signal(signal.SIGTERM, stop)
-sys.stdin.read()
-os.close(master)
-while True:
-    signal.pause()
-`;
-
 describe.each([
   {
     format: 'json',
@@ -197,29 +178,6 @@ describe.each([
     const { code, ms } = await exporter.stop();
 
     expect(dropped).toBeGreaterThan(1);
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(4_000);
-  });
-
-  it.runIf(hasPython)('continues when the terminal of the log was closed', async () => {
-    const wrapper = ['python3', '-c', onTerminal];
-    const exporter = await startExporter({ format, stderr: 'inherit', wrapper });
-    exporter.child.stdin?.end();
-
-    await until(exporter.log, (dropped) => dropped > 1);
-    const { code, ms } = await exporter.stop();
-
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(4_000);
-  });
-
-  it.runIf(hasPython)('continues when the terminal of the log is stopped', async () => {
-    const wrapper = ['python3', '-c', onTerminal];
-    const exporter = await startExporter({ format, stderr: 'inherit', wrapper });
-
-    await until(exporter.log, (dropped) => dropped > 0);
-    const { code, ms } = await exporter.stop();
-
     expect(code).toBe(0);
     expect(ms).toBeLessThan(4_000);
   });

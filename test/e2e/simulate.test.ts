@@ -43,16 +43,6 @@ describe('simulate with a folder', () => {
     expect((await stat(join(folder, 'simulation.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves a zlb.yml that was changed as it is', async () => {
-    const folder = join(givenFolder(), 'simulation');
-    await (await startSimulation(folder)).stop();
-    await writeFile(join(folder, 'zlb.yml'), 'appliances: []\n');
-
-    await (await startSimulation(folder)).stop();
-
-    expect(await readFile(join(folder, 'zlb.yml'), 'utf8')).toBe('appliances: []\n');
-  });
-
   it.each([
     ['a port is taken', takePort, /port \d+ of lb-paris-1 is in use; /],
     [
@@ -69,15 +59,6 @@ describe('simulate with a folder', () => {
 
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
-  });
-
-  it('ends with a remedy when the folder cannot be made', async () => {
-    const { code, stderr } = await runExporter(['simulate', '/dev/null/simulation']);
-
-    expect({ code, stderr }).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^zlb-exporter: the folder \/dev\/null\/simulation cannot be used: /),
-    });
   });
 });
 

@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import { givenFolder } from '../support/folder.ts';
 import { type Authority, makeAuthority } from '../support/authority.ts';
-import { ask, outcomeOf } from '../support/given-web-access.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
-import { runExporter, startExporter } from '../support/process.ts';
+import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
@@ -59,97 +58,6 @@ const users = `
 basic_auth_users:
   prometheus: ${hashSync(password, genSaltSync(6))}
 `;
-
-describe('the exporter with a web configuration', () => {
-  it('speaks TLS, wants a password on every path, says https to service discovery and is healthy without either', async () => {
-    const webFile = givenWebConfig(
-      `${tls}${users}http_server_config: { headers: { X-Frame-Options: deny, X-Content-Type-Options: nosniff } }\n`,
-    );
-    const exporter = await givenExporter(webFile);
-    const { url, host } = exporter;
-    const basic = `prometheus:${password}`;
-    const paths = ['/', '/metrics', '/probe?target=x', '/sd', '/api/status', '/-/healthy', '/-/ready', '/none', '/%zz'];
-
-    expect(new URL(url).protocol).toBe('https:');
-    for (const path of paths) {
-      expect(await ask(url, { path }), path).toMatchObject({
-        status: 401,
-        headers: { 'www-authenticate': expect.stringMatching(/^Basic /) },
-      });
-      expect((await ask(url, { path, basic: 'prometheus:wrong' })).status, path).toBe(401);
-      const { status, headers } = await ask(url, { path, basic });
-      expect(status, path).not.toBe(401);
-      expect(headers, path).toMatchObject({ 'x-frame-options': 'deny', 'x-content-type-options': 'nosniff' });
-    }
-    for (const method of ['POST', 'OPTIONS', 'TRACE', 'PROPFIND'])
-      expect((await ask(url, { method })).status).toBe(401);
-    const trusted = { rejectUnauthorized: true, ca: authority.cert };
-    expect((await ask(url, { path: '/metrics', basic, tls: trusted })).text).toContain('zlb_exporter_build_info');
-    const targets = JSON.parse((await ask(url, { path: '/sd', basic })).text) as { labels: Record<string, string> }[];
-    expect(new Set(targets.map(({ labels }) => labels.__scheme__))).toEqual(new Set(['https']));
-
-    const flags = [`--web.listen-address=${host}`, `--web.config.file=${webFile}`];
-    expect(await runExporter(['healthcheck', ...flags])).toMatchObject({ code: 0, stdout: 'healthy\n' });
-    expect(await runExporter(['healthcheck', flags[0] ?? ''])).toMatchObject({ code: 1 });
-    expect((await exporter.stop('SIGTERM')).code).toBe(0);
-    expect(exporter.stdout() + exporter.stderr()).not.toContain(password);
-  });
-
-  it('lets in by certificate, and is healthy to a health check that has none', async () => {
-    const webFile = givenWebConfig(`${tls}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n`);
-    const { url, host } = await givenExporter(webFile);
-    const client = authority.issue();
-
-    expect(await outcomeOf(ask(url))).toBe('cut off');
-    expect((await ask(url, { tls: { ...client } })).status).toBe(200);
-    expect(
-      await runExporter(['healthcheck', `--web.listen-address=${host}`, `--web.config.file=${webFile}`]),
-    ).toMatchObject({ code: 0, stdout: 'healthy\n' });
-  });
-
-  it('does not start with a wrong one, whose mistakes it lists', async () => {
-    const webFile = givenWebConfig(`${tls}${users}  bob: ${password}\nbasic_auth: {}\n`);
-
-    const { code, stdout, stderr } = await runExporter([`--web.config.file=${webFile}`]);
-
-    expect(code).toBe(2);
-    expect(stderr).toContain(`${webFile}:8:8: basic_auth_users.bob: is not the bcrypt hash of a password`);
-    expect(stderr).toContain(`${webFile}:9:1: basic_auth: unknown key; `);
-    expect(stdout + stderr).not.toContain(password);
-  });
-});
-
-describe('check', () => {
-  it('says what a web configuration amounts to, and what is wrong with it', async () => {
-    const right = givenWebConfig(`${tls}${users}`);
-    const wrong = givenWebConfig('tls_server_config: { cert_file: none.crt, key_file: server.key }');
-
-    expect(await runExporter(['check', `--web.config.file=${right}`])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(
-        /^The web configuration is valid: TLS, 1 user\.\nIts certificate is valid until \d{4}-\d\d-\d\d\.\n$/,
-      ),
-    });
-    expect(await runExporter(['check', `--web.config.file=${wrong}`])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('tls_server_config.cert_file: cannot be read: there is no such file'),
-    });
-  });
-
-  it('says that the certificate of the listener has expired', async () => {
-    const file = givenWebConfig(tls);
-    const { key, cert } = authority.issueFlawed({
-      notBefore: new Date('2020-01-01T00:00:00Z'),
-      notAfter: new Date('2021-01-01T00:00:00Z'),
-    });
-    writeFileSync(join(dirname(file), 'server.crt'), cert);
-    writeFileSync(join(dirname(file), 'server.key'), key);
-
-    expect((await runExporter(['check', `--web.config.file=${file}`])).stdout).toContain('EXPIRED on 2021-01-01');
-    const { stderr } = await givenExporter(file);
-    expect(stderr()).toContain('the certificate of the metrics listener has expired');
-  });
-});
 
 describe.skipIf(withoutPromtool)('a file that Prometheus itself would take', () => {
   const longer = `${tls}

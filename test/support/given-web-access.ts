@@ -59,7 +59,7 @@ export async function givenWebAccess(policy: WebPolicy, { handler, ...parts }: G
 }
 
 /** Asks once on a connection of its own; rejects when it ends without an answer. */
-export function ask(url: string, options: AskOptions = {}): Promise<WebAnswer> {
+function ask(url: string, options: AskOptions = {}): Promise<WebAnswer> {
   const { path = '/metrics', method = 'GET', headers = {}, basic, from = '127.0.0.1', tls = {} } = options;
   const wanted = {
     method,
