@@ -1,4 +1,5 @@
 import { collectors } from '../src/collectors/registry.ts';
+import { reservedLabels } from '../src/app/reserved-labels.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { isRecord } from '../src/lib/check.ts';
@@ -8,7 +9,7 @@ import { markdownTable } from './markdown.ts';
 
 /** Returns docs/configuration.md, from the schema that the loader uses. */
 export function configurationPage(): string {
-  const root = plainSchema(configSchema(['NAME']));
+  const root = plainSchema(configSchema(['NAME'], []));
   const { appliances, admin, collectors: forAll, ...others } = root.properties ?? {};
   const appliance = appliances?.items ?? {};
   const { collectors: ownCollectors, ...ownOthers } = appliance.properties ?? {};
@@ -159,7 +160,10 @@ ${environmentVariables.map(({ variable, key }) => `| \`${variable}\` | \`applian
  * with everything optional that has a default.
  */
 export function configurationJsonSchema(): string {
-  const schema = configSchema(collectors.map(({ name }) => name));
+  const schema = configSchema(
+    collectors.map(({ name }) => name),
+    reservedLabels(),
+  );
   const forEditors = JSON.stringify(
     { $schema: 'http://json-schema.org/draft-07/schema#', title: 'zlb-exporter configuration', ...schema },
     (name, value: unknown) => {

@@ -46,16 +46,10 @@ export function rowsOf<Data, Row>(
      * Declares a constant 1 with further labels; `extra` adds labels that only the configuration
      * knows.
      */
-    info(
-      name: string,
-      help: string,
-      more: Columns<Row> = {},
-      extra: (row: Row) => Readonly<Record<string, string>> = () => ({}),
-    ) {
+    info(name: string, help: string, more: Columns<Row> = {}, extra?: (row: Row) => Readonly<Record<string, string>>) {
       const all = { ...columns, ...more };
-      return familyOf(gauge(name, help, Object.keys(all)), (emit, family, row) =>
-        emit.sample(family, labelsOf(row, all), 1, extra(row)),
-      );
+      const plain = { ...gauge(name, help, Object.keys(all)), ...(extra && { takesConfiguredLabels: true }) };
+      return familyOf(plain, (emit, family, row) => emit.sample(family, labelsOf(row, all), 1, extra?.(row)));
     },
     /** Declares one series per state; a word outside `states` is written as `unknown`. */
     stateSet: (

@@ -2,19 +2,6 @@ import { type TSchema, Type } from 'typebox';
 
 import { flag, mapping, path, value } from './schema-parts.ts';
 
-/** Labels that `zlb_appliance_info` has already, or that Prometheus sets. */
-export const reservedLabels = [
-  'appliance',
-  'hostname',
-  'product',
-  'version',
-  'edition',
-  'api_version',
-  'kernel',
-  'instance',
-  'job',
-];
-
 const tls = mapping(
   {
     ca_file: Type.Optional(
@@ -99,8 +86,11 @@ export const applianceExample = {
   api_key_file: '/run/secrets/lb-paris',
 };
 
-/** Returns the schema of one entry of `appliances`, with the collectors that it may configure. */
-export function applianceSchema<Collectors extends TSchema>(collectors: Collectors) {
+/**
+ * Returns the schema of one entry of `appliances`, with the collectors that it may configure, and
+ * the label names that it cannot set.
+ */
+export function applianceSchema<Collectors extends TSchema>(collectors: Collectors, reservedLabels: readonly string[]) {
   return mapping(
     {
       name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
@@ -138,9 +128,10 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       tls,
       labels: Type.Unsafe<Readonly<Record<string, string>>>({
         type: 'object',
-        description: `Extra labels of \`zlb_appliance_info\`. Not ${reservedLabels.join(', ')}, nor one that starts with two underscores.`,
+        description:
+          'Extra labels of `zlb_appliance_info`, and of every series with `/sd`. Not a label that a metric or an alert of the exporter has, such as `status` or `severity`, nor one that starts with two underscores.',
         default: {},
-        propertyNames: { pattern: `^(?!__|(?:${reservedLabels.join('|')})$)[a-zA-Z_][a-zA-Z0-9_]*$` },
+        propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$', not: { enum: reservedLabels } },
         additionalProperties: { type: 'string' },
         examples: [{ site: 'paris' }],
       }),

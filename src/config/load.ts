@@ -29,6 +29,8 @@ export interface SettingsSource {
 interface SettingsScope {
   /** The defaults of each collector; the configuration may name only these. */
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
+  /** Label names that an appliance cannot have from the configuration. */
+  readonly reservedLabels: readonly string[];
   /** The operations that tokens of the admin gateway may allow and deny. */
   readonly operations: OperationRoutes;
 }
@@ -38,7 +40,7 @@ interface SettingsScope {
  * a ConfigError that names all problems. Compiles the schema once for many loads.
  */
 export function createSettingsLoader(scope: SettingsScope) {
-  const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()]));
+  const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()], scope.reservedLabels));
   return (from: SettingsSource): Promise<Settings> => load(from, scope, readStructure);
 }
 

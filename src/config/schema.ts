@@ -88,10 +88,10 @@ const limits = mapping(
 );
 
 /**
- * Returns the schema of the file for the existing collectors; the loader and the documentation use
- * it.
+ * Returns the schema of the file for the existing collectors and labels; the loader and the
+ * documentation use it.
  */
-export function configSchema(collectorNames: readonly string[]) {
+export function configSchema(collectorNames: readonly string[], reservedLabels: readonly string[]) {
   const collectors = Type.Unsafe<Readonly<Record<string, CollectorFile>>>(
     mapping(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
       description: 'Settings by collector. Those of an appliance take precedence, key by key.',
@@ -99,7 +99,7 @@ export function configSchema(collectorNames: readonly string[]) {
     }),
   );
   const parts = {
-    appliances: Type.Array(applianceSchema(collectors), {
+    appliances: Type.Array(applianceSchema(collectors, reservedLabels), {
       description: 'The load balancers to poll.',
       default: [],
       examples: [[applianceExample]],

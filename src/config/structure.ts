@@ -6,7 +6,6 @@ import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import type { Reads } from './schema-parts.ts';
 import type { Source } from './yaml-file.ts';
-import { reservedLabels } from './appliance-schema.ts';
 import { closestWord } from '../lib/text.ts';
 
 /**
@@ -160,7 +159,7 @@ function structureMessage(error: ErrorObject, written: string | undefined): stri
     case 'minLength':
       return `is empty; give it a value${suchAs(parentSchema)}`;
     case 'propertyNames':
-      return `cannot be a label name; take letters, digits and _, no digit or __ first, and none of ${reservedLabels.join(', ')}`;
+      return labelNameMessage(params.propertyName, parentSchema.propertyNames.not.enum);
     case 'oneOf':
       return params.passingSchemas === null
         ? 'is missing; add it, or better api_key_file with the path of a file that holds the key'
@@ -170,6 +169,12 @@ function structureMessage(error: ErrorObject, written: string | undefined): stri
     default:
       return `${message}${isRecord(schema) && quotableReaders.has(schema.reader) ? got : ''}`;
   }
+}
+
+function labelNameMessage(name: string, reserved: readonly string[]): string {
+  return reserved.includes(name)
+    ? `is a label of the metrics or alerts of zlb-exporter; Prometheus would rename that one to exported_${name}, and alerts would not fire; take another name, such as appliance_${name}`
+    : 'cannot be a label name; take letters, digits and _, no digit or __ first';
 }
 
 function wrongType(schema: AnySchemaObject, got: string): string {

@@ -98,7 +98,11 @@ function rejectWrongMethods(app: FastifyInstance): void {
   });
 }
 
-const ProbeQuery = Type.Object({ target: Type.String() });
+/**
+ * `labels=target` is for targets of `/sd`, which have the labels of the configuration already:
+ * Prometheus would rename those of the metric to `exported_…`.
+ */
+const ProbeQuery = Type.Object({ target: Type.String(), labels: Type.Optional(Type.Literal('target')) });
 /** The format of HTTP service discovery for Prometheus. */
 const Targets = Type.Array(
   Type.Object({ targets: Type.Array(Type.String()), labels: Type.Record(Type.String(), Type.String()) }),
@@ -114,10 +118,14 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log
   async function sendWith(
     request: FastifyRequest,
     reply: FastifyReply,
-    { names, end }: { readonly names: readonly string[]; readonly end: string },
+    {
+      names,
+      end,
+      isBare = false,
+    }: { readonly names: readonly string[]; readonly end: string; readonly isBare?: boolean },
   ): Promise<FastifyReply> {
     const form = negotiate(request.headers);
-    const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined);
+    const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined, isBare);
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
     return sendPage(request, reply, { form, contents: finishPage(page, form.encoding, tail) });
   }
@@ -137,9 +145,9 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log
         .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
-    const { target } = request.query;
+    const { target, labels } = request.query;
     if (!fleet.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
-    return await sendWith(request, reply, { names: [target], end: '' });
+    return await sendWith(request, reply, { names: [target], end: '', isBare: labels === 'target' });
   });
 }
 
@@ -155,8 +163,10 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
         ...labels,
         __metrics_path__: '/probe',
         __param_target: name,
+        __param_labels: 'target',
         __scheme__: request.protocol,
         instance: name,
+        exporter: address,
       },
     }));
   });

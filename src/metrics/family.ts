@@ -10,6 +10,8 @@ export interface Family {
    * at the limit of series. Sums say in short what these say one by one.
    */
   readonly isDetail?: boolean;
+  /** True if the labels of the configuration follow its own. */
+  readonly takesConfiguredLabels?: boolean;
 }
 
 /**

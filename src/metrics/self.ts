@@ -16,6 +16,10 @@ export interface SelfMetricsOptions {
   readonly droppedLogLines?: () => number;
 }
 
+const buildLabels = ['version', 'revision', 'node_version'] as const;
+/** Labels of the exporter's own metrics, and of prom-client's about the process. */
+export const selfLabels = [...buildLabels, 'kind', 'major', 'minor', 'patch', 'space'] as const;
+
 export type SelfMetrics = ReturnType<typeof createSelfMetrics>;
 
 /** Creates the exporter's own metrics: its process, its build, its configuration. */
@@ -28,7 +32,7 @@ export function createSelfMetrics(
   new Gauge({
     name: 'zlb_exporter_build_info',
     help: 'What runs here (this exporter).',
-    labelNames: ['version', 'revision', 'node_version'],
+    labelNames: buildLabels,
     registers: [registry],
   }).set({ version: build.version, revision: build.revision, node_version: build.nodeVersion }, 1);
   new Gauge({

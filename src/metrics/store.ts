@@ -74,8 +74,11 @@ export function createMetricsStore(families: readonly Family[]) {
       texts.get(appliance)?.restrict(key, allows) ?? 0,
     /** Returns the number of series of an appliance, without those under the keys left out. */
     series: (appliance: string, except: readonly string[] = []): number => texts.get(appliance)?.series(except) ?? 0,
-    /** Returns all that was put before, of all appliances or of those named. */
-    async page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page> {
+    /**
+     * Returns all that was put before, of all appliances or of those named; `isBare` leaves out the
+     * labels of the configuration.
+     */
+    async page(form: Representation, appliances?: ReadonlySet<string>, isBare = false): Promise<Page> {
       const known = await headers;
       // All or nothing: readings that were put together come together.
       while (rendering.size > 0) await Promise.all(rendering);
@@ -84,6 +87,7 @@ export function createMetricsStore(families: readonly Family[]) {
           form,
           known,
           [...texts].flatMap(([name, text]) => (appliances.has(name) ? text : [])),
+          isBare,
         );
       const key = `${form.format} ${form.encoding}`;
       const page = pages.get(key) ?? build(form, known, [...texts.values()]);
@@ -93,13 +97,31 @@ export function createMetricsStore(families: readonly Family[]) {
   };
 }
 
-function build({ format, encoding }: Representation, headers: Headers, chosen: readonly ApplianceText[]): Page {
+function build(
+  { format, encoding }: Representation,
+  headers: Headers,
+  chosen: readonly ApplianceText[],
+  isBare = false,
+): Page {
   const chunks: Chunk[] = [];
   for (const [family, header] of headers) {
     const ofFamily = chosen.flatMap((text) => text.chunk(family) ?? []);
-    if (ofFamily.length > 0) chunks.push(header[format], ...ofFamily);
+    const shown =
+      isBare && family.takesConfiguredLabels ? ofFamily.map((chunk) => withOwnLabels(chunk, family)) : ofFamily;
+    if (ofFamily.length > 0) chunks.push(header[format], ...shown);
   }
   return createPage(chunks, encoding);
+}
+
+/** Removes labels that are not the family's: those of the configuration. */
+function withOwnLabels(chunk: Chunk, { labels }: Family): Chunk {
+  const own = new Set(['appliance', ...labels]);
+  return toChunk(
+    chunk
+      .text()
+      .toString()
+      .replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (own.has(name) ? pair : '')),
+  );
 }
 
 /** Holds the text of one appliance; see {@link MetricsStore}. */

@@ -116,10 +116,11 @@ export class FleetPoller<Appliance extends PolledAppliance> {
 
   /**
    * Returns the exposition of all appliances, or of those named, as of now: without anything stale.
+   * `isBare` leaves out the labels of the configuration.
    */
-  page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page> {
+  page(form: Representation, appliances?: ReadonlySet<string>, isBare = false): Promise<Page> {
     this.#expire(appliances);
-    return this.#parts.store.page(form, appliances);
+    return this.#parts.store.page(form, appliances, isBare);
   }
 
   /** True once every enabled collector of every appliance ran or was skipped; it stays true. */

@@ -25,7 +25,7 @@ const appliance = { name: 'lb-paris', url: 'https://192.0.2.10:444', api_key: 'a
 const readers: readonly Reader[] = [
   {
     name: 'the exporter',
-    keys: keysOf(configSchema([...collectorDefaults.keys()])),
+    keys: keysOf(configSchema([...collectorDefaults.keys()], [])),
     async complaint(text, folder) {
       const file = write(folder, 'zlb.yml', withKeys(text, { appliances: [appliance] }));
       return await saidBy(() => loadSettings({ file, env: {} }));

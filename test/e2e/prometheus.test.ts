@@ -87,6 +87,10 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
     expect(
       await prometheus.query('count({appliance!="", site="", __name__=~"zlb_.+", __name__!~"zlb_admin.+"})'),
     ).toEqual([]);
+    expect(await prometheus.query('{__name__=~"zlb_.+", exported_site!=""}'), 'each label once').toEqual([]);
+    expect(await prometheus.query('count by (exporter) (zlb_appliance_info{site="paris"})')).toEqual([
+      { metric: { exporter: new URL(url).host }, value: 2 },
+    ]);
     const own = await until(
       () => prometheus.query('count by (job) ({__name__=~"zlb_exporter_build_info|process_start_time_seconds"})'),
       (seen) => seen.length > 0,

@@ -111,12 +111,12 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':4:1: something is missing here or above: a ":" after a key, a comma, or a closing quote or bracket',
   ],
   'labels.yml': [
-    ':5:28: appliances[0].labels.appliance: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, product, version, edition, api_version, kernel, instance, job',
-    ':5:42: appliances[0].labels.job: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, product, version, edition, api_version, kernel, instance, job',
-    ':5:50: appliances[0].labels.__meta: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, product, version, edition, api_version, kernel, instance, job',
-    ':5:61: appliances[0].labels.9th: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, product, version, edition, api_version, kernel, instance, job',
-    ':5:69: appliances[0].labels.rack-row: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, product, version, edition, api_version, kernel, instance, job',
-    ':5:82: appliances[0].labels[?]: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, product, version, edition, api_version, kernel, instance, job',
+    ':5:28: appliances[0].labels.appliance: is a label of the metrics or alerts of zlb-exporter; Prometheus would rename that one to exported_appliance, and alerts would not fire; take another name, such as appliance_appliance',
+    ':5:42: appliances[0].labels.status: is a label of the metrics or alerts of zlb-exporter; Prometheus would rename that one to exported_status, and alerts would not fire; take another name, such as appliance_status',
+    ':5:53: appliances[0].labels.__meta: cannot be a label name; take letters, digits and _, no digit or __ first',
+    ':5:64: appliances[0].labels.9th: cannot be a label name; take letters, digits and _, no digit or __ first',
+    ':5:72: appliances[0].labels.rack-row: cannot be a label name; take letters, digits and _, no digit or __ first',
+    ':5:85: appliances[0].labels[?]: cannot be a label name; take letters, digits and _, no digit or __ first',
     ':9:21: appliances[1].labels.site: must be a single value',
   ],
   'list.yml': [

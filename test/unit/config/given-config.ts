@@ -22,10 +22,12 @@ export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map
   ['ipds', { enabled: false, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }],
 ]);
 
+export const reservedLabels = ['appliance', 'job', 'status'];
+
 export const operations = operationRoutes();
 
 /** Compiles the schema once for all tests of a file. */
-export const loadSettings = createSettingsLoader({ collectorDefaults, operations });
+export const loadSettings = createSettingsLoader({ collectorDefaults, reservedLabels, operations });
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createSettingsLoader } from '../../../src/config/load.ts';
-import { collectorDefaults, operations, refusal } from './given-config.ts';
+import { collectorDefaults, operations, refusal, reservedLabels } from './given-config.ts';
 import { givenFolder } from '../../support/folder.ts';
 
 it('a loader keeps nothing from one configuration to the next', async () => {
   const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
-  const load = createSettingsLoader({ collectorDefaults, operations });
+  const load = createSettingsLoader({ collectorDefaults, reservedLabels, operations });
   const loading = async (rest: string) => {
     await writeFile(file, `appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]\n${rest}`);
     return await load({ file, env: {} });

@@ -179,8 +179,10 @@ describe('GET /sd', () => {
         site: 'paris',
         __metrics_path__: '/probe',
         __param_target: 'lb-1',
+        __param_labels: 'target',
         __scheme__: 'http',
         instance: 'lb-1',
+        exporter: 'exporter.example:9444',
       },
     });
   });

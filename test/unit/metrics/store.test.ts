@@ -34,6 +34,23 @@ describe('a page', () => {
     );
   });
 
+  it.each(['identity', 'gzip'] as const)(
+    'leaves out labels of the configuration if asked to, as %s',
+    async (encoding) => {
+      const info = { ...gauge('zlb_info', 'What it is (any call).', ['kernel']), takesConfiguredLabels: true };
+      const store = createMetricsStore([info]);
+      store.arrange(['lb-1']);
+      put(store, 'lb-1', 'a', (emit) =>
+        emit.sample(info, { kernel: '6,site="x"' }, 1, { site: 'a "b", c', rack: '1' }),
+      );
+
+      const bytes = finishPage(await store.page({ format: 'text', encoding }, new Set(['lb-1']), true), encoding, '');
+
+      const text = encoding === 'gzip' ? gunzipSync(Buffer.concat(bytes)) : Buffer.concat(bytes);
+      expect(text.toString()).toContain('\nzlb_info{appliance="lb-1",kernel="6,site=\\"x\\""} 1\n');
+    },
+  );
+
   it('has a long reading after other work, and a short one at once', async () => {
     const orderWith = async (series: number) => {
       const store = given();

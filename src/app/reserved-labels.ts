@@ -1,0 +1,31 @@
+import { collectorFamilies } from '../collectors/registry.ts';
+import { adminMetricFamilies } from '../gateway/admin-metrics.ts';
+import type { Family, StateSet } from '../metrics/family.ts';
+import { selfLabels } from '../metrics/self.ts';
+import { ownFamilies } from '../poller/collector-statistics.ts';
+
+/** Labels of Prometheus, and of the targets that `/sd` lists. */
+const targetLabels = ['job', 'instance', 'exporter', 'le', 'quantile', 'alertname', 'alertstate'];
+/** Labels that the rules in `alerts/` add; a test compares them. */
+const ruleLabels = ['severity', 'fault', 'resource', 'event'];
+
+/**
+ * Returns the label names that a configuration cannot give to an appliance. Prometheus keeps the
+ * label of the target and renames the one of the metric (`exported_status`): alerts that read it
+ * would never fire.
+ */
+export function reservedLabels(): readonly string[] {
+  const names = [
+    'appliance',
+    ...[...collectorFamilies, ...ownFamilies].flatMap(labelsOf),
+    ...Object.values(adminMetricFamilies).flatMap((family) => ('labelNames' in family ? family.labelNames : [])),
+    ...selfLabels,
+    ...ruleLabels,
+    ...targetLabels,
+  ];
+  return [...new Set(names)].toSorted();
+}
+
+function labelsOf(family: Family | StateSet): readonly string[] {
+  return 'stateLabel' in family ? [...family.labels, family.stateLabel] : family.labels;
+}

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { reservedLabels } from '../../../src/app/reserved-labels.ts';
+import { knownSeries } from '../../support/known-series.ts';
+import { shippedRules } from '../../support/shipped-rules.ts';
+
+const reserved = reservedLabels();
+
+it('no label of a metric can be set in the configuration, so that Prometheus renames none', async () => {
+  const configured = ['site'];
+  const used = [...(await knownSeries()).values()].flatMap(({ labels }) => [...labels]);
+
+  expect(reserved).toContain('status');
+  expect(used.filter((label) => !reserved.includes(label) && !configured.includes(label))).toEqual([]);
+});
+
+it('no label that a rule adds can be set in the configuration, so that it keeps its meaning', () => {
+  const added = shippedRules.flatMap(({ expr, labels = {} }) => [
+    ...Object.keys(labels),
+    ...[...expr.matchAll(/label_(?:replace|join)\([^"]*"(\w+)"/g)].map(([, name = '']) => name),
+  ]);
+
+  expect(added).toContain('severity');
+  expect(added.filter((label) => !reserved.includes(label))).toEqual([]);
+});
