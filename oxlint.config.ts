@@ -13,7 +13,7 @@ interface Room {
 export const rooms: Readonly<Record<string, Room>> = {
   commands: {
     floor: 5,
-    imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'recipes', 'gateway', 'audit', 'http'],
+    imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'judgement', 'recipes', 'gateway', 'audit', 'http'],
   },
   app: {
     floor: 5,
@@ -24,6 +24,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'metrics',
       'collectors',
       'poller',
+      'judgement',
       'requests',
       'recipes',
       'gateway',
@@ -34,11 +35,25 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   http: {
     floor: 4,
-    imports: ['appliance', 'metrics', 'collectors', 'poller', 'requests', 'gateway', 'audit', 'status-page'],
+    imports: [
+      'appliance',
+      'metrics',
+      'collectors',
+      'poller',
+      'judgement',
+      'requests',
+      'gateway',
+      'audit',
+      'status-page',
+    ],
   },
   'status-page': {
     floor: 4,
-    imports: ['metrics', 'collectors', 'poller'],
+    imports: ['metrics', 'collectors', 'poller', 'judgement'],
+  },
+  judgement: {
+    floor: 3,
+    imports: ['appliance', 'collectors', 'poller'],
   },
   poller: {
     floor: 3,

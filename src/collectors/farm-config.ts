@@ -52,7 +52,8 @@ const ofBackends = rowsOf(
   },
 );
 
-const profilesWithoutCertificates = ['http', 'l4xnat', 'gslb'];
+/** Farms of these profiles present no certificate, whatever their configuration is. */
+export const profilesWithoutCertificates: readonly string[] = ['http', 'l4xnat', 'gslb', 'datalink'];
 
 type Farm = ReplyOf<'readFarm'>;
 type LinkedChecks = ReadonlySet<string> | undefined;

@@ -8,6 +8,8 @@ import type { ListedFarm } from './farms.ts';
 /** The farms of an appliance, with their configuration and certificates. */
 export interface KnownFarms {
   readonly farms: readonly ListedFarm[];
+  /** True for a farm to probe though the list does not say that it runs. */
+  readonly ranLately?: (farm: string) => boolean;
   readonly configOf: (farm: string) => FarmConfig | undefined;
   /** The certificate store; undefined while it is not known. */
   readonly certificates: readonly Certificate[] | undefined;
@@ -36,8 +38,8 @@ export interface VipTarget {
 const maxNames = 20;
 
 /**
- * Decides which farms are probed and what may be connected to: the addresses of running TCP farms,
- * but nothing reserved, since an appliance may report any address. `ownAddresses` are those of this
+ * Decides which farms are probed and what may be connected to: the addresses of TCP farms that run
+ * or ran lately, but nothing reserved, since an appliance may report any address. `ownAddresses` are those of this
  * machine.
  */
 export function vipTargets(
@@ -61,11 +63,31 @@ export function vipTargets(
     const { name, profile, vip = '', vport = '' } = farm;
     const config = known.configOf(name);
     const port = firstPort(vport);
-    if (port === undefined || !isRunning(farm) || !isTcp(profile, config)) return [];
+    if (port === undefined || !(isRunning(farm) || known.ranLately?.(name)) || !isTcp(profile, config)) return [];
     const stored = storedOf(config, known.certificates);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? namesIn(stored ?? []) : []);
     return [{ farm: name, vip, vport, endpoint: endpointOf(vip, port), serverNames, stored }];
   });
+}
+
+/** A farm that is said to be down is probed so long: its clients may still be served. */
+const probedAfterRunMs = 86_400_000;
+
+/**
+ * Returns when each farm last ran by the word of its appliance, with what was known before; without
+ * those that did not run within the last day.
+ */
+export function lastRuns(
+  listed: readonly ListedFarm[],
+  before: ReadonlyMap<string, number>,
+  nowMs: number,
+): ReadonlyMap<string, number> {
+  const runs = new Map<string, number>();
+  for (const farm of listed) {
+    const atMs = isRunning(farm) ? nowMs : before.get(farm.name);
+    if (atMs !== undefined && nowMs - atMs < probedAfterRunMs) runs.set(farm.name, atMs);
+  }
+  return runs;
 }
 
 /** Ranges in which no farm has clients, but services of this machine or network may answer. */

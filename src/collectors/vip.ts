@@ -5,7 +5,7 @@ import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
 import { chainEndOf, type ProbeFailure, type ProbeRequest, probeVip, type ServedCertificate } from './vip-probe.ts';
-import { type VipTarget, vipTargets } from './vip-targets.ts';
+import { lastRuns, type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
 export interface ProbedFarm {
@@ -18,6 +18,8 @@ export interface ProbedFarm {
   readonly connectSeconds: number | undefined;
   /** Why there is no connection. */
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
+  /** When the appliance last said that it runs, in Unix milliseconds. */
+  readonly ranAtMs: number;
   /** One for each server name. */
   readonly served: readonly ServedName[];
 }
@@ -64,8 +66,8 @@ const maxAtOnce = 3;
 const impatientMs = 1_000;
 
 /**
- * Connects to the addresses of running TCP farms as a client would. vip-targets.ts decides what may
- * be connected to.
+ * Connects to the addresses of TCP farms as a client would, also to those that went down within the
+ * last day. vip-targets.ts decides what may be connected to.
  */
 export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
@@ -74,20 +76,25 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   enabled: false,
   makesNoCalls: true,
   refreshedBy: [],
-  async collect({ newest, vip: settings, signal }) {
+  async collect({ newest, vip: settings, signal, now }) {
+    const before = newest(vip) ?? [];
+    const listed = newest(farms)?.farms ?? [];
+    const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), now());
     const known = {
-      farms: newest(farms)?.farms ?? [],
+      farms: listed,
+      ranLately: (farm: string) => ranAt.has(farm),
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
     };
-    const silent = new Set((newest(vip) ?? []).filter(isSilent).map(({ farm }) => farm));
+    const silent = new Set(before.filter(isSilent).map(({ farm }) => farm));
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
     const queue = vipTargets(known, settings, ownAddresses()).entries();
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
         const limit = silent.has(target.farm) ? { withinMs: impatientMs } : {};
-        probed[index] = await probeFarm(target, limit, signal);
+        const ranAtMs = ranAt.get(target.farm) ?? now();
+        probed[index] = { ...(await probeFarm(target, limit, signal)), ranAtMs };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -96,7 +103,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   families: [
     ofAddresses.gauge(
       'zlb_farm_reachable',
-      `1 when a TCP connection to the address of a running farm succeeded ${source}).`,
+      `1 when a TCP connection succeeded to the address of a farm that runs, or ran within the last day ${source}).`,
       ({ isReachable }) => isReachable,
     ),
     ofServed.gauge(
@@ -159,7 +166,7 @@ async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
   signal: AbortSignal,
-): Promise<ProbedFarm> {
+): Promise<Omit<ProbedFarm, 'ranAtMs'>> {
   const { farm, vip: address, vport, endpoint, serverNames, stored } = target;
   const about = { farm, vip: address, vport };
   if (!endpoint)

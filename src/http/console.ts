@@ -1,9 +1,9 @@
+import { severityIcons } from '../status-page/marks.ts';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept, weightOf } from '../lib/accept.ts';
 import { loadAssets, readAssets } from '../status-page/assets.ts';
 import { html, markupText } from '../status-page/html.ts';
-import { severityIcons } from '../status-page/severity.ts';
 import { unknownPath } from './admin-relay.ts';
 import { pathOf } from './request-checks.ts';
 

@@ -1,6 +1,20 @@
-/** Returns `1 farm` or `2 farms`; for nouns with a regular plural. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** Returns `1 farm`, `1,200 farms`; a noun without a regular plural needs it. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
+}
+
+/** Words of a list that are shown. */
+const shown = 4;
+
+/** Returns `a, b, c, d and 12 more`. */
+export function listed(words: readonly string[]): string {
+  const rest = words.length - shown;
+  return rest > 0 ? `${words.slice(0, shown).join(', ')} and ${rest} more` : words.join(', ');
+}
+
+/** Compares names: the same in every locale, and many times as fast as by the rules of one. */
+export function compareNames(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /**

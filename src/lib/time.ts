@@ -33,6 +33,15 @@ export function formatDuration(ms: number): string {
   return parts.join('');
 }
 
+/** Returns `4 min`, `3 h` or `12 d`; only the larger unit of longer spans. */
+export function span(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return '<1 min';
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
 /** Returns the UTC day of Unix milliseconds: `2026-11-21`. */
 export function dayOf(ms: number): string {
   const date = new Date(ms);

@@ -3,7 +3,7 @@ import { appliance } from '../collectors/appliance.ts';
 import { backends } from '../collectors/backends.ts';
 import { type Certificate, certificates } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
-import { areAllChecked, farmConfig } from '../collectors/farm-config.ts';
+import { areAllChecked, farmConfig, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { type ListedFarm, farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { type ProbedFarm, vip as probes } from '../collectors/vip.ts';
@@ -141,7 +141,8 @@ function describeCertificates(
 ): readonly CertificateStatus[] | undefined {
   const store = readingOf(snapshot, certificates)?.data;
   const excluded = readingOf(snapshot, farms)?.data.excluded;
-  const users = excluded === 0 ? usersByFile(farmList) : undefined;
+  const users = usersByFile(farmList ?? []);
+  const areAllKnown = excluded === 0 && farmList?.every(isPresentedKnown) === true;
   const probed = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ certificate }) => certificate));
   return store?.map((each) => {
     const presenting = probed.filter((farm) => farm.certificates?.includes(each.file));
@@ -150,7 +151,7 @@ function describeCertificates(
     return {
       ...each,
       state: closedState('certificate', each.state),
-      usedBy: users && (users.get(each.file) ?? []),
+      usedBy: users.get(each.file) ?? (areAllKnown ? [] : undefined),
       ...(servedBy.length > 0 && { servedBy }),
       ...(notServedBy.length > 0 && { notServedBy }),
     };
@@ -179,16 +180,17 @@ function servesAnother({ probe }: FarmStatus, { commonName }: Certificate): bool
   );
 }
 
-/**
- * Maps each file to the farms that present it. Undefined while that is not known of every farm: one
- * that was not read may be the one that does. A datalink farm presents nothing, and is not asked.
- */
-function usersByFile(farmList: readonly FarmStatus[] | undefined): ReadonlyMap<string, readonly string[]> | undefined {
-  if (!farmList?.every((farm) => farm.certificates ?? farm.profile === 'datalink')) return undefined;
+/** Maps each file to the farms that are known to present it. */
+function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>();
   for (const { name, certificates: files = [] } of farmList)
     for (const file of files) users.set(file, [...(users.get(file) ?? []), name]);
   return users;
+}
+
+/** Returns true if it is known which certificates a farm presents; other profiles present none. */
+function isPresentedKnown({ certificates: files, profile }: FarmStatus): boolean {
+  return files !== undefined || profilesWithoutCertificates.includes(profile);
 }
 
 function describeActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: ActivationStatus): ActivationStatus {

@@ -1,3 +1,5 @@
+import { type Severity, severityOf, wordOf } from '../judgement/severity.ts';
+import { stateMark } from './marks.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
@@ -5,8 +7,7 @@ import { backTo, changeList, emptyNote, factList, listPage, panel, problemList, 
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { allReadingChips } from './reading-chips.ts';
-import { type Severity, severityOf, stateMark, wordOf } from './severity.ts';
-import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
+import type { ApplianceHealth, HealthSummary } from '../judgement/health.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
 import { utcTime } from './times.ts';
 import type { View } from './view.ts';

@@ -1,10 +1,12 @@
+import { type Counts } from '../judgement/health.ts';
+import { type Severity } from '../judgement/severity.ts';
+import { stateMark } from './marks.ts';
 import type { ApplianceStatus } from '../poller/status.ts';
-import { isAnswering, refusesKey } from './freshness.ts';
-import { type Counts, html, type Markup } from './html.ts';
+import { isAnswering, refusesKey } from '../judgement/freshness.ts';
+import { html, type Markup } from './html.ts';
 import { readingSummary } from './reading-chips.ts';
 import { applianceLink, table } from './section.ts';
-import { type Severity, stateMark } from './severity.ts';
-import type { ApplianceHealth } from './health-summary.ts';
+import type { ApplianceHealth } from '../judgement/health.ts';
 
 /** Renders one row for each appliance. */
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {

@@ -1,9 +1,10 @@
+import { severityLevels, type Severity } from '../judgement/severity.ts';
+import { severityShapes } from './marks.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { markupText } from './html.ts';
-import { severityLevels, severityShapes, type Severity } from './severity.ts';
 
 /** A file that a page loads. */
 export interface Asset {

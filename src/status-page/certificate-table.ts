@@ -1,11 +1,13 @@
+import { type Severity, severityOf, severityRank, wordOf } from '../judgement/severity.ts';
+import { stateMark } from './marks.ts';
+import { span } from '../lib/time.ts';
 import { expiryWindow, lifeLeft } from '../lib/alert-thresholds.ts';
 import type { CertificateStatus } from '../poller/status.ts';
 import { html, type Markup } from './html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';
 import { linkTo } from './view.ts';
-import { type Severity, severityOf, severityRank, stateMark, wordOf } from './severity.ts';
-import type { ApplianceHealth } from './health-summary.ts';
-import { isoTime, span } from './times.ts';
+import type { ApplianceHealth } from '../judgement/health.ts';
+import { isoTime } from './times.ts';
 
 export interface CertificateOnPage {
   readonly appliance: string;

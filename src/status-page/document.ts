@@ -1,5 +1,6 @@
+import { type Severity } from '../judgement/severity.ts';
+import { severityIcons } from './marks.ts';
 import { html, type Markup, markupText } from './html.ts';
-import { type Severity, severityIcons } from './severity.ts';
 import { clockTime } from './times.ts';
 
 /** The content of a page without its frame. */

@@ -1,11 +1,12 @@
+import { sumOf } from '../judgement/health.ts';
+import { stateMark } from './marks.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState } from '../metrics/self.ts';
-import { html, type Markup, sumOf } from './html.ts';
+import { html, type Markup } from './html.ts';
 import { describeFreshness, type ShardInfo } from './overall-status.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../judgement/problem.ts';
 import { factList } from './section.ts';
-import { stateMark } from './severity.ts';
-import type { HealthSummary } from './health-summary.ts';
+import type { HealthSummary } from '../judgement/health.ts';
 import { age, clockTime } from './times.ts';
 
 /** Facts about the exporter itself. */
@@ -26,6 +27,7 @@ export interface ExporterFacts {
 export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {
   if (configuration.isInForce) return undefined;
   return {
+    about: 'exporter',
     level: 'warning',
     appliance: undefined,
     title: 'The exporter refused its new configuration',

@@ -1,9 +1,11 @@
+import { compareNames } from '../lib/text.ts';
+import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../judgement/severity.ts';
+import { stateMark } from './marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
-import { compareNames, html, joined, type Markup, type Part } from './html.ts';
-import type { ApplianceHealth } from './health-summary.ts';
+import { html, joined, type Markup, type Part } from './html.ts';
+import type { ApplianceHealth } from '../judgement/health.ts';
 import { linkList } from './section.ts';
 import { linkTo } from './view.ts';
-import { severityOf, stateMark, worstSeverity, severityRank, type Severity, wordOf } from './severity.ts';
 import { age, isoTime } from './times.ts';
 
 interface FarmOnPage {

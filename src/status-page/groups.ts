@@ -1,8 +1,11 @@
+import { compareNames } from '../lib/text.ts';
+import { sumOf } from '../judgement/health.ts';
+import { type Severity, severityRank, worstSeverity } from '../judgement/severity.ts';
+import { stateMark } from './marks.ts';
 import { farmsUpIn } from './appliance-table.ts';
-import { compareNames, html, type Markup, sumOf } from './html.ts';
-import type { ApplianceHealth } from './health-summary.ts';
+import { html, type Markup } from './html.ts';
+import type { ApplianceHealth } from '../judgement/health.ts';
 import { linkList, table } from './section.ts';
-import { type Severity, severityRank, stateMark, worstSeverity } from './severity.ts';
 import { linkTo } from './view.ts';
 
 /** Appliances that have one value of a label, or one edition. */

@@ -1,8 +1,11 @@
-import { type Freshness, isAnswering } from './freshness.ts';
-import { countOf, type Counts, html, type Markup, sumOf } from './html.ts';
-import type { Problem } from './problem.ts';
-import { severityRank, type Severity, severityOf, severityIcon, wordOf } from './severity.ts';
-import type { ApplianceHealth, Gaps } from './health-summary.ts';
+import { counted } from '../lib/text.ts';
+import { type Counts, sumOf } from '../judgement/health.ts';
+import { severityRank, type Severity, severityOf, wordOf } from '../judgement/severity.ts';
+import { severityIcon } from './marks.ts';
+import { type Freshness, isAnswering } from '../judgement/freshness.ts';
+import { html, type Markup } from './html.ts';
+import type { Problem } from '../judgement/problem.ts';
+import type { ApplianceHealth, Gaps } from '../judgement/health.ts';
 
 /** The shard of this process, and the appliances of the others. */
 export interface ShardInfo {
@@ -35,11 +38,11 @@ export function overallStatusOf(
     const warnings = problems.length - critical;
     const counts = [
       critical > 0 && `${critical.toLocaleString('en')} critical`,
-      warnings > 0 && countOf(warnings, 'warning'),
+      warnings > 0 && counted(warnings, 'warning'),
     ].filter(Boolean);
     return {
       level: critical > 0 ? 'critical' : 'warning',
-      sentence: `${countOf(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
+      sentence: `${counted(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
       basis: [basis, ...describeGaps(appliances)].join(' '),
     };
   }
@@ -66,7 +69,7 @@ export function overallStatusHeading({ level, sentence, basis }: OverallStatus):
 }
 
 function describeShard({ index, count, elsewhere: { size } }: ShardInfo): string {
-  return `This is shard ${index}/${count}: ${countOf(size, 'appliance is', 'appliances are')} watched by the others.`;
+  return `This is shard ${index}/${count}: ${counted(size, 'appliance is', 'appliances are')} watched by the others.`;
 }
 
 function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
@@ -75,7 +78,7 @@ function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | unde
   const answers =
     appliances.length === 1
       ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`
-      : `${answering.toLocaleString('en')} of ${countOf(appliances.length, 'appliance')} answer`;
+      : `${answering.toLocaleString('en')} of ${counted(appliances.length, 'appliance')} answer`;
   return `${answers}; ${describeFarms(sumOf(appliances.map(({ farmStates }) => farmStates)))}.`;
 }
 
@@ -86,9 +89,9 @@ function describeFarms(states: Counts<string>): string {
     ([one], [other]) => severityRank(severityOf(other)) - severityRank(severityOf(one)),
   );
   if (best === undefined) return 'no farm is known';
-  if (others.length === 0) return `${countOf(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;
+  if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;
   const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOf(state)}`);
-  return `${countOf(count, 'farm')}: ${told.join(', ')}`;
+  return `${counted(count, 'farm')}: ${told.join(', ')}`;
 }
 
 /** The words for readings that are not fresh, the most severe first. */
@@ -112,10 +115,12 @@ export function describeFreshness(appliances: readonly ApplianceHealth[]): strin
 function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[] {
   const sum = (gap: keyof Gaps): number => appliances.reduce((total, { gaps }) => total + gaps[gap], 0);
   const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
+  const certificates = sum('certificates');
   return [
-    unread > 0 && `${countOf(unread, 'appliance has', 'appliances have')} not been read yet.`,
-    lists > 0 && `The farms of ${countOf(lists, 'appliance')} are not known.`,
-    readings > 0 && `${countOf(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
-    farms > 0 && `The backends of ${countOf(farms, 'farm')} are not known.`,
+    unread > 0 && `${counted(unread, 'appliance has', 'appliances have')} not been read yet.`,
+    lists > 0 && `The farms of ${counted(lists, 'appliance')} are not known.`,
+    readings > 0 && `${counted(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
+    farms > 0 && `The backends of ${counted(farms, 'farm')} are not known.`,
+    certificates > 0 && `Whether a farm uses ${counted(certificates, 'certificate')} that end soon is not known.`,
   ].filter((words) => words !== false);
 }

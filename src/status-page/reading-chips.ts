@@ -1,9 +1,9 @@
+import { severityIcon } from './marks.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/registry.ts';
 import type { ApplianceStatus, CollectorStatus } from '../poller/status.ts';
-import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from './freshness.ts';
+import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from '../judgement/freshness.ts';
 import { html, type Markup, type Part } from './html.ts';
-import { severityIcon } from './severity.ts';
 import { age } from './times.ts';
 
 /** Each farm fails and goes stale by itself. */

@@ -1,11 +1,13 @@
+import { severityOf, wordOf } from '../judgement/severity.ts';
+import { stateMark } from './marks.ts';
+import { counted } from '../lib/text.ts';
 import { createTimeSlice } from '../lib/time.ts';
 import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../poller/status.ts';
 import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
-import { severityOf, stateMark, wordOf } from './severity.ts';
-import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
+import type { ApplianceHealth, HealthSummary } from '../judgement/health.ts';
 import { applianceTable } from './appliance-table.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
-import { countOf, html, type Markup } from './html.ts';
+import { html, type Markup } from './html.ts';
 import { linkTo } from './view.ts';
 import { applianceLink, backTo, emptyNote, panel, table } from './section.ts';
 
@@ -113,7 +115,7 @@ export function searchContent(text: string, found: SearchResult, nowMs: number):
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.length + farms.length + backends.length + certificates.length;
   return html`${backTo()}
-<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : countOf(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
+<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : counted(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
 ${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
 ${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
 ${group(

@@ -1,7 +1,9 @@
-import { countOf, html, joined, type Markup, type Part } from './html.ts';
+import { counted } from '../lib/text.ts';
+import { severityIcon, stateMark } from './marks.ts';
+import { severityOf, wordOf } from '../judgement/severity.ts';
+import { html, joined, type Markup, type Part } from './html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
-import type { Problem } from './problem.ts';
-import { severityIcon, severityOf, stateMark, wordOf } from './severity.ts';
+import type { Problem } from '../judgement/problem.ts';
 import { age, clockTime } from './times.ts';
 import type { RecentTransition } from '../poller/status.ts';
 
@@ -71,7 +73,7 @@ export function listPage({ view, count, noun, render }: LongList): readonly Part
   const page = Math.min(view.page ?? 1, pages);
   const linkToPage = (other: number): string => linkTo({ ...view, page: other });
   const links = html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkToPage(page - 1)}">Page before</a>` : html`<span></span>`}
-<span>Page ${page} of ${pages} · ${countOf(count, noun)}</span>
+<span>Page ${page} of ${pages} · ${counted(count, noun)}</span>
 ${page < pages ? html`<a rel="next" href="${linkToPage(page + 1)}">Next page</a>` : html`<span></span>`}</nav>`;
   return [render((page - 1) * rowsOfPage, page * rowsOfPage), pages > 1 && links];
 }

@@ -9,11 +9,11 @@ import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
 import { fleetContent, groupContent, groupsContent, listContent } from './fleet-content.ts';
 import { html, type Markup, markupText } from './html.ts';
 import { queryOf, readView, type View } from './view.ts';
-import { compareProblems, type Problem } from './problem.ts';
+import { compareProblems, type Problem } from '../judgement/problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
-import { type ApplianceHealth, createHealthSummary, type HealthSummary } from './health-summary.ts';
+import { type ApplianceHealth, createHealthSummary, type HealthSummary } from '../judgement/health.ts';
 import { overallStatusOf } from './overall-status.ts';
 
 export interface StatusPageParts {

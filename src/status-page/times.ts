@@ -1,3 +1,4 @@
+import { span } from '../lib/time.ts';
 import { html, type Markup } from './html.ts';
 
 /**
@@ -15,17 +16,6 @@ export function clockTime(atMs: number): Markup {
  */
 export function age(atMs: number, nowMs: number): Markup {
   return html`<time datetime="${isoTime(atMs)}" data-show="age">${span(nowMs - atMs)}</time>`;
-}
-
-const minuteMs = 60_000;
-
-/** Returns `4 min`, `3 h` or `12 d`; only the larger unit of longer spans. */
-export function span(ms: number): string {
-  const minutes = Math.floor(ms / minuteMs);
-  if (minutes < 1) return '<1 min';
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
 /** Dates of an appliance may be beyond what a Date can say. */

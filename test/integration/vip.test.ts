@@ -4,6 +4,7 @@ import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { certificate, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
+import { applianceProblems } from '../../src/judgement/appliance.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
@@ -131,9 +132,9 @@ it('probes nothing while the list of farms is stale', async () => {
   expect(server.connections).toBe(0);
 });
 
-it('drops everything about a farm that was stopped', async () => {
+it('goes on probing a farm that is said to be down: its clients may be served nevertheless', async () => {
   const server = await givenTls();
-  const { world, poll, page } = await givenAppliance(worldOf(httpsFarm(server.port)), {
+  const { world, poll, page, describe } = await givenAppliance(worldOf(httpsFarm(server.port)), {
     runs: [...lists, 'vip'],
     vip: loopback,
   });
@@ -142,6 +143,19 @@ it('drops everything about a farm that was stopped', async () => {
   if (farm) farm.running = false;
   await poll('farms');
   await poll('vip');
+
+  expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBe(1);
+  expect(applianceProblems(describe(), nowMs)).toMatchObject([
+    { title: 'Farm shop is down', meaning: expect.stringContaining('succeeds') as string },
+  ]);
+});
+
+it('leaves out a farm that was down from the start', async () => {
+  const server = await givenTls();
+  const { page } = await givenAppliance(worldOf(httpsFarm(server.port, { running: false })), {
+    runs: [...lists, 'vip'],
+    vip: loopback,
+  });
 
   expect(await page()).not.toMatch(/^zlb_farm_(?:reachable|served)\w*\{/m);
 });

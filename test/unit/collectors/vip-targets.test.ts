@@ -3,7 +3,7 @@ import type { Certificate } from '../../../src/collectors/certificates.ts';
 import type { VipSettings } from '../../../src/collectors/collector.ts';
 import type { FarmConfig } from '../../../src/collectors/farm-config.ts';
 import type { ListedFarm } from '../../../src/collectors/farms.ts';
-import { vipTargets } from '../../../src/collectors/vip-targets.ts';
+import { lastRuns, vipTargets } from '../../../src/collectors/vip-targets.ts';
 import { plainVip } from '../../support/poller.ts';
 
 const shop: ListedFarm = {
@@ -22,9 +22,10 @@ interface Given extends Partial<VipSettings> {
   /** Common names of the certificates that the farm presents. */
   readonly names?: readonly string[];
   readonly own?: readonly string[];
+  readonly ranLately?: boolean;
 }
 
-function targetsOf({ farm, config, names = [], own = [], ...settings }: Given) {
+function targetsOf({ farm, config, names = [], own = [], ranLately = false, ...settings }: Given) {
   const certificates = names.map(
     (commonName, index): Certificate => ({
       file: `${index}.pem`,
@@ -42,6 +43,7 @@ function targetsOf({ farm, config, names = [], own = [], ...settings }: Given) {
     farms: [{ ...shop, ...farm }],
     configOf: () => ({ farm: 'shop', certificates: files, checks: [], protocol: undefined, backends: [], ...config }),
     certificates,
+    ranLately: () => ranLately,
   };
   return vipTargets(known, { ...plainVip, ...settings }, own);
 }
@@ -58,6 +60,10 @@ describe('the farms that are probed', () => {
 
   it.each(['down', 'unknown', '-1'])('leave out one that is %s', (state) => {
     expect(targetsOf({ farm: { state } })).toEqual([]);
+  });
+
+  it.each(['down', 'unknown', '-1'])('include one that is %s and ran lately', (state) => {
+    expect(targetsOf({ farm: { state }, ranLately: true })).toHaveLength(1);
   });
 
   it.each([
@@ -214,4 +220,16 @@ describe('the names to ask for', () => {
   it('do not take a farm called constructor for one with names', () => {
     expect(namesOf({ farm: { name: 'constructor', profile: 'http' } })).toEqual([]);
   });
+});
+
+it.each([
+  ['up', 0, 1_000],
+  ['down', 0, undefined],
+  ['down', 900, 900],
+  ['down', 1_000 - 86_400_000, undefined],
+  ['unknown', 1_001 - 86_400_000, 1_001 - 86_400_000],
+])('a farm that is %s and ran at %i last ran, within a day, at %s', (state, ranAtMs, atMs) => {
+  const before = new Map(ranAtMs === 0 ? [] : [['shop', ranAtMs]]);
+
+  expect(lastRuns([{ ...shop, state }], before, 1_000).get('shop')).toBe(atMs);
 });

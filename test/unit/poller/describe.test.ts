@@ -230,6 +230,41 @@ describe('the status of certificates', () => {
   });
 });
 
+describe('the farms that use a certificate', () => {
+  const file = {
+    file: 'a.pem',
+    kind: 'certificate',
+    commonName: 'a',
+    issuer: 'b',
+    state: 'valid',
+    isUnreadable: false,
+  };
+  const usedBy = (others: readonly { name: string; profile: string }[], presented: readonly string[], excluded = 0) => {
+    const config = { farm: 'shop', certificates: presented, checks: [], backends: undefined, protocol: undefined };
+    const status = statusOf(
+      { collector: 'farms', data: { farms: [shop, ...others], excluded } },
+      { collector: 'farm_config', farm: 'shop', data: config },
+      { collector: 'certificates', data: [file] },
+    );
+    return status.certificates?.[0]?.usedBy;
+  };
+
+  it('are none, also with new farms of profiles that present no certificate', () => {
+    const others = ['http', 'l4xnat', 'gslb', 'datalink'].map((profile) => ({ name: profile, profile }));
+
+    expect(usedBy(others, [])).toEqual([]);
+  });
+
+  it('are those known to present it, before all others were read', () => {
+    expect(usedBy([{ name: 'new', profile: 'https' }], ['a.pem'])).toEqual(['shop']);
+  });
+
+  it('are not known while none is known to, and one was not read or is left out', () => {
+    expect(usedBy([{ name: 'new', profile: 'https' }], [])).toBeUndefined();
+    expect(usedBy([], [], 1)).toBeUndefined();
+  });
+});
+
 describe('the status of the activation', () => {
   const enterprise = { params: { hostname: 'lb', edition: 'enterprise' } };
 

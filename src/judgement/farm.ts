@@ -1,37 +1,51 @@
+import { listed } from '../lib/text.ts';
+import { span } from '../lib/time.ts';
 import { chainEndOf } from '../collectors/vip-probe.ts';
 import { alertThresholds, expiryWindow } from '../lib/alert-thresholds.ts';
 import type { BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
-import { listed } from './html.ts';
 import type { OwnProblem } from './problem.ts';
-import { span } from './times.ts';
 
 type ServedName = ProbeStatus['served'][number];
 type ServedCertificate = NonNullable<ServedName['certificate']>;
 
+/** Facts of the appliance that a judgement of one of its farms needs. */
+export interface FarmSurroundings {
+  readonly nowMs: number;
+  /** Files of the certificate store; undefined while that is not known. */
+  readonly files: ReadonlySet<string> | undefined;
+  /** True if the states of backends are read. */
+  readonly readsBackends: boolean;
+  /** L4 farms that were seen to go down together; empty if fewer than two did. */
+  readonly l4Down: ReadonlySet<string>;
+}
+
 /**
- * Returns the problems of a farm: one for its state, or else one for each service that lacks
- * backends, and what its clients meet.
+ * Returns what is wrong with a farm: its state, or else each service that lacks backends, and what
+ * its clients meet; or what cannot be told about it.
  */
-export function farmProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
-  const ofState = stateProblem(farm);
-  if (ofState?.level === 'critical') return [ofState];
+export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): readonly OwnProblem[] {
+  const ofState = stateProblem(farm, surroundings);
+  const missing = missingCertificates(farm, surroundings);
+  if (ofState?.level === 'critical') return [ofState, ...missing];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
   const ofServices = [...services].flatMap(([service, backends]) => serviceProblem(farm, service, backends) ?? []);
   // `problem` is the appliance's word for a farm of whose backends some are down.
   const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(farm)] : [];
-  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...servedProblems(farm, nowMs)];
+  const unread = surroundings.readsBackends && isUnread(farm) ? [unreadProblem(farm)] : [];
+  const served = servedProblems(farm, surroundings.nowMs);
+  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...served, ...missing, ...unread];
 }
 
-function stateProblem({ name, state, sinceMs, vip, vport }: FarmStatus): OwnProblem | undefined {
-  const where = vip ? ` on ${vip}${vport ? `:${vport}` : ''}` : '';
-  const about = { labels: { farm: name }, sinceMs: sinceMs ?? ('unseen' as const) };
+function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProblem | undefined {
+  const { name, state, sinceMs } = farm;
+  const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
   switch (state) {
     case 'down':
       return {
         ...about,
         level: 'critical',
         title: `Farm ${name} is down`,
-        meaning: `It is stopped: connections to it${where} are refused or time out.`,
+        meaning: `${downMeaning(farm)}${l4Down.has(name) ? ` ${l4Meaning(l4Down.size)}` : ''}`,
         alert: 'ZlbFarmDown',
       };
     case 'critical':
@@ -39,7 +53,7 @@ function stateProblem({ name, state, sinceMs, vip, vport }: FarmStatus): OwnProb
         ...about,
         level: 'critical',
         title: `Farm ${name} is critical`,
-        meaning: `It runs${where}, but none of its backends is up: its clients get errors.`,
+        meaning: `It runs${listener(farm)}, but none of its backends is up: its clients get errors.`,
         alert: 'ZlbFarmDown',
       };
     case 'needed_restart':
@@ -63,8 +77,75 @@ function stateProblem({ name, state, sinceMs, vip, vport }: FarmStatus): OwnProb
   }
 }
 
+function listener({ vip, vport }: FarmStatus): string {
+  return vip ? ` on ${vip}${vport ? `:${vport}` : ''}` : '';
+}
+
+/** Says that the appliance calls it down, and what a connection from here met, if one was tried. */
+function downMeaning(farm: FarmStatus): string {
+  const { probe } = farm;
+  const said = 'The appliance says that it is down.';
+  if (probe?.isReachable === true)
+    return `${said} Nevertheless, a connection from here to it${listener(farm)} succeeds: its clients may still be served.`;
+  if (probe?.isReachable === false)
+    return `${said} A connection from here to it${listener(farm)} ${probeFailure(probe)}.`;
+  return listener(farm) === '' ? said : `${said} It listened${listener(farm)}.`;
+}
+
+function probeFailure({ failure }: ProbeStatus): string {
+  return failure === 'timeout' ? 'times out' : 'is refused';
+}
+
+/** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
+function l4Meaning(count: number): string {
+  return `${count} L4 farms went down together: their daemon nftlb may be dead, and the start of one of them starts it again.`;
+}
+
+/**
+ * Returns the problem of certificates whose file is gone: the farm serves what it has loaded, and
+ * cannot start again.
+ */
+function missingCertificates(
+  { name, certificates = [] }: FarmStatus,
+  { files }: FarmSurroundings,
+): readonly OwnProblem[] {
+  const missing = files ? certificates.filter((file) => !files.has(file)) : [];
+  if (missing.length === 0) return [];
+  return [
+    {
+      about: 'farm',
+      level: 'warning',
+      labels: { farm: name },
+      title: `Farm ${name} has a certificate whose file is gone`,
+      meaning: `The store does not have ${listed(missing)}. The farm serves what it has loaded, and cannot start again.`,
+      alert: 'ZlbFarmCertificateMissing',
+    },
+  ];
+}
+
+/**
+ * Returns false for backends without statistics in the API: those of datalink farms and of stopped
+ * farms.
+ */
+function isUnread({ profile, state, backends }: FarmStatus): boolean {
+  if (profile === 'datalink' || state === 'down') return false;
+  return backends === undefined || backends.some((each) => each.state === 'unknown');
+}
+
+function unreadProblem({ name }: FarmStatus): OwnProblem {
+  return {
+    about: 'farm',
+    level: 'unknown',
+    labels: { farm: name },
+    title: `The backends of farm ${name} are not known`,
+    meaning: 'They were not read, or so long ago that they are not shown, or have no known state.',
+    alert: 'ZlbCollectorStale',
+  };
+}
+
 function unexplainedProblem({ name, sinceMs }: FarmStatus): OwnProblem {
   return {
+    about: 'farm',
     level: 'warning',
     labels: { farm: name },
     sinceMs: sinceMs ?? 'unseen',
@@ -83,6 +164,7 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
   const labels = { farm: farm.name, ...(service && { service }) };
   if (known > 0 && up === 0) {
     return {
+      about: 'farm',
       level: 'critical',
       labels,
       sinceMs,
@@ -95,6 +177,7 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
   const [first] = down;
   const wanted = backends.filter(({ state }) => state !== 'maintenance').length;
   return {
+    about: 'farm',
     level: 'warning',
     labels: { ...labels, ...(first && down.length === 1 && { backend: first.backend }) },
     sinceMs: latest(down),
@@ -123,14 +206,14 @@ function latest(backends: readonly BackendStatus[]): number | 'unseen' {
 function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
   const { name, vip, vport, probe } = farm;
   if (!probe) return [];
-  const about = { labels: { farm: name } };
+  const about = { about: 'farm', labels: { farm: name } } as const;
   if (probe.isReachable === false) {
     return [
       {
         ...about,
         level: 'critical',
         title: `Farm ${name} cannot be reached`,
-        meaning: `Its appliance does not call it down, but a connection from here to ${vip}:${vport} ${probe.failure === 'timeout' ? 'times out' : 'is refused'}.`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${vip}:${vport} ${probeFailure(probe)}.`,
         alert: 'ZlbFarmUnreachable',
       },
     ];

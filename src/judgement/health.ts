@@ -1,17 +1,18 @@
+import { type Severity, worstSeverity } from './severity.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice } from '../lib/time.ts';
-import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../poller/status.ts';
-import { applianceProblems } from './appliance-problems.ts';
-import { type Counts, countsOf } from './html.ts';
+import type { ApplianceStatus, FleetStatus, RecentTransition } from '../poller/status.ts';
+import { applianceProblems } from './appliance.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
-import { type Severity, worstSeverity } from './severity.ts';
 
 /** The summary of an appliance. */
 export interface ApplianceHealth {
   readonly status: ApplianceStatus;
-  /** The worst first. */
+  /** What is wrong, the worst first. */
   readonly problems: readonly Problem[];
+  /** What cannot be told: of level `unknown`. */
+  readonly doubts: readonly Problem[];
   readonly level: Severity;
   readonly gaps: Gaps;
   /** Number of readings by freshness. */
@@ -30,6 +31,8 @@ export interface Gaps {
   readonly readings: number;
   /** Farms whose backends are unknown. */
   readonly farms: number;
+  /** Certificates that were not renewed in time, without a farm that is known to use them. */
+  readonly certificates: number;
 }
 
 /** The health of all appliances at one time. */
@@ -79,32 +82,41 @@ export function createHealthSummary(parts: {
   };
 }
 
-function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
-  const problems = applianceProblems(status, nowMs);
+/** Judges one appliance as it is now. */
+export function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
+  const all = applianceProblems(status, nowMs);
+  const problems = all.filter(({ level }) => level !== 'unknown');
+  const doubts = all.filter(({ level }) => level === 'unknown');
   const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
   const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
-  const gaps = gapsOf(status, readings);
+  const gaps = gapsOf(status, readings, doubts);
   const isComplete = Object.values(gaps).every((count) => count === 0);
   const level = worstSeverity([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
-  return { status, problems, level, gaps, readings, farmStates };
+  return { status, problems, doubts, level, gaps, readings, farmStates };
 }
 
-function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {
-  const asksForBackends = status.collectors.some(({ name }) => name === 'backends');
+function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
   const imperfect = [...readings].filter(([freshness]) => !isAsItShould(freshness));
   return {
     unread: Number(status.up === undefined),
     lists: Number(status.up !== undefined && status.farms === undefined),
     readings: imperfect.reduce((sum, [, count]) => sum + count, 0),
-    farms: asksForBackends ? (status.farms ?? []).filter(isUnread).length : 0,
+    farms: doubts.filter(({ about }) => about === 'farm').length,
+    certificates: doubts.filter(({ about }) => about === 'certificate').length,
   };
 }
 
-/**
- * Returns false for backends without statistics in the API: those of datalink farms and of stopped
- * farms.
- */
-function isUnread({ profile, state, backends }: FarmStatus): boolean {
-  if (profile === 'datalink' || state === 'down') return false;
-  return backends === undefined || backends.some((each) => each.state === 'unknown');
+/** The number of occurrences by key. */
+export type Counts<Key> = ReadonlyMap<Key, number>;
+
+export function countsOf<Key>(all: readonly Key[]): Counts<Key> {
+  const counts = new Map<Key, number>();
+  for (const key of all) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+export function sumOf<Key>(all: readonly Counts<Key>[]): Counts<Key> {
+  const sums = new Map<Key, number>();
+  for (const counts of all) for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
+  return sums;
 }

@@ -1,11 +1,12 @@
-import { compareNames } from './html.ts';
-import type { RunbookLabels } from './runbooks.ts';
+import { compareNames } from '../lib/text.ts';
 import { severityRank } from './severity.ts';
 
 /** A present problem that would be an alert, with its text and its runbook. */
 export interface Problem {
-  /** The alert's severity; `info` is no problem. */
-  readonly level: 'critical' | 'warning';
+  /** The alert's severity; `info` is no problem. `unknown`: whether it is one cannot be told. */
+  readonly level: 'critical' | 'warning' | 'unknown';
+  /** The kind of object that it concerns. */
+  readonly about: 'exporter' | 'appliance' | 'activation' | 'interface' | 'farm' | 'certificate';
   /** Undefined for the exporter itself. */
   readonly appliance: string | undefined;
   readonly title: string;
@@ -16,7 +17,7 @@ export interface Problem {
   /** The alert of alerts/zlb.rules.yml, whose runbook is in docs/operations.md. */
   readonly alert: string;
   /** Further labels of the alert. */
-  readonly labels?: Omit<RunbookLabels, 'appliance'>;
+  readonly labels?: Readonly<Partial<Record<'farm' | 'service' | 'backend' | 'file', string>>>;
 }
 
 /** A problem of an appliance, without its name. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
-import { applianceProblems } from '../../../src/status-page/appliance-problems.ts';
-import { compareProblems, type Problem } from '../../../src/status-page/problem.ts';
+import { applianceProblems } from '../../../src/judgement/appliance.ts';
+import { compareProblems, type Problem } from '../../../src/judgement/problem.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/poller/status.ts';
 import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 import {
@@ -45,7 +45,13 @@ describe('what is wrong with an appliance', () => {
       ['critical ZlbFarmNoBackends: No backend is up in service front of farm shop'],
     ],
     ['up', 'up', 'up', 'maintenance', []],
-    ['unknown', 'unknown', 'unknown', 'unknown', []],
+    [
+      'unknown',
+      'unknown',
+      'unknown',
+      'unknown',
+      ['unknown ZlbCollectorStale: The backends of farm shop are not known'],
+    ],
   ])('is a service whose backends are %s, %s, %s and %s', (one, two, three, four, problems) => {
     const states = { a: one, b: two, c: three, d: four };
     const backends = Object.entries(states).map(([backend, state]) => backendStatus({ backend, state }));
@@ -76,11 +82,12 @@ describe('what is wrong with an appliance', () => {
   it.each([
     [-1, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
     [-1, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
-    [-1, undefined, ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
+    [-1, undefined, ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
     [2, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem expires in 2 d']],
     [2, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
     [13, ['shop'], ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
-    [13, undefined, ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
+    [2, undefined, ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
+    [13, undefined, ['unknown ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
     [13, [], []],
     [29, ['shop'], []],
   ])('is a certificate of a year with %s days left that %j use', (days, usedBy, problems) => {
@@ -89,6 +96,84 @@ describe('what is wrong with an appliance', () => {
     const certificate = certificateStatus({ file: 'a.pem', usedBy, notBeforeSeconds, notAfterSeconds });
 
     expect(problemsOf({ certificates: [certificate] })).toEqual(problems);
+  });
+
+  it.each([
+    [['shop'], ['critical ZlbCertificateNotYetValid: Certificate a.pem is not valid yet']],
+    [[], []],
+    [undefined, []],
+  ])('is a certificate that is not valid yet and that %j use', (usedBy, problems) => {
+    const dates = { notBeforeSeconds: (nowMs + dayMs) / 1_000, notAfterSeconds: (nowMs + 365 * dayMs) / 1_000 };
+
+    expect(problemsOf({ certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] })).toEqual(problems);
+  });
+
+  it('is a farm whose certificate has no file, if the store was read', () => {
+    const farms = [farmStatus({ name: 'shop', certificates: ['gone.pem'] })];
+
+    expect(problemsOf({ farms })).toEqual([
+      'warning ZlbFarmCertificateMissing: Farm shop has a certificate whose file is gone',
+    ]);
+    expect(problemsOf({ farms, certificates: undefined })).toEqual([]);
+  });
+
+  it.each([
+    ['forbidden', 'critical ZlbPermissionMissing: The API key of lb-1 may not read its farms'],
+    ['malformed', 'critical ZlbCollectorStale: No farm of lb-1 is known'],
+    ['timeout', 'critical ZlbCollectorStale: No farm of lb-1 is known'],
+  ] as const)('is an appliance that answers, and whose farms cannot be read: %s', (reason, problem) => {
+    const collectors = [failing('farms', reason), failing('vpn', 'forbidden')];
+
+    expect(problemsOf({ farms: undefined, collectors })).toEqual([
+      problem,
+      'warning ZlbPermissionMissing: The API key of lb-1 may not read vpn',
+    ]);
+    expect(problemsOf({ farms: undefined, collectors: [collectorStatus({ name: 'farms', ok: undefined })] })).toEqual(
+      [],
+    );
+  });
+
+  const down = { profile: 'l4xnat', state: 'down', vip: '192.0.2.22', vport: '5432' };
+  it.each([
+    [{}, 'The appliance says that it is down. It listened on 192.0.2.22:5432.'],
+    [
+      { probe: { isReachable: false, connectSeconds: undefined, failure: 'refused' as const, served: [] } },
+      'The appliance says that it is down. A connection from here to it on 192.0.2.22:5432 is refused.',
+    ],
+    [
+      { probe: { isReachable: false, connectSeconds: undefined, failure: 'timeout' as const, served: [] } },
+      'The appliance says that it is down. A connection from here to it on 192.0.2.22:5432 times out.',
+    ],
+    [
+      { probe: { isReachable: true, connectSeconds: 0.01, failure: undefined, served: [] } },
+      'The appliance says that it is down. Nevertheless, a connection from here to it on 192.0.2.22:5432 succeeds: its clients may still be served.',
+    ],
+  ])('says of a farm that is down what is known of it: %j', (parts, meaning) => {
+    expect(applianceProblems(statusWith({ name: 'db', ...down, ...parts }), nowMs)).toMatchObject([{ meaning }]);
+  });
+
+  it('points to their daemon where several L4 farms went down together', () => {
+    const farms = [
+      farmStatus({ name: 'db', ...down, sinceMs: nowMs - minuteMs }),
+      farmStatus({ name: 'dns', ...down, sinceMs: nowMs - minuteMs }),
+      farmStatus({ name: 'alone', ...down, sinceMs: nowMs - dayMs }),
+      farmStatus({ name: 'web', ...down, profile: 'http', sinceMs: nowMs - minuteMs }),
+    ];
+
+    const problems = applianceProblems(applianceStatus({ name: 'lb-1', farms }), nowMs);
+
+    expect(problems.filter(({ meaning }) => meaning.includes('nftlb')).map(({ labels }) => labels?.farm)).toEqual([
+      'db',
+      'dns',
+    ]);
+    expect(problems[0]?.meaning).toContain('2 L4 farms went down together');
+  });
+
+  it('is told apart from farms whose backends are not known', () => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends: undefined })] })).toEqual([
+      'unknown ZlbCollectorStale: The backends of farm shop are not known',
+    ]);
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends: undefined, profile: 'datalink' })] })).toEqual([]);
   });
 
   it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
@@ -264,10 +349,10 @@ describe('what is wrong with an appliance', () => {
   });
 
   it('names only alerts that exist', () => {
-    const folder = 'src/status-page';
-    const sources = readdirSync(folder).filter((name) => name.endsWith('.ts'));
-    const named = sources.flatMap(
-      (name) => readFileSync(`${folder}/${name}`, 'utf8').match(/(?<=')Zlb\w+(?=')/g) ?? [],
+    const named = ['src/judgement', 'src/status-page'].flatMap((folder) =>
+      readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .flatMap(({ name }) => readFileSync(`${folder}/${name}`, 'utf8').match(/(?<=')Zlb\w+(?=')/g) ?? []),
     );
 
     expect(new Set(named).size).toBeGreaterThan(15);
@@ -322,6 +407,7 @@ describe('what is wrong with an appliance', () => {
 describe('the order of what is wrong', () => {
   it('is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
     const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
+      about: 'farm',
       appliance: 'lb-1',
       title,
       meaning: '',

@@ -1,24 +1,46 @@
-import type { ApplianceStatus, CollectorFailure, CollectorStatus, InterfaceStatus } from '../poller/status.ts';
-import { certificateProblem } from './certificate-problems.ts';
-import { farmProblems } from './farm-problems.ts';
-import { countOf, listed } from './html.ts';
+import { counted, listed } from '../lib/text.ts';
+import { span } from '../lib/time.ts';
+import type {
+  ApplianceStatus,
+  CollectorFailure,
+  CollectorStatus,
+  FarmStatus,
+  InterfaceStatus,
+} from '../poller/status.ts';
+import { certificateProblem } from './certificate.ts';
+import { farmProblems } from './farm.ts';
 import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
 import { expiryWindow } from '../lib/alert-thresholds.ts';
-import { span } from './times.ts';
 import { isAnswering, reasonWords } from './freshness.ts';
 
-/** Returns all problems of an appliance and its objects, the worst first. */
+/**
+ * Returns everything that is wrong with an appliance and its objects, and what cannot be told about
+ * them; the worst first.
+ */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
-  const { name: appliance, farms = [], certificates = [], interfaces = [] } = status;
+  const { name: appliance, farms = [], certificates, interfaces = [], collectors } = status;
+  const surroundings = {
+    nowMs,
+    files: certificates && new Set(certificates.map(({ file }) => file)),
+    readsBackends: collectors.some(({ name }) => name === 'backends'),
+    l4Down: l4FarmsDownTogether(farms),
+  };
   const own = [
     activationProblem(status, nowMs),
     ...readingProblems(status, nowMs),
     seriesProblem(status),
-    ...farms.flatMap((farm) => farmProblems(farm, nowMs)),
+    ...farms.flatMap((farm) => farmProblems(farm, surroundings)),
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
-    ...certificates.map((certificate) => certificateProblem(certificate, nowMs)),
+    ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];
   return own.flatMap((problem) => (problem ? { appliance, ...problem } : [])).toSorted(compareProblems);
+}
+
+/** Returns the L4 farms that were seen to go down at the same reading as another one. */
+function l4FarmsDownTogether(farms: readonly FarmStatus[]): ReadonlySet<string> {
+  const down = farms.filter(({ profile, state, sinceMs }) => profile === 'l4xnat' && state === 'down' && sinceMs);
+  const together = [...Map.groupBy(down, ({ sinceMs }) => sinceMs).values()].filter(({ length }) => length > 1);
+  return new Set(together.flat().map(({ name }) => name));
 }
 
 /**
@@ -28,9 +50,10 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
 function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): OwnProblem | undefined {
   if (seriesLeftOut === 0) return undefined;
   return {
+    about: 'appliance',
     level: 'warning',
     title: `Not all of ${appliance} is shown`,
-    meaning: `${countOf(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
     alert: 'ZlbSeriesLimitHit',
   };
 }
@@ -42,6 +65,7 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Own
 function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): OwnProblem | undefined {
   if (state !== 'down' || sinceMs === undefined) return undefined;
   return {
+    about: 'interface',
     level: 'warning',
     sinceMs,
     title: `Interface ${name} of ${appliance} is down`,
@@ -58,6 +82,7 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   const { name: appliance, activation, deactivated } = status;
   if (deactivated || activation?.status === 'deactivated') {
     return {
+      about: 'activation',
       level: 'critical',
       title: `${appliance} is deactivated`,
       meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
@@ -71,6 +96,7 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   if (kind === 'permanent') {
     if (leftMs > 0) return undefined;
     return {
+      about: 'activation',
       sinceMs: endsAtMs,
       level: 'warning',
       title: `The support of ${appliance} has ended`,
@@ -81,6 +107,7 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
   if (window === undefined) return undefined;
   return {
+    about: 'activation',
     level: window === 'imminent' ? 'critical' : 'warning',
     title: leftMs > 0 ? `The licence of ${appliance} ends in ${span(leftMs)}` : `The licence of ${appliance} has ended`,
     meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
@@ -111,6 +138,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
   if (refused.length > 0) {
     return [
       {
+        about: 'appliance',
         level: 'warning',
         sinceMs: earliest(refused),
         title: `${appliance} refuses the API key`,
@@ -120,14 +148,38 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
     ];
   }
   if (up !== undefined && !isAnswering(status)) return [unreachable(status, failing, nowMs)];
-  const forbidden = failing.filter(({ failure }) => failure?.reason === 'forbidden');
-  const others = failing.filter(
+  const withoutFarms = farmsProblem(status);
+  const remaining = failing.filter(({ name }) => !withoutFarms || name !== 'farms');
+  const forbidden = remaining.filter(({ failure }) => failure?.reason === 'forbidden');
+  const others = remaining.filter(
     (each) => !forbidden.includes(each) && each.failure && !explained.includes(each.failure.reason),
   );
   return [
+    ...(withoutFarms ? [withoutFarms] : []),
     ...(forbidden.length > 0 ? [notAllowed(appliance, forbidden)] : []),
     ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
   ];
+}
+
+/**
+ * Returns the problem of an appliance that answers, and whose farms cannot be read: nothing is
+ * known of its services, and no alert of a farm can fire.
+ */
+function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
+  const { name, farms, deactivated, collectors } = status;
+  const reading = collectors.find((each) => each.name === 'farms');
+  const reason = reading?.failure?.reason;
+  // A deactivated appliance has a problem of its own; before the first run ended nothing failed.
+  if (farms !== undefined || deactivated || !reading || (reason === undefined && !reading.isStale)) return undefined;
+  const isForbidden = reason === 'forbidden';
+  return {
+    about: 'appliance',
+    level: 'critical',
+    sinceMs: reading.failure?.sinceMs,
+    title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
+    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}. Whether they serve is not known.${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
+    alert: isForbidden ? 'ZlbPermissionMissing' : 'ZlbCollectorStale',
+  };
 }
 
 function unreachable(
@@ -139,6 +191,7 @@ function unreachable(
   const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
   const isSilent = reason === undefined || noAnswer.includes(reason);
   return {
+    about: 'appliance',
     level: 'warning',
     sinceMs: earliest(failing),
     title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
@@ -152,10 +205,11 @@ function unreachable(
 
 function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): OwnProblem {
   return {
+    about: 'appliance',
     level: 'warning',
     sinceMs: earliest(forbidden),
     title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
-    meaning: 'Its user lacks a right for that; all else is read.',
+    meaning: 'Its user lacks a right for that. What it may read is shown.',
     alert: 'ZlbPermissionMissing',
   };
 }
@@ -173,6 +227,7 @@ function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProble
       ? 'What is shown of it is older.'
       : 'Nothing of it was read since the exporter was started.';
   return {
+    about: 'appliance',
     level: 'warning',
     sinceMs: earliest(alike),
     title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,

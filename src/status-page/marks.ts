@@ -1,20 +1,5 @@
+import { severityLevels, type Severity } from '../judgement/severity.ts';
 import { html, type Markup } from './html.ts';
-
-/** The severities of problems, the worst first; each has a colour, a shape and a word. */
-export const severityLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
-
-export type Severity = (typeof severityLevels)[number];
-
-/** Returns a number for sorting, the worst first. */
-export function severityRank(level: Severity): number {
-  return severityLevels.indexOf(level);
-}
-
-export function worstSeverity(levels: Iterable<Severity>): Severity {
-  let found: Severity = 'well';
-  for (const level of levels) if (severityRank(level) < severityRank(found)) found = level;
-  return found;
-}
 
 /**
  * Renders an icon by shape and colour, for users who do not see colours; screen readers get the
@@ -41,30 +26,3 @@ export const severityShapes: Readonly<Record<Severity, Markup>> = {
 /** The shapes that {@link severityIcon} uses; once on each page. */
 export const severityIcons: Markup = html`<svg class="shapes" aria-hidden="true" focusable="false">
 ${severityLevels.map((level) => html`<symbol id="icon-${level}" viewBox="0 0 16 16">${severityShapes[level]}</symbol>\n`)}</svg>`;
-
-/** The severities of the states of farms, backends, certificates and the activation. */
-const levels: Readonly<Record<string, Severity>> = {
-  up: 'well',
-  down: 'critical',
-  critical: 'critical',
-  needed_restart: 'warning',
-  problem: 'warning',
-  maintenance: 'paused',
-  valid: 'well',
-  // The appliance says so at 15 days, a third of the life of many certificates: the date decides.
-  about_to_expire: 'well',
-  expired: 'critical',
-  invalid: 'critical',
-  activated: 'well',
-  not_applicable: 'well',
-  deactivated: 'critical',
-};
-
-export function severityOf(state: string): Severity {
-  return Object.hasOwn(levels, state) ? (levels[state] ?? 'unknown') : 'unknown';
-}
-
-/** Returns a state for people: `needed_restart` becomes `needs restart`. */
-export function wordOf(state: string): string {
-  return state === 'needed_restart' ? 'needs restart' : state.replaceAll('_', ' ');
-}

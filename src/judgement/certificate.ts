@@ -1,15 +1,22 @@
 import { expiryWindow } from '../lib/alert-thresholds.ts';
+import { listed } from '../lib/text.ts';
+import { span } from '../lib/time.ts';
 import type { CertificateStatus } from '../poller/status.ts';
-import { listed } from './html.ts';
 import type { OwnProblem } from './problem.ts';
-import { span } from './times.ts';
 
-/** Returns the problem of a certificate; it counts as used if its farms are unknown. */
+/**
+ * `used`: a farm is known to present it. `not known`: none is, and not all farms were read; never
+ * critical.
+ */
+type Usage = 'used' | 'unused' | 'not known';
+
+/** Returns what is wrong with a certificate, or what cannot be told about it. */
 export function certificateProblem(certificate: CertificateStatus, nowMs: number): OwnProblem | undefined {
   const { file, kind, usedBy, isUnreadable, notBeforeSeconds, notAfterSeconds, state } = certificate;
   if (kind === 'csr') return undefined;
-  const isUsed = usedBy === undefined || usedBy.length > 0;
-  const about = { labels: { file }, level: isUsed ? 'critical' : 'warning' } as const;
+  const usage = usageOf(usedBy);
+  const isUsed = usage === 'used';
+  const about = { about: 'certificate', labels: { file }, level: isUsed ? 'critical' : 'warning' } as const;
   const users = usersInWords(usedBy);
   if (isUnreadable || notAfterSeconds === undefined) {
     return {
@@ -32,15 +39,23 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
       alert,
     };
   }
+  if (isUsed && notBeforeSeconds !== undefined && notBeforeSeconds * 1_000 > nowMs) {
+    return {
+      ...about,
+      title: `Certificate ${file} is not valid yet`,
+      meaning: `Clients refuse it for ${span(notBeforeSeconds * 1_000 - nowMs)} more. ${users}`,
+      alert: 'ZlbCertificateNotYetValid',
+    };
+  }
   const title = `Certificate ${file} expires in ${span(endsAtMs - nowMs)}`;
   if (window === 'imminent')
     return { ...about, title, meaning: `${isUsed ? 'Clients will refuse it then. ' : ''}${users}`, alert };
-  if (window === 'soon' && isUsed) {
+  if (window === 'soon' && usage !== 'unused') {
     return {
       ...about,
-      level: 'warning',
+      level: isUsed ? 'warning' : 'unknown',
       title,
-      meaning: `It was not renewed in time. Clients will refuse it then. ${users}`,
+      meaning: `It was not renewed in time. ${isUsed ? 'Clients will refuse it then. ' : ''}${users}`,
       alert: 'ZlbCertificateExpirySoon',
     };
   }
@@ -54,7 +69,12 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
   };
 }
 
-function usersInWords(usedBy: readonly string[] | undefined): string {
+function usageOf(usedBy: CertificateStatus['usedBy']): Usage {
+  if (usedBy === undefined) return 'not known';
+  return usedBy.length > 0 ? 'used' : 'unused';
+}
+
+function usersInWords(usedBy: CertificateStatus['usedBy']): string {
   if (usedBy === undefined) return 'Which farms use it is not known.';
   if (usedBy.length === 0) return 'No farm uses it.';
   return `${usedBy.length === 1 ? 'Farm' : 'Farms'} ${listed(usedBy)} ${usedBy.length === 1 ? 'uses' : 'use'} it.`;
