@@ -83,7 +83,7 @@ export function createHealthSummary(parts: {
 }
 
 /** Judges one appliance as it is now. */
-export function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
+function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
   const all = applianceProblems(status, nowMs);
   const problems = all.filter(({ level }) => level !== 'unknown');
   const doubts = all.filter(({ level }) => level === 'unknown');
@@ -109,7 +109,7 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: re
 /** The number of occurrences by key. */
 export type Counts<Key> = ReadonlyMap<Key, number>;
 
-export function countsOf<Key>(all: readonly Key[]): Counts<Key> {
+function countsOf<Key>(all: readonly Key[]): Counts<Key> {
   const counts = new Map<Key, number>();
   for (const key of all) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
