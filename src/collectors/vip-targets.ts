@@ -9,7 +9,7 @@ import type { ListedFarm } from './farms.ts';
 export interface KnownFarms {
   readonly farms: readonly ListedFarm[];
   /** True for a farm to probe though the list does not say that it runs. */
-  readonly ranLately?: (farm: string) => boolean;
+  readonly ranRecently?: (farm: string) => boolean;
   readonly configOf: (farm: string) => FarmConfig | undefined;
   /** The certificate store; undefined while it is not known. */
   readonly certificates: readonly Certificate[] | undefined;
@@ -39,8 +39,8 @@ const maxNames = 20;
 
 /**
  * Decides which farms are probed and what may be connected to: the addresses of TCP farms that run
- * or ran lately, but nothing reserved, since an appliance may report any address. `ownAddresses` are those of this
- * machine.
+ * or did within a day, but nothing reserved, since an appliance may report any address.
+ * `ownAddresses` are those of this machine.
  */
 export function vipTargets(
   known: KnownFarms,
@@ -63,7 +63,7 @@ export function vipTargets(
     const { name, profile, vip = '', vport = '' } = farm;
     const config = known.configOf(name);
     const port = firstPort(vport);
-    if (port === undefined || !(isRunning(farm) || known.ranLately?.(name)) || !isTcp(profile, config)) return [];
+    if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || !isTcp(profile, config)) return [];
     const stored = storedOf(config, known.certificates);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? namesIn(stored ?? []) : []);
     return [{ farm: name, vip, vport, endpoint: endpointOf(vip, port), serverNames, stored }];

@@ -82,7 +82,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
     const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), now());
     const known = {
       farms: listed,
-      ranLately: (farm: string) => ranAt.has(farm),
+      ranRecently: (farm: string) => ranAt.has(farm),
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
     };

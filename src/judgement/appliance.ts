@@ -14,7 +14,7 @@ import { expiryWindow } from '../lib/alert-thresholds.ts';
 import { isAnswering, reasonWords } from './freshness.ts';
 
 /**
- * Returns everything that is wrong with an appliance and its objects, and what cannot be told about
+ * Returns everything that is wrong with an appliance and its objects, and what is not known about
  * them; the worst first.
  */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {

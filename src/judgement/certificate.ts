@@ -10,7 +10,7 @@ import type { OwnProblem } from './problem.ts';
  */
 type Usage = 'used' | 'unused' | 'not known';
 
-/** Returns what is wrong with a certificate, or what cannot be told about it. */
+/** Returns what is wrong with a certificate, or what is not known about it. */
 export function certificateProblem(certificate: CertificateStatus, nowMs: number): OwnProblem | undefined {
   const { file, kind, usedBy, isUnreadable, notBeforeSeconds, notAfterSeconds, state } = certificate;
   if (kind === 'csr') return undefined;

@@ -21,7 +21,7 @@ export interface FarmSurroundings {
 
 /**
  * Returns what is wrong with a farm: its state, or else each service that lacks backends, and what
- * its clients meet; or what cannot be told about it.
+ * its clients meet; or what is not known about it.
  */
 export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): readonly OwnProblem[] {
   const ofState = stateProblem(farm, surroundings);

@@ -9,9 +9,9 @@ import { compareProblems, type Problem } from './problem.ts';
 /** The summary of an appliance. */
 export interface ApplianceHealth {
   readonly status: ApplianceStatus;
-  /** What is wrong, the worst first. */
+  /** The worst first. */
   readonly problems: readonly Problem[];
-  /** What cannot be told: of level `unknown`. */
+  /** The problems of level `unknown`. */
   readonly doubts: readonly Problem[];
   readonly level: Severity;
   readonly gaps: Gaps;

@@ -3,7 +3,7 @@ import { severityRank } from './severity.ts';
 
 /** A present problem that would be an alert, with its text and its runbook. */
 export interface Problem {
-  /** The alert's severity; `info` is no problem. `unknown`: whether it is one cannot be told. */
+  /** The alert's severity; `info` is no problem. `unknown`: nobody knows whether it is one. */
   readonly level: 'critical' | 'warning' | 'unknown';
   /** The kind of object that it concerns. */
   readonly about: 'exporter' | 'appliance' | 'activation' | 'interface' | 'farm' | 'certificate';

@@ -94,7 +94,7 @@ export interface Dated {
 /** A file of the store; its state is a word of `transitionStates.certificate`. */
 export interface CertificateStatus extends Certificate {
   /**
-   * Farms that are known to present it; undefined while none is, and that is not known of all farms.
+   * Farms that are known to present it; undefined while none is, and some farm was not read.
    */
   readonly usedBy: readonly string[] | undefined;
   /** Farms that were seen to serve it; absent without any. */

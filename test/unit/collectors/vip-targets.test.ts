@@ -22,10 +22,10 @@ interface Given extends Partial<VipSettings> {
   /** Common names of the certificates that the farm presents. */
   readonly names?: readonly string[];
   readonly own?: readonly string[];
-  readonly ranLately?: boolean;
+  readonly ranRecently?: boolean;
 }
 
-function targetsOf({ farm, config, names = [], own = [], ranLately = false, ...settings }: Given) {
+function targetsOf({ farm, config, names = [], own = [], ranRecently = false, ...settings }: Given) {
   const certificates = names.map(
     (commonName, index): Certificate => ({
       file: `${index}.pem`,
@@ -43,7 +43,7 @@ function targetsOf({ farm, config, names = [], own = [], ranLately = false, ...s
     farms: [{ ...shop, ...farm }],
     configOf: () => ({ farm: 'shop', certificates: files, checks: [], protocol: undefined, backends: [], ...config }),
     certificates,
-    ranLately: () => ranLately,
+    ranRecently: () => ranRecently,
   };
   return vipTargets(known, { ...plainVip, ...settings }, own);
 }
@@ -62,8 +62,8 @@ describe('the farms that are probed', () => {
     expect(targetsOf({ farm: { state } })).toEqual([]);
   });
 
-  it.each(['down', 'unknown', '-1'])('include one that is %s and ran lately', (state) => {
-    expect(targetsOf({ farm: { state }, ranLately: true })).toHaveLength(1);
+  it.each(['down', 'unknown', '-1'])('include one that is %s and ran within a day', (state) => {
+    expect(targetsOf({ farm: { state }, ranRecently: true })).toHaveLength(1);
   });
 
   it.each([

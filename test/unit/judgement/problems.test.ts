@@ -169,7 +169,7 @@ describe('what is wrong with an appliance', () => {
     expect(problems[0]?.meaning).toContain('2 L4 farms went down together');
   });
 
-  it('is told apart from farms whose backends are not known', () => {
+  it('is unknown for farms whose backends are not known', () => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends: undefined })] })).toEqual([
       'unknown ZlbCollectorStale: The backends of farm shop are not known',
     ]);
