@@ -19,8 +19,8 @@ const fromPython = {
   openapi2jsonschema: 'openapi2jsonschema==0.9.0',
 } as const;
 
-/** The API of Kubernetes that the chart is checked with, and that of the Prometheus Operator. */
-const kubernetes = 'k8s.io/kubernetes@v1.37.2';
+/** The Kubernetes that the chart is checked with, and the Prometheus Operator. */
+const kubernetesVersion = 'v1.37.2';
 const operator = 'github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring';
 const operatorVersion = 'v0.95.2';
 
@@ -39,6 +39,7 @@ for (const [name, source] of Object.entries(fromPython)) {
 
 writeCustomResources();
 writeSchemas();
+buildServers();
 
 /** Writes the custom resource definitions of the Prometheus Operator, made from its types. */
 function writeCustomResources(): void {
@@ -61,8 +62,7 @@ function writeSchemas(): void {
   const folder = join(judgesFolder, 'schemas');
   const converter = find('openapi2jsonschema');
   if (existsSync(folder) || !converter) return;
-  const { stdout } = attempt('kubernetes', 'go', ['mod', 'download', '-json', kubernetes]);
-  const source = /"Dir": "([^"]+)"/.exec(stdout)?.[1];
+  const source = kubernetesSource();
   if (source === undefined) return;
   const document = `file://${source}/api/openapi-spec/swagger.json`;
   attempt('kubernetes', converter, ['--kubernetes', '--strict', '-o', folder, document]);
@@ -72,6 +72,58 @@ function writeSchemas(): void {
     const name = `${spec.names.kind.toLowerCase()}.json`;
     if (version) writeFileSync(join(folder, name), JSON.stringify(closed(version.schema.openAPIV3Schema)));
   }
+}
+
+/**
+ * Builds the API server of Kubernetes and its etcd; that takes minutes, once. Their packages cannot
+ * be installed directly, because their modules name folders of their repositories.
+ */
+function buildServers(): void {
+  const source = kubernetesSource();
+  if (source === undefined) return;
+  const replaced = readFileSync(join(source, 'go.mod'), 'utf8').matchAll(/^\t(\S+) => \.\/staging\//gm);
+  const staging = kubernetesVersion.replace('v1.', 'v0.');
+  const lines = [...replaced].map(([, module = '']) => `replace ${module} => ${module} ${staging}\n`);
+  const apiserver = 'k8s.io/kubernetes/cmd/kube-apiserver/app';
+  buildServer('kube-apiserver', {
+    requirement: `k8s.io/kubernetes ${kubernetesVersion}`,
+    replacements: lines.join(''),
+    program: `import (\n\t"os"\n\t"k8s.io/component-base/cli"\n\t"${apiserver}"\n)\n\nfunc main() { os.Exit(cli.Run(app.NewAPIServerCommand())) }\n`,
+    flags: `-X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`,
+  });
+  buildServer('etcd', {
+    requirement: 'go.etcd.io/etcd/server/v3 v3.6.13',
+    replacements: '',
+    program: 'import (\n\t"os"\n\t"go.etcd.io/etcd/server/v3/etcdmain"\n)\n\nfunc main() { etcdmain.Main(os.Args) }\n',
+    flags: '',
+  });
+}
+
+interface ServerModule {
+  readonly requirement: string;
+  readonly replacements: string;
+  readonly program: string;
+  readonly flags: string;
+}
+
+function buildServer(name: string, { requirement, replacements, program, flags }: ServerModule): void {
+  if (find(name)) return;
+  const cwd = join(judgesFolder, `module-${name}`);
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, 'go.mod'), `module judges\n\ngo 1.26.0\n\nrequire ${requirement}\n${replacements}`);
+  writeFileSync(join(cwd, 'main.go'), `package main\n\n${program}`);
+  attempt(name, 'go', ['mod', 'tidy'], { cwd });
+  attempt(name, 'go', ['build', '-ldflags', flags, '-o', join(bin, name), '.'], { cwd });
+}
+
+function kubernetesSource(): string | undefined {
+  const { stdout } = attempt('Kubernetes', 'go', [
+    'mod',
+    'download',
+    '-json',
+    `k8s.io/kubernetes@${kubernetesVersion}`,
+  ]);
+  return /"Dir": "([^"]+)"/.exec(stdout)?.[1];
 }
 
 interface CustomResource {
