@@ -7,7 +7,7 @@ import { forbidden, sessionOf, userOf } from './access.ts';
 import { type Call, json, notFound, Refusal, type Reply } from './call.ts';
 import { answerAnyway, handlers } from './handlers.ts';
 import { deactivatedBecause } from './replies/activation.ts';
-import { closeSession, openSession, sessionHeaders } from './replies/users.ts';
+import { closeSession, openSession, sessionHeaders } from './sessions.ts';
 import { isNewestCommunity, type World } from './world.ts';
 
 interface ApiRequest {

@@ -1,6 +1,5 @@
 import { type Call, done, type Handlers, read, type Reply } from './call.ts';
 import { checkParameters } from './parameters.ts';
-import { acmeHandlers } from './replies/acme.ts';
 import { activationHandlers } from './replies/activation.ts';
 import { backendHandlers } from './replies/backends.ts';
 import { certificateHandlers } from './replies/certificates.ts';
@@ -11,24 +10,18 @@ import { farmStatsHandlers } from './replies/farm-stats.ts';
 import { farmguardianHandlers } from './replies/farmguardians.ts';
 import { farmReadHandlers } from './replies/farms.ts';
 import { farmOf } from './replies/find.ts';
-import { graphHandlers } from './replies/graphs.ts';
 import { httpFarmHandlers } from './replies/http-farms.ts';
 import { idsHandlers } from './replies/ids.ts';
-import { interfaceChangeHandlers } from './replies/interface-changes.ts';
+import { listHandlers } from './replies/lists.ts';
+import { recordedHandlers } from './replies/recorded.ts';
 import { interfaceHandlers } from './replies/interfaces.ts';
-import { ipdsHandlers } from './replies/ipds.ts';
-import { routingHandlers } from './replies/routing.ts';
-import { systemServiceHandlers } from './replies/system-services.ts';
 import { systemStatsHandlers } from './replies/system-stats.ts';
 import { systemHandlers } from './replies/system.ts';
-import { rbacHandlers } from './replies/users.ts';
-import { vpnHandlers } from './replies/vpns.ts';
 
 /**
  * The calls that the simulator answers from its state, by route; `answerAnyway` answers the others.
  */
 export const handlers: Handlers = {
-  ...acmeHandlers,
   ...activationHandlers,
   ...backendHandlers,
   ...certificateHandlers,
@@ -38,22 +31,17 @@ export const handlers: Handlers = {
   ...farmReadHandlers,
   ...farmStatsHandlers,
   ...farmguardianHandlers,
-  ...graphHandlers,
   ...httpFarmHandlers,
   ...idsHandlers,
-  ...interfaceChangeHandlers,
+  ...listHandlers,
+  ...recordedHandlers,
   ...interfaceHandlers,
-  ...ipdsHandlers,
-  ...rbacHandlers,
-  ...routingHandlers,
   ...systemHandlers,
-  ...systemServiceHandlers,
   ...systemStatsHandlers,
-  ...vpnHandlers,
 };
 
 /**
- * Answers a route that has no handler: a read gets an empty list, a write the common success body.
+ * Answers a route that has no handler: a read gets an empty list, a write what it sent.
  * A farm in the path must exist. A write that sends `{}` gets an empty list of parameters.
  */
 export function answerAnyway(call: Call): Reply {
@@ -62,5 +50,5 @@ export function answerAnyway(call: Call): Reply {
   const sentNothing =
     call.json !== undefined && Object.keys(call.json).length === 0 && !call.route.startsWith('DELETE ');
   if (sentNothing) checkParameters(call, {});
-  return done('It was done.');
+  return done('It was done.', call.json === undefined ? undefined : { params: call.json });
 }

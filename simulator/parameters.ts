@@ -96,12 +96,6 @@ export function setNumbers<Name extends string>(
   for (const name of names) target[name] = number(input, name, target[name]);
 }
 
-/** Returns the items of a list parameter; a single value is a list of one. */
-export function list(input: Input, name: string): readonly string[] {
-  const value = input[name];
-  return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [text(input, name)];
-}
-
 function discovery(call: Call, model: Model) {
   const params = Object.entries(model).map(([name, parameter]) => {
     const options = [...(parameter.nonBlank ? ['non_blank'] : []), ...(parameter.required ? ['required'] : [])];

@@ -39,15 +39,6 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
     ipds: new Map(),
     sessions: new Map(),
     logs: ['syslog', 'relay.log', 'inside.log', 'cherokee-access.log', 'cherokee-error.log'],
-    routing: {
-      rules: [{ id: null, priority: 32_766, from: '0.0.0.0/0', table: 'main', type: 'system', not: 'false' }],
-      routes: new Map(),
-    },
-    notifications: {
-      backends: { status: 'disabled', prefix: '', avoidflappingtime: 0 },
-      cluster: { status: 'disabled', prefix: '' },
-      email: { method: 'email', server: '', user: '', from: '', to: '', tls: 'false', password: '' },
-    },
     load: {
       cores: 2,
       cpu: { user: 0.5, nice: 0, sys: 0, iowait: 0, irq: 0, softirq: 0.5 },
@@ -55,11 +46,7 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
       memory,
     },
     settings: {
-      dns: { primary: '192.0.2.53', secondary: '' },
-      ntp: 'pool.ntp.org',
-      proxy: { http_proxy: '', https_proxy: '' },
-      snmp: { status: 'false', ip: '*', port: '161', community: 'public', scope: '0.0.0.0/0' },
-      letsencryptEmail: '',
+      snmpCommunity: 'public',
       gateway: { ipv4: { address: null, interface: null }, ipv6: { address: null, interface: null } },
       global: {
         duplicated_network: 'false',
@@ -68,8 +55,6 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
         waf_assistant: 'false',
         proxy_new_generation: 'true',
       },
-      ssh: { listen: '*', port: '22' },
-      http: { ip: '*', port: '444' },
     },
     activation: { installed: undefined, certificateKey: '4f3c-90aa-1177-machine', refusedBecause: undefined },
     packages: { status: 'unknown', packages: [], last_check: '' },

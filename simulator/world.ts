@@ -37,8 +37,6 @@ export interface World {
   /** GUI sessions: cookie value to login. */
   readonly sessions: Map<string, string>;
   readonly logs: string[];
-  readonly routing: Routing;
-  readonly notifications: Notifications;
   readonly load: SystemLoad;
   readonly settings: SystemSettings;
   activation: Activation;
@@ -107,9 +105,8 @@ export interface Vpn {
   readonly name: string;
   readonly profile: 'site_to_site' | 'tunnel' | 'remote_access';
   status: string;
-  /** The settings as they were sent, the shared secret included. */
-  readonly settings: Record<string, unknown>;
-  readonly users: Map<string, string>;
+  /** Shown with the VPN, the shared secret included. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 export interface User {
@@ -137,30 +134,6 @@ export interface IpdsRule {
   readonly rule: 'dos' | 'blacklist' | 'rbl' | 'waf';
   status: 'up' | 'down';
   readonly farms: string[];
-  /** Settings of the detail read, without name, status and farms. */
-  readonly settings: Record<string, unknown>;
-}
-
-interface Routing {
-  /** `priority` is the order. The appliance's own rules have no id. */
-  rules: RoutingRule[];
-  /** User routes by table. */
-  readonly routes: Map<string, Record<string, unknown>[]>;
-}
-
-export interface RoutingRule {
-  readonly id: number | null;
-  priority: number;
-  from: string;
-  table: string;
-  readonly type: 'system' | 'user';
-  not: 'true' | 'false';
-}
-
-interface Notifications {
-  readonly backends: Record<string, string | number>;
-  readonly cluster: Record<string, string | number>;
-  readonly email: Record<string, string>;
 }
 
 interface SystemLoad {
@@ -173,15 +146,9 @@ interface SystemLoad {
 }
 
 interface SystemSettings {
-  dns: { primary: string; secondary: string };
-  ntp: string;
-  proxy: { http_proxy: string; https_proxy: string };
-  snmp: { status: string; ip: string; port: string; community: string; scope: string };
-  letsencryptEmail: string;
   gateway: { ipv4: Gateway; ipv6: Gateway };
   global: Record<string, string>;
-  ssh: { listen: string; port: string };
-  http: { ip: string; port: string };
+  snmpCommunity: string;
 }
 
 interface Gateway {

@@ -211,21 +211,18 @@ function protectionRules(): readonly IpdsRule[] {
       rule: 'waf',
       status: 'up',
       farms: ['shop'],
-      settings: { default_action: 'deny', default_phase: 'request', only_logging: 'false' },
     },
     {
       name: 'bad-neighbours',
       rule: 'blacklist',
       status: 'up',
       farms: ['shop'],
-      settings: { policy: 'deny', type: 'remote', preload: 'true', sources: [{ id: 0, source: '198.51.100.0/24' }] },
     },
     {
       name: 'slow-down',
       rule: 'dos',
       status: 'down',
       farms: [],
-      settings: { rule: 'limitsec', type: 'farm', limit: 100, limit_burst: 50 },
     },
   ];
 }

@@ -48,7 +48,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   ZlbFarmTrafficStopped: { labels: { appliance: 'lb-paris-1', farm: 'www' } },
   ZlbVpnDown: {
     appliances: ({ 'lb-madrid': { vpns } }) =>
-      vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down', settings: {}, users: new Map() }),
+      vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down' }),
   },
   ZlbAdminDeniedBurst: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
   ZlbAuditWriteFailing: { before: `echo '{"msg":"audit cannot be written","because":"ENOSPC"}' >>exporter.log` },

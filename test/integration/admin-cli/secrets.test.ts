@@ -8,7 +8,7 @@ const given = () => givenAdminCli({ 'lb-1': busyWorld() });
 
 describe('a password', () => {
   it('is not shown when the appliance repeats it, and is in the exact answer', async () => {
-    const { run, appliance } = await given();
+    const { run } = await given();
 
     const people = await run([...words, `password=${canary}`]);
     const fromInput = await run(words.with(3, '--body=-'), {
@@ -21,7 +21,6 @@ describe('a password', () => {
     expect(people.out).toMatch(/^user +alerts$/m);
     expect(fromInput.out).toBe(people.out);
     expect(JSON.parse(scripts.bytes.toString()).params.password).toBe(canary);
-    expect(appliance.world.notifications.email['password']).toBe(canary);
   });
 
   it('is not in a dry run', async () => {

@@ -110,14 +110,13 @@ type Outputs = (readonly [where: string, text: string])[];
 
 function plantedWorld(): World {
   const world = busyWorld();
-  world.settings.snmp.community = held.heldCommunity;
+  world.settings.snmpCommunity = held.heldCommunity;
   world.activation.certificateKey = held.machine;
   world.vpns.set('site', {
     name: 'site',
     profile: 'site_to_site',
     status: 'up',
     settings: { local: '192.0.2.30', password: held.heldVpn },
-    users: new Map(),
   });
   return world;
 }

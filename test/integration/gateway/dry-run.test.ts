@@ -152,7 +152,7 @@ describe('the plan of a call', () => {
 
   it('shows no secret of the body or of the present object', async () => {
     const { plan, appliance } = await givenPlans(recordedWorld());
-    appliance.world.settings.snmp.community = 'canary-community';
+    appliance.world.settings.snmpCommunity = 'canary-community';
 
     const made = await plan('POST /system/snmp', { community: 'canary-sent', port: 'canary-port' });
 
