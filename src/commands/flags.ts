@@ -50,6 +50,7 @@ export const options = {
   key: { type: 'string', example: 'privkey.pem', takers: ['deliver'] },
   only: { type: 'string', example: 'lb-1/shop', takers: ['deliver'] },
   replaces: { type: 'string', example: 'NAME', takers: ['deliver'] },
+  'change-key-type': { type: 'boolean', takers: ['deliver'] },
   quiet: { type: 'boolean', takers: ['check'] },
   name: { type: 'string', example: 'lb-paris', takers: ['init'] },
   'api-key-file': { type: 'string', example: 'lb-paris.key', takers: ['init'] },

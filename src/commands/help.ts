@@ -125,17 +125,18 @@ Example
     'deliver',
     `Usage: zlb-exporter deliver --cert=FULLCHAIN --key=KEY [flags]
 
-Brings a renewed certificate to every farm that has one for the same name:
-uploads it, attaches it, takes the old one off, and restarts the farm if the
-appliance asks for it. A farm that fails gets its old certificate back, and the
-others are not tried. Farms that have it already are left alone. At the end it
+Brings a renewed certificate to every farm that has one for the same name, with
+the same type of key (certbot makes ECDSA keys): uploads it, attaches it, takes
+the old one off, and restarts the farm if the appliance asks for it. A farm that
+fails gets its old certificate back, and the others are not tried. At the end it
 looks at what is served, where the collector vip is on.
 
 Flags
   --only=APPLIANCE/FARM      these farms only; * stands for any characters
   --replaces=NAME            common name or file of the old certificate
   --dry-run                  show what would be done
-  --force --reason=TEXT      also for fewer names than before
+  --change-key-type          ECDSA in the place of RSA, or the reverse
+  --force --reason=TEXT      also for fewer names, or beside an own cipher list
   --wait=DURATION            for each restart (default 2m)
   --admin.url=URL, --admin.token-file=PATH, …  as admin has them
 
@@ -144,7 +145,7 @@ Examples
   lego … renew --renew-hook 'zlb-exporter deliver'
   exec zlb-exporter deliver -- "$@"      # the hook script of dehydrated
 
-Exit codes: 0 all farms have it, 1 some have not, 2 the call is wrong.`,
+Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`,
   ],
   [
     'token',

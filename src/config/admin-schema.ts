@@ -111,7 +111,7 @@ const approvals = mapping(
     self_approval: flag('A person may approve their own change requests: for one administrator alone.'),
     certificates_folder: Type.Optional(
       path(
-        'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in its folders. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
+        'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels of folders below it, such as `live/NAME` of certbot. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
         '/var/lib/zlb-exporter/renewed',
       ),
     ),

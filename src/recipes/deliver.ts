@@ -7,7 +7,7 @@ import { certificatesIn, namesLost, namesOf } from '../lib/pem.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { dayOf } from '../lib/time.ts';
 import { cannot } from './admin-error.ts';
-import { planDelivery, readStored } from './delivery.ts';
+import { keyTypeOf, planDelivery, readStored } from './delivery.ts';
 import type { Recipe } from './recipe.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
 
@@ -26,7 +26,8 @@ export function createDeliver(folder: string): Recipe {
       const old = await readStored(context, file);
       if (!old) throw cannot(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
       const { path, renewed } = await newestFor(old, file, { folder, nowMs: context.now() });
-      const deliveries = await planDelivery(context, renewed, { replaces: file, force: false, wants: () => true });
+      const wanted = { replaces: file, force: false, changeKeyType: false, wants: () => true };
+      const { deliveries } = await planDelivery(context, renewed, wanted);
       const pending = deliveries.filter(({ steps }) => steps.length > 0);
       if (pending.length === 0) throw cannot(`No farm presents ${file}`, 'There is nothing to deliver.');
       return {
@@ -57,17 +58,20 @@ async function newestFor(
   file: string,
   { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
 ): Promise<{ readonly path: string; readonly renewed: Renewed }> {
-  const unusable: string[] = [];
+  const { pairs, unusable } = await pairsIn(folder);
   let newest: Candidate | undefined;
-  for (const pair of await pairsIn(folder)) {
+  for (const pair of pairs) {
     const found = await readCandidate(pair);
     if (typeof found === 'string') unusable.push(found);
-    else if (replaces(found.certificate, old, nowMs) && (!newest || endsLater(found, newest))) newest = found;
+    else if (!replaces(found.certificate, old, nowMs)) continue;
+    else if (keyTypeOf(found.certificate) !== keyTypeOf(old))
+      unusable.push(`${found.cert.path} has an ${keyTypeOf(found.certificate)} key, ${file} an ${keyTypeOf(old)} key`);
+    else if (!newest || endsLater(found, newest)) newest = found;
   }
   if (!newest)
     throw cannot(
       `${folder} has no newer certificate for ${file}`,
-      `Renew it for all of its names.${notUsable(unusable)}`,
+      `It has ${counted(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
     );
   return { path: newest.cert.path, renewed: await withKey(newest, nowMs) };
 }
@@ -75,7 +79,6 @@ async function newestFor(
 /** Returns true for a certificate that is valid now, ends later, and covers all names. */
 function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
   return (
-    certificate.publicKey.asymmetricKeyType === old.publicKey.asymmetricKeyType &&
     certificate.validFromDate.getTime() <= nowMs &&
     certificate.validToDate.getTime() > Math.max(nowMs, old.validToDate.getTime()) &&
     certificate.validFromDate > old.validFromDate &&
@@ -130,30 +133,37 @@ interface Pair {
 
 const maxFiles = 10_000;
 
-async function pairsIn(folder: string): Promise<readonly Pair[]> {
+/** Folders below the configured one: `live/NAME` of certbot. A loop of links ends there too. */
+const maxDepth = 2;
+const depthWords = 'two levels of folders in it';
+
+/** Resolves to the pairs of a folder, and to the folders in it that cannot be read. */
+async function pairsIn(folder: string): Promise<{ readonly pairs: readonly Pair[]; readonly unusable: string[] }> {
   const pairs: Pair[] = [];
+  const unusable: string[] = [];
   let files = 0;
-  for await (const name of filesIn(folder)) {
+  for await (const path of filesIn(folder, 0, unusable)) {
     files += 1;
     if (files > maxFiles)
       throw cannot(`${folder} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
-    const key = keyOf(name);
-    if (key !== undefined) pairs.push({ path: join(folder, name), keyPath: join(folder, key) });
+    const keyPath = keyOf(path);
+    if (keyPath !== undefined) pairs.push({ path, keyPath });
   }
-  return pairs;
+  return { pairs, unusable };
 }
 
-/**
- * Yields what is in a folder and in the folders in it, as certbot, lego and dehydrated fill them.
- */
-async function* filesIn(folder: string): AsyncGenerator<string> {
+/** Yields the files of a folder and of the folders in it, as ACME clients fill them. */
+async function* filesIn(folder: string, depth: number, unusable: string[]): AsyncGenerator<string> {
   const found = await opendir(folder).catch((error: unknown) => {
-    throw cannot(`${folder} cannot be read (${errorCode(error)})`, letIn);
+    if (depth === 0) throw cannot(`${folder} cannot be read (${errorCode(error)})`, letIn);
+    // Anything but a folder, such as a link to a file.
+    if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(folder, error));
+    return [];
   });
   for await (const each of found) {
-    yield each.name;
-    const inside = each.isFile() ? undefined : await opendir(join(folder, each.name)).catch(() => undefined);
-    for await (const { name } of inside ?? []) yield join(each.name, name);
+    const path = join(folder, each.name);
+    yield path;
+    if (!each.isFile() && depth < maxDepth) yield* filesIn(path, depth + 1, unusable);
   }
 }
 

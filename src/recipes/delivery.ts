@@ -19,11 +19,21 @@ export interface FarmDelivery {
   readonly steps: readonly Step[];
 }
 
+/** A farm whose certificate for the name has a key of another type, and stays as it is. */
+export interface OtherKey {
+  readonly farm: string;
+  readonly file: string;
+  /** The key type of the farm's certificate. */
+  readonly keyType: string;
+}
+
 export interface DeliveryOptions {
   /** A file in the store or a common name, where the predecessor has another name. */
   readonly replaces: string | undefined;
   /** True to deliver a certificate for fewer names than the one in place. */
   readonly force: boolean;
+  /** True to replace a certificate whose key has another type. */
+  readonly changeKeyType: boolean;
   /** Returns true for the farms that the caller named. */
   readonly wants: (farm: string) => boolean;
 }
@@ -38,20 +48,23 @@ export async function planDelivery(
   context: RecipeContext,
   renewed: Renewed,
   options: DeliveryOptions,
-): Promise<readonly FarmDelivery[]> {
+): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly otherKeys: readonly OtherKey[] }> {
   const { params: farms } = await context.calls.read('listFarms', {});
   const https = farms.filter(({ profile, farmname }) => profile === 'https' && options.wants(farmname));
-  if (https.length === 0) return [];
+  if (https.length === 0) return { deliveries: [], otherKeys: [] };
   const { params: stored } = await context.calls.read('listCertificates', {});
   const keepsBoth = (await readEdition(context)) !== 'community';
   let isStored = stored.some(({ file }) => file === renewed.file);
   if (isStored) await refuseOther(context, renewed);
   const deliveries: FarmDelivery[] = [];
+  const otherKeys: OtherKey[] = [];
   for (const row of https) {
     const { farmname } = row;
     const used = await farmCertificates(context, farmname);
-    const old = await predecessorOf(context, { farmname, used, stored, renewed, options });
+    const found = await predecessorOf(context, { farmname, used, stored, renewed, options });
     const isAttached = used.includes(renewed.file);
+    if (typeof found === 'object') otherKeys.push(found);
+    const old = typeof found === 'string' ? found : undefined;
     if (old === undefined && !isAttached) continue;
     const farm = await withBackends(context, summaryOf(row));
     if (old === undefined) {
@@ -81,7 +94,7 @@ export async function planDelivery(
       ],
     });
   }
-  return deliveries;
+  return { deliveries, otherKeys };
 }
 
 interface Candidates {
@@ -93,14 +106,40 @@ interface Candidates {
 }
 
 /**
- * Resolves to the file that the new certificate replaces on a farm; undefined when there is none.
+ * Resolves to the file that the new certificate replaces on a farm, or to the one that it does not
+ * replace because of its key; undefined when the farm has neither.
  */
-async function predecessorOf(
+async function predecessorOf(context: RecipeContext, candidates: Candidates): Promise<string | OtherKey | undefined> {
+  const { farmname, used, renewed, options } = candidates;
+  const named = await namedOn(context, candidates);
+  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(renewed.certificate));
+  // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
+  const keepsOthers = same.length > 0 || used.includes(renewed.file);
+  const [other] = keepsOthers ? [] : named;
+  if (other && !options.changeKeyType) return { farm: farmname, file: other.file, keyType: keyTypeOf(other.old) };
+  if (other && !options.force) await refuseOwnCiphers(context, farmname);
+  const replaced = keepsOthers ? same : named;
+  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, force: options.force });
+  if (replaced.length > 1)
+    throw cannot(
+      `${farmname} has ${replaced.length} certificates for ${wantedName(candidates)}: ${replaced.map(({ file }) => file).join(', ')}`,
+      'Say which one goes: --replaces=FILE.',
+    );
+  return replaced[0]?.file;
+}
+
+function wantedName({ options, renewed }: Candidates): string {
+  return options.replaces ?? renewed.commonName;
+}
+
+/** Resolves to the certificates of a farm that have the name of the predecessor. */
+async function namedOn(
   context: RecipeContext,
-  { farmname, used, stored, renewed, options }: Candidates,
-): Promise<string | undefined> {
-  const wanted = options.replaces ?? renewed.commonName;
-  const found: string[] = [];
+  candidates: Candidates,
+): Promise<readonly { readonly file: string; readonly old: X509Certificate }[]> {
+  const { farmname, used, stored, renewed, options } = candidates;
+  const wanted = wantedName(candidates);
+  const named: { readonly file: string; readonly old: X509Certificate }[] = [];
   for (const { file, CN } of stored) {
     const isNamed = CN?.toLowerCase() === wanted.toLowerCase() || file === options.replaces;
     // Certificates of newer profiles have alternative names only.
@@ -112,17 +151,28 @@ async function predecessorOf(
         `${file} of ${farmname} cannot be read, and so not compared`,
         'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
       );
-    // RSA and ECDSA certificates for the same name stand side by side.
-    if (old.publicKey.asymmetricKeyType !== renewed.certificate.publicKey.asymmetricKeyType) continue;
-    refuseWorse(farmname, file, { old, renewed, force: options.force });
-    found.push(file);
+    named.push({ file, old });
   }
-  if (found.length > 1)
-    throw cannot(
-      `${farmname} has ${found.length} certificates for ${wanted}: ${found.join(', ')}`,
-      'Say which one goes: --replaces=FILE.',
-    );
-  return found[0];
+  return named;
+}
+
+/** Returns the type of a certificate's key, as ACME clients and openssl write it. */
+export function keyTypeOf({ publicKey }: X509Certificate): string {
+  const { asymmetricKeyType: type = 'unknown' } = publicKey;
+  return type === 'ec' ? 'ECDSA' : type.toUpperCase();
+}
+
+/**
+ * Rejects with an AdminError when a farm has its own list of ciphers: a list for RSA alone leaves
+ * an ECDSA certificate no cipher, and the reverse.
+ */
+async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
+  const { params } = await calls.read('readFarm', { farmname });
+  if (params.ciphers !== 'customsecurity') return;
+  throw cannot(
+    `${farmname} has its own list of ciphers, which may allow the old type of key only`,
+    'See that cipherc of readFarm allows both types. To deliver it nevertheless: --force --reason=TEXT.',
+  );
 }
 
 /** Longer text is none of a certificate. */

@@ -13,7 +13,7 @@ import { tableLines } from '../admin/render.ts';
 import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
 import { type AdminSession, isAbort, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../../recipes/certificate-steps.ts';
-import { type FarmDelivery, planDelivery } from '../../recipes/delivery.ts';
+import { type FarmDelivery, keyTypeOf, type OtherKey, planDelivery } from '../../recipes/delivery.ts';
 import { type Before, putBack } from './put-back.ts';
 import type { Renewed } from '../../recipes/renewed.ts';
 import { readRenewed, sourceOf } from './source.ts';
@@ -30,7 +30,7 @@ interface Target {
 interface Outcome {
   readonly appliance: string;
   readonly farm: string;
-  readonly result: 'delivered' | 'has it already' | 'would be delivered' | 'failed' | 'not tried';
+  readonly result: 'delivered' | 'has it already' | 'would be delivered' | 'failed' | 'not tried' | 'other key type';
   readonly detail: string;
 }
 
@@ -50,12 +50,12 @@ export const deliver: Command = async (context) => {
 async function deliverRenewed(renewed: Renewed, session: AdminSession): Promise<number> {
   const { flags, say } = session;
   const options: CallOptions = { reason: flags.reason ?? `deliver ${renewed.file}` };
-  const { targets, failures } = await planAll(renewed, options, session);
+  const { targets, others } = await planAll(renewed, options, session);
   say(`${renewed.file}: ${renewed.names.join(', ')}`);
   const outcomes = flags['dry-run']
     ? dryRun(targets, session)
     : await deliverAll(targets, renewed, { session, options });
-  const rows = [...failures, ...outcomes];
+  const rows = [...others, ...outcomes];
   say('');
   for (const line of tableLines(
     ['appliance', 'farm', 'result', 'detail'],
@@ -73,31 +73,53 @@ async function planAll(
   renewed: Renewed,
   options: CallOptions,
   session: AdminSession,
-): Promise<{ readonly targets: readonly Target[]; readonly failures: readonly Outcome[] }> {
-  const { only, replaces, force = false } = session.flags;
+): Promise<{ readonly targets: readonly Target[]; readonly others: readonly Outcome[] }> {
+  const { only, replaces, force = false, 'change-key-type': changeKeyType = false } = session.flags;
   const [applianceGlob = '*', farmGlob = '*'] = only?.split('/', 2) ?? [];
   const wantsAppliance = globMatcher(applianceGlob);
-  const wanted = { replaces, force, wants: globMatcher(farmGlob) };
+  const wanted = { replaces, force, changeKeyType, wants: globMatcher(farmGlob) };
+  const keyType = keyTypeOf(renewed.certificate);
   const targets: Target[] = [];
-  const failures: Outcome[] = [];
+  const others: Outcome[] = [];
   for (const { name: appliance, vip } of await appliancesOf(session)) {
     if (!wantsAppliance(appliance)) continue;
     const context = recipeContext(appliance, {}, session);
     const reach = vip && { connectTo: vip.connect_to, networks: vip.networks };
     try {
-      const deliveries = await planDelivery(context, renewed, wanted);
+      const { deliveries, otherKeys } = await planDelivery(context, renewed, wanted);
       for (const delivery of deliveries) await refuseRefused(delivery, context.calls, options);
       targets.push({ context, reach, deliveries });
+      for (const other of otherKeys) others.push(otherKeyOutcome(appliance, other, keyType));
     } catch (error) {
-      failures.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
+      others.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
     }
   }
-  if (failures.length === 0 && targets.every(({ deliveries }) => deliveries.length === 0))
+  if (targets.some(({ deliveries }) => deliveries.length > 0)) return { targets, others };
+  const [first] = others;
+  if (!first)
     throw cannot(
       `No farm has a certificate for ${replaces ?? renewed.commonName}`,
       'Check the name and the token. --replaces=NAME names a predecessor with another name.',
     );
-  return { targets, failures };
+  if (others.every(({ result }) => result === 'other key type'))
+    throw cannot(
+      `${first.farm} of ${first.appliance} has a certificate for ${replaces ?? renewed.commonName}, but ${first.detail}`,
+      otherKeyRemedy(keyType),
+    );
+  return { targets, others };
+}
+
+function otherKeyOutcome(appliance: string, { farm, file, keyType }: OtherKey, given: string): Outcome {
+  const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
+  return { appliance, farm, result: 'other key type', detail };
+}
+
+function otherKeyRemedy(given: string): string {
+  const renew =
+    given === 'ECDSA'
+      ? 'Renew it with an RSA key (certbot: --key-type rsa; lego: --key-type rsa2048)'
+      : 'Renew it with a key of the old type (certbot: --key-type; lego: --key-type)';
+  return `${renew}. To change the type of the key, if all clients know the new one: --change-key-type.`;
 }
 
 type Appliances = Static<typeof AppliancesSchema>;

@@ -93,6 +93,32 @@ describe('replace-certificate', () => {
     expect(out).toContain('Mind: the new certificate is not good for intranet.example.com, the name of the old one.');
   });
 
+  it('warns when the new one ends before the old one', async () => {
+    const world = busyWorld();
+    const file = 'shop_example_com.pem';
+    world.certificates.set(file, { ...world.certificates.get(file)!, notAfter: Date.now() + 31 * dayMs });
+    const { run, words } = await given(world);
+
+    const { out } = await run([...words('shop'), '--dry-run']);
+
+    expect(out).toMatch(/Mind: the new certificate ends on \d{4}-\d\d-\d\d, before the old one\./);
+  });
+
+  it('names the call that takes off a second certificate, when the farm has the new one already', async () => {
+    const world = busyWorld();
+    const { run, words } = await given(world);
+    await run([...words('shop'), ...agreed]);
+    httpsFarm(world, 'shop').certificates.push('intranet.pem');
+
+    const { code, err } = await run([...words('shop'), 'old=intranet.pem', ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('shop has new.pem already');
+    expect(err).toContain(
+      'zlb-exporter admin lb-1 removeFarmCertificate farmname=shop certificate=intranet.pem --confirm=intranet.pem',
+    );
+  });
+
   it('stops before the farm is touched when the appliance cannot load the file', async () => {
     const { run, words, appliance, done } = await given(busyWorld());
     const { certificates } = appliance.world;

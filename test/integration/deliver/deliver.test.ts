@@ -87,6 +87,59 @@ describe('deliver', () => {
     expect(fileOf(world)).toEqual(['old.pem', isNew]);
   });
 
+  it('says which type of key the farm has when the new certificate has another, and changes nothing', async () => {
+    const { run, words, done } = await given({ 'lb-1': worldWith(issue({ from: -60, rsa: true })) });
+
+    const unnamed = await run(words);
+    const byName = await run([...words, `--replaces=${name}`]);
+    const byFile = await run([...words, '--replaces=old.pem']);
+
+    for (const { code, err } of [unnamed, byName, byFile]) {
+      expect(code).toBe(1);
+      expect(err).toContain('but the key of old.pem is RSA, and the key of the new certificate is ECDSA');
+      expect(err).toContain('certbot: --key-type rsa');
+      expect(err).toContain('--change-key-type');
+    }
+    expect(await done()).toEqual([]);
+  });
+
+  it('puts one type of key in the place of the other with --change-key-type, once', async () => {
+    const world = worldWith(issue({ from: -60, rsa: true }));
+    const { run, words } = await given({ 'lb-1': world });
+
+    const first = await run([...words, '--change-key-type']);
+    // A farm with both types keeps the other one.
+    attach(world, 'shop', 'rsa.pem', issue({ rsa: true }));
+    const second = await run([...words, '--change-key-type']);
+
+    expect({ code: first.code, err: first.err }).toEqual({ code: 0, err: '' });
+    expect(second.out).toContain('has it already');
+    expect(fileOf(world)).toEqual([isNew, 'rsa.pem']);
+  });
+
+  it('asks for --force before it changes the type of key on a farm with its own list of ciphers', async () => {
+    const world = worldWith(issue({ from: -60, rsa: true }));
+    Object.assign(httpsFarm(world, 'shop').settings, { ciphers: 'customsecurity', cipherc: 'AES128-SHA' });
+    const { run, words } = await given({ 'lb-1': world });
+
+    const refused = await run([...words, '--change-key-type']);
+    const forced = await run([...words, '--change-key-type', '--force', '--reason=list looked at']);
+
+    expect(refused.out).toContain('shop has its own list of ciphers');
+    expect(forced.code, forced.err).toBe(0);
+  });
+
+  it('delivers to the farms with the same type of key, and names the others', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith(issue({ from: -60, rsa: true })) };
+    const { run, words } = await given(worlds);
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/lb-2 +shop +other key type +the key of old\.pem is RSA/);
+    expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
+  });
+
   it('replaces a predecessor with another name when --replaces names it', async () => {
     const world = worldWith(issue({ names: ['*.example.com'], from: -60 }));
     const { run, words } = await given({ 'lb-1': world }, issue({ names: ['www.example.com', '*.example.com'] }));

@@ -86,6 +86,19 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     expect(fileOf(world, 'secure-shop')).toEqual([isNew]);
   });
 
+  it('is found in live/NAME of certbot, which has links to archive/NAME', async () => {
+    const { cert, key } = issue();
+    const files = { 'archive/shop/fullchain1.pem': cert, 'archive/shop/privkey1.pem': key };
+    const { folder, tell, proposal } = await givenRenewals(worldWith(), files);
+    await mkdir(join(folder, 'live/shop'), { recursive: true });
+    for (const each of ['fullchain', 'privkey'])
+      await symlink(`../../archive/shop/${each}1.pem`, join(folder, 'live/shop', `${each}.pem`));
+
+    await tell();
+
+    expect(await proposal()).toMatchObject({ title: 'deliver certificate=old.pem' });
+  });
+
   it.each([
     ['lego', (folder: string) => [`${name}.crt`, `${name}.key`].map((file) => join(folder, file))],
     ['a folder of certbot', (folder: string) => ['fullchain.pem', 'privkey.pem'].map((file) => join(folder, file))],
@@ -164,7 +177,8 @@ describe('no delivery is proposed', () => {
     ['without a newer certificate', certbot(issue({ from: -61, until: 20 })), /no newer certificate for old\.pem/],
     ['for a certificate that is not valid yet', certbot(issue({ from: 1 })), /no newer certificate/],
     ['for other names', certbot(issue({ names: ['blog.example.com'] })), /no newer certificate/],
-    ['for another kind of key', certbot(issue({ rsa: true })), /no newer certificate/],
+    ['for another type of key', certbot(issue({ rsa: true })), /fullchain\.pem has an RSA key, old\.pem an ECDSA key/],
+    ['from a folder that is too deep', { 'a/b/c/d.crt': shop['shop/fullchain.pem'] }, /two levels of folders in it/],
     ['without its key', { 'shop/fullchain.pem': other.cert }, /privkey\.pem cannot be read \(ENOENT\)/],
     ['with the key of another', { ...shop, 'shop/privkey.pem': other.key }, /is that of no certificate/],
     ['from a damaged file', { 'shop/fullchain.pem': 'no PEM' }, /holds no PEM certificate/],
@@ -191,6 +205,15 @@ describe('no delivery is proposed', () => {
 
     expect(await refusal()).toMatch(because);
     expect(sent()).toEqual([]);
+  });
+
+  it('from a folder in it that cannot be read, and says so', async () => {
+    const { folder, tell, refusal } = await givenRenewals(worldWith(), {});
+    await symlink('loop', join(folder, 'loop'));
+
+    await tell();
+
+    expect(await refusal()).toMatch(/loop cannot be read \(ELOOP\)/);
   });
 
   it('from a folder that is not there', async () => {

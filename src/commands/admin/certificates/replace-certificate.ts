@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { certificateDateToSeconds } from '../../../lib/text-date.ts';
 import { cannot } from '../../../recipes/admin-error.ts';
+import { adminCommand } from '../../../lib/text.ts';
 import { dayOf } from '../../../lib/time.ts';
 import { certificateSteps, farmCertificates, verifyShown } from '../../../recipes/certificate-steps.ts';
 import { readEdition } from '../../../recipes/edition.ts';
@@ -27,7 +28,8 @@ export const replaceCertificate: Recipe = {
     const file = storeName(name);
     const present = stored.find((each) => each.file === file);
     if (present && !isSame(present, pem)) throw cannot(`${file} is in the store already`, takenRemedy);
-    if (used.includes(file)) throw cannot(`${farmname} has ${file} already`, 'Nothing is to be replaced.');
+    if (used.includes(file))
+      throw cannot(`${farmname} has ${file} already`, leftToDo(calls.appliance, farmname, old, file));
     const replacement = {
       farmname,
       file,
@@ -39,11 +41,16 @@ export const replaceCertificate: Recipe = {
     };
     const { CN: oldName = '-', expiration: oldEnd = '-' } = stored.find(({ file }) => file === old) ?? {};
     const { names, certificate } = pem;
+    const oldEndSeconds = certificateDateToSeconds(oldEnd ?? '');
+    const endsSooner = oldEndSeconds !== undefined && certificate.validToDate.getTime() < oldEndSeconds * 1_000;
     const covers = oldName === '-' || oldName === null || names.includes(oldName) || certificate.checkHost(oldName);
     return {
       facts: [
         `${path}: ${names.join(', ') || 'no names'}, from ${dayOf(certificate.validFromDate.getTime())} to ${dayOf(certificate.validToDate.getTime())}, key and certificate match.`,
         `${farmname} at ${farm.address} is ${farm.status} and shows ${old} (${oldName}, until ${oldEnd}).`,
+        ...(endsSooner
+          ? [`Mind: the new certificate ends on ${dayOf(certificate.validToDate.getTime())}, before the old one.`]
+          : []),
         ...(covers ? [] : [`Mind: the new certificate is not good for ${oldName}, the name of the old one.`]),
         ...(present
           ? [`${file} is in the store already, with the same name and dates: it is not uploaded again.`]
@@ -58,6 +65,13 @@ export const replaceCertificate: Recipe = {
     };
   },
 };
+
+/** Returns what to do on a farm that has the new certificate already. */
+function leftToDo(appliance: string, farmname: string, old: string, file: string): string {
+  if (old === file) return 'Nothing is to be replaced.';
+  const words = [`farmname=${farmname}`, `certificate=${old}`, `--confirm=${old}`];
+  return `To take ${old} off the farm: ${adminCommand(appliance, 'removeFarmCertificate', ...words)}. Then restart the farm.`;
+}
 
 function chooseOld(farmname: string, used: readonly string[], wanted: string | undefined): string {
   const [only = '', ...more] = used;
