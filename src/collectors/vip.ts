@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { certificates, type Certificate } from './certificates.ts';
-import { type Collector, defineCollector } from './collector.ts';
+import { type Collector, defineCollector, farmAreas } from './collector.ts';
 import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
@@ -75,7 +75,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   maxStaleMs: 300_000,
   enabled: false,
   makesNoCalls: true,
-  refreshedBy: [],
+  refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
   async collect({ newest, vip: settings, signal, now }) {
     const before = newest(vip) ?? [];
     const listed = newest(farms)?.farms ?? [];

@@ -27,10 +27,12 @@ export class Refresh {
   /** Reads what shows an area of the API, of one farm if it is named. */
   async area(area: Area, farm: string | undefined): Promise<void> {
     const touched = [...this.#parts.jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
-    const [ofFarms, whole] = [touched.filter(isOfFarms), touched.filter((job) => !isOfFarms(job))];
+    const { lists = [], farms = [], probes = [] } = Object.groupBy(touched, kindOf);
     // A farm that was just created is known to the other collectors once it is listed.
-    await Promise.all(whole.map((job) => this.#again(job)));
-    await Promise.all(ofFarms.map((job) => (farm === undefined ? this.#again(job) : this.#farmAgain(job, farm))));
+    await Promise.all(lists.map((job) => this.#again(job)));
+    await Promise.all(farms.map((job) => (farm === undefined ? this.#again(job) : this.#farmAgain(job, farm))));
+    // A probe compares with what the others have read.
+    await Promise.all(probes.map((job) => this.#again(job)));
   }
 
   /**
@@ -78,6 +80,11 @@ export class Repeats {
     this.#busy.set(key, over);
     await over.finally(() => this.#busy.delete(key));
   }
+}
+
+function kindOf(job: Job): 'lists' | 'farms' | 'probes' {
+  if (job.collector.makesNoCalls) return 'probes';
+  return isOfFarms(job) ? 'farms' : 'lists';
 }
 
 function isOfFarms({ collector }: Job): boolean {

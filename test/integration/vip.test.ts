@@ -244,6 +244,24 @@ it('sees a certificate that was replaced, and that the farm serves it after a re
   expect([before, replaced, await inStore()]).toEqual([1, 0, 1]);
 });
 
+it('is right at once after the gateway has replaced the certificate of a farm', async () => {
+  const [world] = healthyPair(nowMs);
+  const { page, act, changed } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
+  const farm = world.farms.get('www');
+  if (farm?.profile !== 'http') throw new Error('www is no HTTP farm');
+  const inStore = async () => valueOf(await page(), 'zlb_farm_served_certificate_in_store', { farm: 'www' });
+
+  world.certificates.set('new.pem', certificate('new.pem', { ...times, commonName: 'www.example.com' }));
+  farm.certificates = ['new.pem'];
+  await changed('certificates', undefined);
+  await changed('farm-certificates', 'www');
+  const attached = await inStore();
+  await act('www', 'restart');
+  await changed('farms', 'www');
+
+  expect([attached, await inStore()]).toEqual([0, 1]);
+});
+
 it('shows an older certificate on a standby, to which connect_to leads', async () => {
   const [master, backup] = healthyPair(nowMs);
   const standby = await startSimulatedAppliance({ world: backup, apiKey: 'any', farmsListen: true });

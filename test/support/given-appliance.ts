@@ -64,6 +64,7 @@ export async function givenAppliance(
     world,
     logged,
     poll: (collector: string) => watched.poller.run(collector),
+    changed: watched.poller.changed.bind(watched.poller),
     page: () => watched.page(),
     describe: () => watched.poller.describe(),
     act: (farm: string, action: 'start' | 'stop' | 'restart') => actOnFarm(appliance, farm, action),
