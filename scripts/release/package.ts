@@ -1,36 +1,36 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ProgramError, run } from '../run-program.ts';
 import { buildArchive } from './archive.ts';
 import { buildDebian } from './debian.ts';
-import { layTree, readFacts } from './tree.ts';
+import { missingTools, packageKinds } from './kinds.ts';
 import { buildRpm } from './rpm.ts';
-import { ProgramError } from '../run-program.ts';
+import { layTree, type PackageParts, readFacts } from './tree.ts';
 
-// Builds the packages for this platform from dist/, into release/ or the given folder. A package
-// whose program is not installed is left out, and the exit code is then 1.
-const [target = 'release'] = process.argv.slice(2);
+// Builds packages for this platform into release/: `npm run package`, or `npm run package -- deb`.
+const builders: Readonly<Record<string, (parts: PackageParts, target: string) => string>> = {
+  deb: buildDebian,
+  rpm: buildRpm,
+  archive: ({ folder, facts }, target) => buildArchive(folder, facts, target),
+};
 const folder = mkdtempSync(join(tmpdir(), 'zlb-release-'));
 try {
-  mkdirSync(target, { recursive: true });
-  const facts = readFacts();
-  const tree = join(folder, 'tree');
-  layTree(tree, facts);
-  const parts = { tree, folder, facts };
-  attempt('the Debian package (dpkg-deb)', () => buildDebian(parts, target));
-  attempt('the RPM (rpmbuild; Debian: apt-get install rpm)', () => buildRpm(parts, target));
-  attempt('the archive (tar)', () => buildArchive(folder, facts, target));
+  const kinds = packageKinds(process.argv.slice(2));
+  const missing = missingTools(kinds, process.env['PATH'] ?? '');
+  if (missing !== undefined) throw new ProgramError(missing);
+  run('npm', ['run', 'build']);
+  const parts = { tree: join(folder, 'tree'), folder, facts: readFacts() };
+  layTree(parts.tree, parts.facts);
+  mkdirSync('release', { recursive: true });
+  for (const kind of kinds) {
+    const file = builders[kind]?.(parts, 'release') ?? '';
+    console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+  }
+} catch (error) {
+  if (!(error instanceof ProgramError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true });
-}
-
-function attempt(what: string, build: () => string): void {
-  try {
-    const file = build();
-    console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
-  } catch (error) {
-    if (!(error instanceof ProgramError)) throw error;
-    console.error(`not built: ${what}: ${error.message}`);
-    process.exitCode = 1;
-  }
 }

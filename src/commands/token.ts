@@ -16,8 +16,9 @@ export const token: Command = async ({ now, say, warn }) => {
   warn('');
   warn('admin:');
   warn('  tokens:');
-  warn(`    - { name: alice, sha256: ${made.sha256}, role: viewer, appliances: ['*'], expires: ${expires} }`);
+  warn(`    - { name: alice, sha256: ${made.sha256}, role: operator, appliances: ['*'], expires: ${expires} }`);
   warn('');
+  warn('The role operator makes changes that can be undone, viewer makes none, admin makes all.');
   warn('docs/configuration.md says what else a token can be limited to.');
   return 0;
 };

@@ -108,12 +108,16 @@ export function authorise(principal: Principal, call: OperationCall): void {
   const risk = riskOf(call);
   const decision = may(principal, key, { risk });
   if (decision.allowed) return;
+  const role = (['viewer', 'operator', 'admin'] as const).find((each) => roleMay(each, risk));
   throw new AdminProblem(decision.because, {
     detail:
       decision.because === 'role_too_low'
         ? `${key} is ${risk}, which the role ${principal.role} may not do; nothing was sent.`
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
-    remedy: 'Use a token with the right role, or change admin.tokens in the configuration.',
+    remedy:
+      decision.because === 'role_too_low' && role !== undefined
+        ? `Use a token with the role ${role}, or change admin.tokens in the configuration.`
+        : 'Change admin.tokens in the configuration.',
   });
 }
 

@@ -31,10 +31,11 @@ export function timeOfDay(date, more = {}) {
   return date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false, ...more });
 }
 
-function clock(date) {
-  const isToday = date.toDateString() === new Date().toDateString();
-  if (isToday) return timeOfDay(date, { second: '2-digit' });
-  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${timeOfDay(date)}`;
+/** Returns a time without its day if that is today, and with the year if that is another one. */
+export function clock(date, now = new Date()) {
+  if (date.toDateString() === now.toDateString()) return timeOfDay(date, { second: '2-digit' });
+  const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' };
+  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short', ...year })} ${timeOfDay(date)}`;
 }
 
 export function span(ms) {

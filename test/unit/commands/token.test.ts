@@ -26,7 +26,7 @@ describe('the command token', () => {
     const start = warned.indexOf('admin:');
     const block = warned.slice(start, warned.indexOf('', start)).join('\n');
     const { admin } = await loadText(`appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]\n${block}`);
-    expect(admin?.tokens).toEqual([expect.objectContaining({ name: 'alice', role: 'viewer', appliances: ['*'] })]);
+    expect(admin?.tokens).toEqual([expect.objectContaining({ name: 'alice', role: 'operator', appliances: ['*'] })]);
     expect(admin?.tokens[0]?.expiresAtMs).toBeGreaterThan(Date.now());
     const principals = createPrincipals(admin?.tokens ?? [], Date.now);
     expect(principals.identify(said[0] ?? '')).toMatchObject({ principal: { name: 'alice' } });
