@@ -67,7 +67,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
   const decode = createDecoder();
-  const cron = createCron(log.child({ part: 'cron' }));
+  const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const fleet = createFleet(parts, { decode, cron });
   const current: Current = { settings, web };
@@ -122,7 +122,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await reloading?.close();
       // The gateway first: its last calls still notify the fleet.
       await gateway.close();
-      await Promise.all([app.close(), cron.close(), fleet.close()]);
+      cron.close();
+      await Promise.all([app.close(), fleet.close()]);
     },
   };
 }

@@ -74,12 +74,20 @@ function requireVerifiedPin({ config, source, problems }: Checked): void {
   }
 }
 
+/** The maximum random delay of a run, however rare it is. */
+const maxDelayMs = 600_000;
+
 /**
- * Reports a `max_stale` that is shorter than the time between polls: the series would come and go.
+ * Reports a `max_stale` that is shorter than the longest time between polls, random delay included:
+ * the series would come and go.
  */
 function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems }: Checked): void {
   // A thousand appliances have the same few schedules.
-  const gapOf = remembered(maxGapMs);
+  const jitter = config.polling?.jitter ?? 0;
+  const gapOf = remembered((schedule) => {
+    const gapMs = maxGapMs(schedule);
+    return gapMs + Math.min(gapMs * jitter, maxDelayMs);
+  });
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
@@ -95,7 +103,7 @@ function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems
       problems.report(
         place,
         `lets readings vanish between polls: "${schedule}" leaves up to ${formatDuration(gapMs)} between two, max_stale is ${formatDuration(maxStaleMs)}; ` +
-          `set max_stale to more than that, such as ${formatDuration(3 * gapMs)} for three polls`,
+          `set max_stale to more than that, such as ${formatDuration(3 * maxGapMs(schedule))} for three polls`,
       );
     }
   }

@@ -13,7 +13,8 @@ const collector = mapping({
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.', examples: [false] })),
   schedule: Type.Optional(
     value('schedule', {
-      description: 'When it polls: a cron expression of six fields, seconds first, in local time.',
+      description:
+        'When it polls: a cron expression of six fields, seconds first. UTC if it runs every hour; local time if it names hours.',
       examples: ['*/30 * * * * *'],
     }),
   ),

@@ -42,7 +42,7 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
   ),
   ofCollectors.gauge(
     'zlb_collector_interval_seconds',
-    'Effective interval between runs, after stretching by max_busy_ratio (this exporter).',
+    'Time from the last scheduled run to the next, after stretching by max_busy_ratio (this exporter).',
     ({ intervalMs }) => seconds(intervalMs),
   ),
   ofCollectors.gauge(

@@ -93,8 +93,8 @@ export interface FreshData {
  */
 export const ratioOfInterval = 0.9;
 
-/** The maximum offset: a weekly job is not spread over the week. */
-const maxOffsetMs = 600_000;
+/** The maximum offset, and random delay: a weekly job is not spread over the week. */
+export const maxOffsetMs = 600_000;
 
 export function createJob(
   scheduled: ScheduledCollector,

@@ -242,8 +242,12 @@ export class RunResults {
 
   /** Announces all of them: what one collector costs stretches others as well. */
   #announceIntervals(): void {
-    for (const [collector, job] of this.#parts.jobs)
-      if (job.retryAtMs === undefined) this.#statistics.stretchedTo(collector, this.timing.effectiveIntervalMs(job));
+    const { jobs, cron } = this.#parts;
+    for (const [collector, job] of jobs) {
+      if (job.retryAtMs !== undefined) continue;
+      const intervalMs = Math.max(this.timing.effectiveIntervalMs(job), cron.gapMs(job.schedule));
+      this.#statistics.stretchedTo(collector, intervalMs);
+    }
   }
 
   #invalidate(): void {

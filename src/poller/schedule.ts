@@ -1,58 +1,102 @@
-import { createTask, type ScheduledTask } from 'node-cron';
-import type { Logger } from 'pino';
+import { nextMatches } from '../lib/cron.ts';
 import { remembered } from '../lib/text.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { IntervalBudget } from './interval-budget.ts';
-import { type Job, type Pace, ratioOfInterval, type RunLength } from './job.ts';
+import { type Job, maxOffsetMs, type Pace, ratioOfInterval, type RunLength } from './job.ts';
 
-/**
- * Ticks by cron expression. One task of node-cron serves all subscribers of the same expression.
- */
+/** Ticks by cron expression. One timer serves all subscribers of the same expression. */
 export interface Cron {
   /** Calls `tick` at each match until the returned function is called. */
   subscribe(expression: string, tick: () => void): () => void;
   /** Computes {@link intervalOf} once per expression: it takes a millisecond. */
   intervalMs(expression: string): number;
-  close(): Promise<void>;
+  /**
+   * Returns the milliseconds from the last match to the next one: of a schedule with working hours,
+   * many in the evening and few in the day.
+   */
+  gapMs(expression: string): number;
+  close(): void;
 }
 
-interface RunningTask {
-  readonly task: ScheduledTask;
-  readonly ticks: Set<() => void>;
+/**
+ * The longest wait without a look at the system clock, after which a machine that slept, or a clock
+ * that was set forward, is noticed.
+ */
+const maxWaitMs = 60_000;
+
+/**
+ * The ticks of one expression. The next match is computed from the system clock, and waited for by
+ * the monotonic one: a clock that is set back stops nothing. A match that was missed, because the
+ * machine slept or the loop was busy, ticks once and late.
+ */
+class Ticker {
+  readonly ticks = new Set<() => void>();
+  readonly #expression: string;
+  #timer: NodeJS.Timeout | undefined;
+  #nextMs = 0;
+  #dueMs = 0;
+  #gapMs: number;
+
+  constructor(expression: string) {
+    this.#expression = expression;
+    const [first = 0, second = first] = nextMatches(expression, 2);
+    this.#gapMs = second - first;
+    this.#plan();
+  }
+
+  get gapMs(): number {
+    return this.#gapMs;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #plan(): void {
+    const now = Date.now();
+    [this.#nextMs = now] = nextMatches(this.#expression, 1);
+    this.#dueMs = steadyNow() + this.#nextMs - now;
+    this.#wait();
+  }
+
+  #wait(): void {
+    const leftMs = Math.max(0, this.#dueMs - steadyNow());
+    this.#timer = setTimeout(() => this.#wake(), Math.min(leftMs, maxWaitMs));
+  }
+
+  #wake(): void {
+    if (steadyNow() < this.#dueMs && Date.now() < this.#nextMs) return this.#wait();
+    const lastMs = this.#nextMs;
+    this.#plan();
+    if (this.#nextMs > lastMs) this.#gapMs = this.#nextMs - lastMs;
+    for (const tick of this.ticks) tick();
+  }
 }
 
-export function createCron(log: Logger): Cron {
-  const tasks = new Map<string, RunningTask>();
+export function createCron(): Cron {
+  const tickers = new Map<string, Ticker>();
 
-  // Without a logger of its own node-cron prints to standard output.
-  const logger = {
-    info: (message: string) => log.debug(message),
-    warn: (message: string) => log.warn(message),
-    error: (message: string | Error) => log.error(message),
-    debug: (message: string | Error) => log.debug(message),
-  };
-
-  function startTask(expression: string): RunningTask {
-    const ticks = new Set<() => void>();
-    const task = createTask(expression, () => ticks.forEach((each) => each()), { logger });
-    tasks.set(expression, { task, ticks });
-    void task.start();
-    return { task, ticks };
+  function tickerOf(expression: string): Ticker {
+    const ticker = tickers.get(expression) ?? new Ticker(expression);
+    tickers.set(expression, ticker);
+    return ticker;
   }
 
   return {
     subscribe(expression, tick) {
-      const { task, ticks } = tasks.get(expression) ?? startTask(expression);
-      ticks.add(tick);
+      const ticker = tickerOf(expression);
+      ticker.ticks.add(tick);
       return () => {
-        if (!ticks.delete(tick) || ticks.size > 0) return;
-        tasks.delete(expression);
-        void task.destroy();
+        if (!ticker.ticks.delete(tick) || ticker.ticks.size > 0) return;
+        ticker.close();
+        tickers.delete(expression);
       };
     },
     intervalMs: remembered(intervalOf),
-    async close() {
-      for (const { task } of tasks.values()) await task.destroy();
-      tasks.clear();
+    gapMs: (expression) => tickers.get(expression)?.gapMs ?? intervalOf(expression),
+    close() {
+      for (const ticker of tickers.values()) ticker.close();
+      tickers.clear();
     },
   };
 }
@@ -64,9 +108,7 @@ const checkedMatches = 32;
 
 /** Milliseconds between two matches of an expression: the shortest gap among the next matches. */
 export function intervalOf(expression: string): number {
-  const task = createTask(expression, () => undefined);
-  const times = task.getNextRuns(checkedMatches).map((date) => date.getTime());
-  void task.destroy();
+  const times = nextMatches(expression, checkedMatches);
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
   return Math.max(1_000, Math.min(...gaps, 7 * 86_400_000));
 }
@@ -115,7 +157,7 @@ export class Schedule {
         this.#timers.delete(timer);
         this.#onDue(job);
       },
-      job.offsetMs + random() * jitterRatio * job.intervalMs,
+      job.offsetMs + random() * Math.min(jitterRatio * job.intervalMs, maxOffsetMs),
     );
     this.#timers.add(timer);
   }

@@ -44,7 +44,7 @@ export function createTestPoller(
   const { parts = {} } = options;
   const now = parts.now ?? Date.now;
   const log = parts.log ?? pino({ level: 'silent' });
-  const cron = parts.cron ?? createCron(log);
+  const cron = parts.cron ?? createCron();
   const name = parts.name ?? 'lb-test';
   const polling = {
     timeoutMs: 20_000,
@@ -112,7 +112,7 @@ export function createTestPoller(
     },
     async close() {
       await poller.close();
-      await cron.close();
+      cron.close();
     },
   };
 }

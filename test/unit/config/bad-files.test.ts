@@ -123,9 +123,9 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':1:1: must be a mapping of keys and values, such as {"appliances":[{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]}',
   ],
   'max-stale.yml': [
-    ':6:26: appliances[0].collectors.farms.schedule: lets readings vanish between polls: "0 */5 * * * *" leaves up to 5m between two, max_stale is 3m; set max_stale to more than that, such as 15m for three polls',
-    ':7:29: appliances[0].collectors.summary.max_stale: lets readings vanish between polls: "0 * * * * *" leaves up to 1m between two, max_stale is 1m; set max_stale to more than that, such as 3m for three polls',
-    ':12:54: collectors.backends.max_stale: lets readings vanish between polls: "0 */10 * * * *" leaves up to 10m between two, max_stale is 10m; set max_stale to more than that, such as 30m for three polls',
+    ':6:26: appliances[0].collectors.farms.schedule: lets readings vanish between polls: "0 */5 * * * *" leaves up to 5m30s between two, max_stale is 3m; set max_stale to more than that, such as 15m for three polls',
+    ':7:29: appliances[0].collectors.summary.max_stale: lets readings vanish between polls: "0 * * * * *" leaves up to 1m6s between two, max_stale is 1m; set max_stale to more than that, such as 3m for three polls',
+    ':12:54: collectors.backends.max_stale: lets readings vanish between polls: "0 */10 * * * *" leaves up to 11m between two, max_stale is 10m; set max_stale to more than that, such as 30m for three polls',
     ':13:24: collectors.system.max_stale: must be more than 0s and at most 365d, got "0s"',
     ':14:28: collectors.interfaces.max_stale: must be a duration such as 20s or 1m30s, got "3 minutes"',
   ],

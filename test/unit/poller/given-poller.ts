@@ -30,7 +30,7 @@ export interface GivenPoller {
   readonly transitions: readonly RecentTransition[];
   readonly lines: readonly Record<string, unknown>[];
   page(): Promise<string>;
-  /** Moves the clock that may be set, and not the one that timers go by. */
+  /** Sets the system clock off by so much from now on; the monotonic clock of timers stays. */
   setClock(offsetMs: number): void;
   /**
    * Another poller in its place, not started, as after a reload with other settings; the page is
@@ -84,7 +84,7 @@ export function givenPoller(parts: {
   const { log, lines } = givenLog();
   const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   store.arrange([name]);
-  const cron = createCron(log);
+  const cron = createCron();
   const asked: Asked[] = [];
   const transitions: RecentTransition[] = [];
   const startedAt = performance.now();
@@ -151,13 +151,14 @@ export function givenPoller(parts: {
       store,
       cron,
       log,
-      now: () => Date.now() + offsetMs,
+      now: Date.now,
       random: () => 0.5,
     });
   const poller = create(parts);
   let current = poller;
   onTestFinished(async () => {
-    const closed = Promise.all([current.close(), cron.close()]);
+    cron.close();
+    const closed = current.close();
     // A test that gives itself several finds the timers real again after the first.
     if (vi.isFakeTimers()) await vi.runOnlyPendingTimersAsync();
     await closed;
@@ -176,6 +177,7 @@ export function givenPoller(parts: {
       return textOf(store);
     },
     setClock(ms) {
+      vi.setSystemTime(Date.now() + ms - offsetMs);
       offsetMs = ms;
     },
     async replace(settings) {

@@ -15,7 +15,8 @@ function given() {
       return () => ticks.delete(tick);
     },
     intervalMs: () => minuteMs,
-    close: () => Promise.resolve(),
+    gapMs: () => minuteMs,
+    close: () => undefined,
   };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { nextMatches } from '../../../src/lib/cron.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+/** Returns the matches from one moment to another, in UTC, each computed at the one before. */
+function matchesBetween(expression: string, zone: string, from: string, to: string): readonly string[] {
+  const times: string[] = [];
+  vi.useFakeTimers({ toFake: ['Date'] });
+  for (let time = Date.parse(from); ; ) {
+    vi.setSystemTime(time);
+    [time = Number.NaN] = nextMatches(expression, 1, zone);
+    if (time > Date.parse(to)) return times;
+    times.push(new Date(time).toISOString().slice(0, 16));
+  }
+}
+
+describe('a schedule with a fixed hour', () => {
+  it.each([
+    ['Europe/Rome', 'its hour comes twice', '2026-10-24T12:00Z', ['2026-10-25T01:30', '2026-10-26T01:30']],
+    ['Europe/Rome', 'its hour is left out', '2027-03-27T12:00Z', ['2027-03-28T01:30', '2027-03-29T00:30']],
+    ['America/New_York', 'the hour before comes twice', '2026-10-31T12:00Z', ['2026-11-01T07:30', '2026-11-02T07:30']],
+    ['America/New_York', 'its hour is left out', '2027-03-13T12:00Z', ['2027-03-14T07:30', '2027-03-15T06:30']],
+    ['Australia/Lord_Howe', 'half an hour is left out', '2026-10-03T02:00Z', ['2026-10-03T15:30', '2026-10-04T15:30']],
+    ['Asia/Tokyo', 'nothing changes', '2026-10-24T12:00Z', ['2026-10-24T17:30', '2026-10-25T17:30']],
+    [
+      'Pacific/Apia',
+      'a whole day is left out',
+      '2011-12-29T09:00Z',
+      ['2011-12-29T12:30', '2011-12-30T12:30', '2011-12-31T12:30'],
+    ],
+  ])('runs once a day in %s where %s', (zone, _, from, times) => {
+    const to = new Date(Date.parse(from) + (times.length * 24 - 1) * 3_600_000).toISOString();
+
+    expect(matchesBetween('0 30 2 * * *', zone, from, to)).toEqual(times);
+  });
+
+  it('runs once where its half hour comes twice', () => {
+    expect(matchesBetween('0 45 1 * * *', 'Australia/Lord_Howe', '2027-04-03T06:00Z', '2027-04-05T06:00Z')).toEqual([
+      '2027-04-03T15:15',
+      '2027-04-04T15:15',
+    ]);
+  });
+});
+
+describe('a schedule of every hour', () => {
+  it.each([
+    ['Europe/Rome', '2026-10-25T00:00Z'],
+    ['Europe/Rome', '2027-03-28T00:00Z'],
+    ['America/New_York', '2026-11-01T05:00Z'],
+    ['America/New_York', '2027-03-14T06:00Z'],
+    ['Australia/Lord_Howe', '2027-04-03T14:00Z'],
+    ['Australia/Lord_Howe', '2026-10-03T15:00Z'],
+  ])('neither leaves out nor repeats a run while the clocks of %s change at %s', (zone, around) => {
+    const at = Date.parse(around);
+    const [from, to] = [at - 7_200_000, at + 7_200_000].map((time) => new Date(time).toISOString());
+
+    const times = matchesBetween('0 */10 * * * *', zone, from ?? '', to ?? '');
+
+    expect(times).toHaveLength(24);
+    expect(new Set(times).size).toBe(24);
+  });
+});
