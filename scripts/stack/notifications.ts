@@ -15,6 +15,8 @@ export interface NotifiedAlert {
 export interface Delivery {
   readonly status: 'firing' | 'resolved';
   readonly receiver: string;
+  /** Identifies the group: a pager keeps one incident for it. */
+  readonly groupKey: string;
   readonly alerts: readonly NotifiedAlert[];
 }
 

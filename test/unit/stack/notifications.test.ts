@@ -12,7 +12,12 @@ function farmDown(status: NotifiedAlert['status'], farm: string): NotifiedAlert 
   };
 }
 
-const delivery = (...alerts: readonly NotifiedAlert[]) => ({ status: 'firing' as const, receiver: 'page', alerts });
+const delivery = (...alerts: readonly NotifiedAlert[]) => ({
+  status: 'firing' as const,
+  receiver: 'page',
+  groupKey: '',
+  alerts,
+});
 
 describe('the lines of notifications', () => {
   it('say when, how, how urgent, what, where, why and to whom', () => {
