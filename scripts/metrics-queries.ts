@@ -113,7 +113,7 @@ export const gatewayQueries: readonly ExampleQuery[] = [
   },
   {
     asks: 'open change requests',
-    query: 'sum by (state) (zlb_admin_change_requests)',
+    query: 'sum by (state) (zlb_admin_change_requests_open)',
   },
 ];
 

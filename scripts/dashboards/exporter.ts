@@ -343,7 +343,7 @@ function changeRequests(): Section {
         unit: 'short',
         width: 10,
         stacked: true,
-        queries: { '{{state}}': `sum by (state) (${exporterSeries('zlb_admin_change_requests')})` },
+        queries: { '{{state}}': `sum by (state) (${exporterSeries('zlb_admin_change_requests_open')})` },
         empty: 'None is open.',
       }),
       lines({

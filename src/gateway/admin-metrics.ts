@@ -37,7 +37,7 @@ export const adminMetricFamilies = {
     help: 'Unix time at which the audit was last written (this exporter).',
   },
   changeRequests: {
-    name: 'zlb_admin_change_requests',
+    name: 'zlb_admin_change_requests_open',
     help: 'Change requests that are open, by state (this exporter).',
     labelNames: ['state'],
   },

@@ -147,19 +147,14 @@ export async function renderRegistry(registry: Registry): Promise<string> {
 
 /**
  * Makes OpenMetrics of classic text: counter families are named without their suffix, samples stay
- * as they are. A counter whose name without suffix is taken has no type there.
+ * as they are. No two families may have one name without suffix; a test checks it.
  */
 export function inFormat(classic: string, format: Format): string {
   if (format === 'text') return classic;
-  const types = new Map([...classic.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
-  const isCounter = (name: string): boolean => types.get(`${name}_total`) === 'counter';
-  return classic
-    .replaceAll(/^(# TYPE (\S+)_total )counter$/gm, (line, start: string, name: string) =>
-      types.has(name) ? `${start}unknown` : line,
-    )
-    .replaceAll(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, name: string) =>
-      isCounter(name) && !types.has(name) ? `${start}${name} ` : line,
-    );
+  const counters = new Set([...classic.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => name));
+  return classic.replaceAll(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, name: string) =>
+    counters.has(name) ? `${start}${name} ` : line,
+  );
 }
 
 /** Corrects `Nan` of prom-client 15.1.3. */

@@ -88,6 +88,12 @@ describe('every zlb_ family', () => {
     expect(lines.filter((line) => line.includes('none of prom-client'))).toEqual([]);
   });
 
+  it('has a name that no other has without its suffix: OpenMetrics names a counter without `_total`', () => {
+    const plain = [...names].map((name) => name.replace(/_(?:total|created|info|bucket|sum|count)$/, ''));
+
+    expect(plain.filter((name, index) => plain.indexOf(name) !== index)).toEqual([]);
+  });
+
   it('of a golden file or docs/metrics.md is one of them', () => {
     const documented = [...read('docs/metrics.md').matchAll(/`(zlb_\w+)`/g)].map(([, name = '']) => name);
 

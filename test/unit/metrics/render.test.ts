@@ -170,13 +170,6 @@ describe('HELP and TYPE', async () => {
     expect(header).toBe('# HELP calls_total Calls with a \\\\ and a\\nnewline (a test).\n# TYPE calls_total counter\n');
     expect(inFormat(header, 'openmetrics')).toContain('# TYPE calls counter\n');
   });
-
-  it('name no two families alike: a counter keeps its name in OpenMetrics where a gauge has it without suffix', () => {
-    const classic =
-      '# HELP calls Open ones.\n# TYPE calls gauge\ncalls 1\n# HELP calls_total All.\n# TYPE calls_total counter\ncalls_total 2\n';
-
-    expect(inFormat(classic, 'openmetrics')).toBe(classic.replace('calls_total counter', 'calls_total unknown'));
-  });
 });
 
 describe('any reading', async () => {
