@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { givenPrometheus } from '../support/monitoring.ts';
+import { givenDemonstration } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const hasPrometheus = isThere('prometheus');
+const demonstration = givenDemonstration();
+
+it.skipIf(!hasPrometheus)(
+  'Prometheus stores the same series and types in each format that it asks for',
+  async () => {
+    const { host } = new URL(demonstration());
+    const jobs = settings().map(
+      (setting, index) => `  - { job_name: zlb-${index}, static_configs: [{ targets: ['${host}'] }], ${setting} }`,
+    );
+    const prometheus = await givenPrometheus(
+      `global: { scrape_interval: 1s, scrape_timeout: 1s }\nscrape_configs:\n${jobs.join('\n')}\n`,
+    );
+    await until(
+      () => prometheus.query('count_over_time(up[1m]) > 5'),
+      (seen) => seen.length === jobs.length,
+      40_000,
+    );
+
+    expect(await prometheus.query('up != 1')).toEqual([]);
+    const counted = await prometheus.query('count by (job) ({__name__=~"zlb_.+", __name__!~"zlb_exporter_build_.+"})');
+    expect(new Set(counted.map(({ value }) => value)).size).toBe(1);
+    const response = await fetch(`${prometheus.url}/api/v1/targets/metadata?limit=100000`);
+    const { data } = (await response.json()) as { data: readonly { metric: string; type: string }[] };
+    expect(data.length).toBeGreaterThan(100);
+    expect(data.filter(({ type }) => type === 'unknown')).toEqual([]);
+    expect(prometheus.log().filter((line) => /level=(warn|error)/i.test(line))).toEqual([]);
+  },
+  120_000,
+);
+
+/** Settings of a job for each format; Prometheus 2 asks for OpenMetrics, compressed. */
+function settings(): readonly string[] {
+  const isFirst = execFileSync('prometheus', ['--version'], { encoding: 'utf8' }).includes('version 2.');
+  const protocols = ['PrometheusText0.0.4', 'OpenMetricsText1.0.0', 'PrometheusProto, OpenMetricsText1.0.0'];
+  const chosen = protocols.flatMap((each) =>
+    ['true', 'false'].map((isOn) => `scrape_protocols: [${each}], enable_compression: ${isOn}`),
+  );
+  return ['scheme: http', ...(isFirst ? [] : chosen)];
+}
