@@ -83,7 +83,6 @@ export const rooms: Readonly<Record<string, Room>> = {
 };
 
 const folders = Object.keys(rooms);
-const demonstration = ['app', 'commands'];
 
 export default defineConfig({
   plugins: ['typescript', 'unicorn', 'import', 'promise', 'node', 'vitest', 'oxc'],
@@ -130,17 +129,15 @@ export default defineConfig({
       refuse({
         files: `src/${folder}/**`,
         folders: [...folders, 'simulator'].filter(
-          (other) =>
-            other !== folder &&
-            other !== 'lib' &&
-            !imports.includes(other) &&
-            !(other === 'simulator' && demonstration.includes(folder)),
+          (other) => other !== folder && other !== 'lib' && !imports.includes(other),
         ),
+        // Started when it is asked for.
+        modules: folder === 'commands' ? ['!**/simulator/demonstration/demonstration.ts'] : [],
         message: `Floor ${floor}: src/${folder} may import ${['lib', ...imports].join(', ')} (docs/architecture.md).`,
       }),
     ),
     refuse({
-      files: 'simulator/**',
+      files: 'simulator/{*,{replies,scenes}/*}.ts',
       folders: folders.filter((folder) => folder !== 'lib' && folder !== 'appliance'),
       // So that it cannot repeat a mistake of the client.
       modules: ['**/appliance/*.ts', '!**/appliance/route.ts'],

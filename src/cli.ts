@@ -20,7 +20,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['init', async () => (await import('./commands/init/init.ts')).init],
   ['plugin', async () => (await import('./commands/plugin/plugin.ts')).plugin],
-  ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
+  ['simulate', async () => (await import('../simulator/demonstration/simulate.ts')).simulate],
   ['token', async () => (await import('./commands/token.ts')).token],
 ]);
 const withoutArguments: readonly string[] = ['check', 'healthcheck', 'token'];

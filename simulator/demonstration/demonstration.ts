@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings } from '../app/load-settings.ts';
-import type { WebSettings } from '../config/web-settings.ts';
-import { type Daemon, type DaemonParts, startDaemon } from '../app/daemon.ts';
-import { ListenError } from '../http/listen.ts';
-import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
-import { type CommandContext, defaultListenAddress, untilStopped } from './command.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
+import type { WebSettings } from '../../src/config/web-settings.ts';
+import { type Daemon, type DaemonParts, startDaemon } from '../../src/app/daemon.ts';
+import { ListenError } from '../../src/http/listen.ts';
+import { type DemonstrationAppliance, startDemonstration } from '../demo.ts';
+import { type CommandContext, defaultListenAddress, untilStopped } from '../../src/commands/command.ts';
 import { demonstrationGreeting } from './greeting.ts';
-import { createLog } from './log.ts';
-import { makeToken } from './token.ts';
+import { createLog } from '../../src/commands/log.ts';
+import { makeToken } from '../../src/commands/token.ts';
 
 const defaultGatewayAddress = '127.0.0.1:9445';
 

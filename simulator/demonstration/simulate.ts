@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { errorCode, isRecord } from '../lib/check.ts';
-import { type Demonstration, startDemonstration } from '../../simulator/demo.ts';
-import { createTlsMaterial, type TlsMaterial, tlsMaterialOf } from '../../simulator/tls.ts';
-import { type Command, untilStopped } from './command.ts';
-import { UsageError } from './usage-error.ts';
+import { errorCode, isRecord } from '../../src/lib/check.ts';
+import { type Demonstration, startDemonstration } from '../demo.ts';
+import { createTlsMaterial, type TlsMaterial, tlsMaterialOf } from '../tls.ts';
+import { type Command, untilStopped } from '../../src/commands/command.ts';
+import { UsageError } from '../../src/commands/usage-error.ts';
 
 /** Only the simulated appliances, for trying another client or a configuration on them. */
 export const simulate: Command = async ({ arguments: [folder, ...more], stopped, say, env }) => {
