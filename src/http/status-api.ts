@@ -2,6 +2,7 @@ import { finished, Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { createTimeSlice } from '../lib/time.ts';
+import { applianceProblems } from '../judgement/appliance.ts';
 import type { Fleet } from '../poller/fleet.ts';
 import type { ApplianceStatus } from '../poller/status.ts';
 import type { SchemaTypes } from './create-app.ts';
@@ -56,6 +57,7 @@ export interface StatusApiParts {
   readonly build: { readonly version: string };
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
+  readonly now: () => number;
 }
 
 const path = '/api/status';
@@ -72,15 +74,16 @@ const maxMs = 30_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { fleet, shardWatching, build, isDemonstration }: StatusApiParts,
+  { fleet, shardWatching, build, isDemonstration, now }: StatusApiParts,
 ): void {
   /** JSON by status: an unchanged appliance keeps its status object, and so its text. */
   const texts = new WeakMap<ApplianceStatus, string>();
 
+  /** Judges at each request: a certificate comes nearer to its end without a new reading. */
   function textOf(appliance: ApplianceStatus): string {
     const text = texts.get(appliance) ?? toJson(appliance);
     texts.set(appliance, text);
-    return text;
+    return `${text.slice(0, -1)},"problems":${JSON.stringify(applianceProblems(appliance, now()))}}`;
   }
 
   async function* inPieces(head: object, appliances: readonly ApplianceStatus[]): AsyncGenerator<string> {

@@ -11,7 +11,7 @@ async function ask(ageMs: number, collectors: readonly string[]) {
   const atMs = Date.now() - ageMs;
   const state = { up: true, deactivated: false, breaker: 'closed' };
   const read = { lastSuccessMs: atMs - 1_000, intervalMs: 30_000, isStale: false, isSupported: true };
-  const appliance = { name: 'lb-1', ...state, collectors: collectors.map((name) => ({ name, ...read })) };
+  const appliance = { name: 'lb-1', ...state, problems: [], collectors: collectors.map((name) => ({ name, ...read })) };
   const server = createServer((_, response) => {
     response.setHeader('date', new Date(atMs).toUTCString());
     response.end(JSON.stringify({ demonstration: false, appliances: [appliance] }));

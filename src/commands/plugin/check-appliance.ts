@@ -1,8 +1,9 @@
-import { overdue, type Seen } from './exporter-reply.ts';
+import { findingOf, overdue, problemsAbout, type Seen } from './exporter-reply.ts';
 import { type Finding, NothingKnown, type CheckResult } from './check-result.ts';
 
 /** Whether an appliance answers, and is read completely. */
-export function checkAppliance({ appliance, nowMs }: Seen): CheckResult {
+export function checkAppliance(seen: Seen): CheckResult {
+  const { appliance, nowMs } = seen;
   const { name, up, breaker, collectors } = appliance;
   if (up == null) throw new NothingKnown(`${name} has not answered since the exporter was started`);
   const supported = collectors.filter(({ isSupported }) => isSupported);
@@ -14,7 +15,9 @@ export function checkAppliance({ appliance, nowMs }: Seen): CheckResult {
     return text === undefined ? [] : [{ state: isWaiting ? 'UNKNOWN' : 'WARNING', text }];
   });
   const refused = collectors.some(({ failure }) => failure?.reason === 'unauthorized');
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...problemsAbout(seen, 'appliance'), ...problemsAbout(seen, 'activation')]
+    .filter(({ level }) => level === 'critical')
+    .map(findingOf);
   if (refused) findings.push({ state: 'WARNING', text: `${name} refuses the API key` });
   else if (!up || breaker !== 'closed') findings.push({ state: 'WARNING', text: `${name} does not answer` });
   return {

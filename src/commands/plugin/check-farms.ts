@@ -1,17 +1,35 @@
 import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
-import { type MonitoredFarm, overdue, requireFresh, type Seen } from './exporter-reply.ts';
-import { type CheckResult, type Finding, type Limits, NothingKnown, rangesOf, stateBy } from './check-result.ts';
+import { findingOf, type MonitoredFarm, overdue, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
+import {
+  type CheckResult,
+  type Finding,
+  hasLimits,
+  type Limits,
+  NothingKnown,
+  rangesOf,
+  stateBy,
+} from './check-result.ts';
 
-/** Whether farms serve their clients, and how many of their backends are up. */
-export function checkFarms(seen: Seen, glob: string, { warning = 100, critical }: Limits): CheckResult {
+/** Alerts on some backends, which `-w` and `-c` replace. */
+const ofSomeBackends = ['ZlbBackendDown', 'ZlbFarmDegraded'];
+
+/**
+ * Whether farms serve their clients, as the exporter judges; `-w` and `-c` are for the percentage
+ * of backends that are up.
+ */
+export function checkFarms(seen: Seen, glob: string, limits: Limits): CheckResult {
   const farms = farmsOf(seen, glob);
   const { appliance, nowMs } = seen;
+  const byLimits = hasLimits(limits);
   const reading = appliance.collectors.find(({ name }) => name === 'backends');
   const late = reading && overdue(reading, nowMs);
-  const limits = { warning, critical };
+  const byFarm = Map.groupBy(problemsAbout(seen, 'farm'), ({ labels }) => labels?.['farm']);
   const findings = farms.flatMap((farm): readonly Finding[] => {
-    const found = farmFindings(farm, limits, reading !== undefined);
+    const problems = byFarm.get(farm.name) ?? [];
+    const kept = byLimits ? problems.filter(({ alert }) => !ofSomeBackends.includes(alert)) : problems;
+    const isDown = kept.some(({ level }) => level === 'critical');
+    const found = [...kept.map(findingOf), ...(byLimits && !isDown ? shareFindings(farm, limits) : [])];
     return found.length > 0 || late === undefined ? found : [{ state: 'UNKNOWN', text: `farm ${farm.name}: ${late}` }];
   });
   const backends = farms.flatMap((farm) => farm.backends ?? []);
@@ -31,12 +49,12 @@ export function checkFarms(seen: Seen, glob: string, { warning = 100, critical }
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
 export function checkConnections(seen: Seen, glob: string, limits: Limits): CheckResult {
   const farms = farmsOf(seen, glob);
-  const hasLimits = limits.warning !== undefined || limits.critical !== undefined;
+  const byLimits = hasLimits(limits);
   const findings = farms.flatMap(({ name, state, established, pending }): readonly Finding[] => {
-    if (state === 'unknown' || established == null || (pending == null && !hasLimits))
+    if (state === 'unknown' || established == null || (pending == null && !byLimits))
       return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known` }];
     const text = `farm ${name} has ${established} established and ${pending ?? 'an unknown number of'} pending connections`;
-    if (hasLimits) return [{ state: stateBy(limits, established, 'at most'), text }];
+    if (byLimits) return [{ state: stateBy(limits, established, 'at most'), text }];
     const { pendingConnections, pendingConnectionsRatio } = alertThresholds;
     const isMany = (pending ?? 0) > pendingConnections && (pending ?? 0) > pendingConnectionsRatio * established;
     return [{ state: isMany ? 'WARNING' : 'OK', text }];
@@ -70,36 +88,16 @@ function farmsOf(seen: Seen, glob: string): readonly MonitoredFarm[] {
   return found;
 }
 
-function farmFindings(farm: MonitoredFarm, limits: Limits, readsBackends: boolean): readonly Finding[] {
-  const { name, state, profile, backends } = farm;
-  if (state === 'down') return [{ state: 'CRITICAL', text: `farm ${name} is down` }];
-  if (state === 'critical') return [{ state: 'CRITICAL', text: `farm ${name} is critical: it has no backend` }];
-  if (!knownStates.has(state)) return [{ state: 'UNKNOWN', text: `the state of farm ${name} is not known` }];
-  const services = Map.groupBy(backends ?? [], ({ service }) => service);
-  const found = [...services].flatMap(([service, list]) =>
-    serviceFinding(`${service ? `service ${service} of ` : ''}farm ${name}`, list, limits),
-  );
-  if (state === 'needed_restart') found.push({ state: 'WARNING', text: `farm ${name} waits for a restart` });
-  const areAllUp = (backends ?? []).every((backend) => backend.state === 'up');
-  if (state === 'problem' && areAllUp)
-    found.push({ state: 'WARNING', text: `farm ${name} has a problem: some of its backends are down` });
-  // A datalink farm has no statistics of its backends.
-  if (readsBackends && !backends && profile !== 'datalink')
-    found.push({ state: 'UNKNOWN', text: `the backends of farm ${name} are not known` });
-  return found;
-}
-
-const knownStates: ReadonlySet<string> = new Set(['up', 'problem', 'maintenance', 'needed_restart']);
-
-/** Judges the share of backends that are up; those in maintenance do not count. */
-function serviceFinding(where: string, backends: readonly { readonly state: string }[], limits: Limits): Finding[] {
-  const count = (state: string): number => backends.filter((each) => each.state === state).length;
-  const [up, unknown] = [count('up'), count('unknown')];
-  const wanted = backends.length - count('maintenance');
-  if (unknown === backends.length) return [{ state: 'UNKNOWN', text: `the backends of ${where} are not known` }];
-  if (up === 0) return [{ state: 'CRITICAL', text: `no backend of ${where} is up` }];
-  const state = stateBy(limits, (100 * up) / wanted, 'at least');
-  const text = `${up} of ${counted(wanted, 'backend')} of ${where} ${up === 1 ? 'is' : 'are'} up`;
-  if (state === 'OK') return [];
-  return [{ state: unknown > 0 && up + unknown === wanted ? 'UNKNOWN' : state, text }];
+/** Compares the percentage of backends that are up, without those in maintenance, with limits. */
+function shareFindings({ name, backends }: MonitoredFarm, limits: Limits): readonly Finding[] {
+  return [...Map.groupBy(backends ?? [], ({ service }) => service)].flatMap(([service, list]) => {
+    const count = (state: string): number => list.filter((each) => each.state === state).length;
+    const [up, unknown] = [count('up'), count('unknown')];
+    const wanted = list.length - count('maintenance');
+    const state = stateBy(limits, (100 * up) / wanted, 'at least');
+    if (state === 'OK') return [];
+    const where = `${service ? `service ${service} of ` : ''}farm ${name}`;
+    const text = `${up} of ${counted(wanted, 'backend')} of ${where} ${up === 1 ? 'is' : 'are'} up`;
+    return [{ state: unknown > 0 && up + unknown === wanted ? 'UNKNOWN' : state, text }];
+  });
 }

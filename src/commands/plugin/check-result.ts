@@ -69,6 +69,11 @@ export interface Limits {
   readonly critical: number | undefined;
 }
 
+/** Returns true if `-w` or `-c` was given. */
+export function hasLimits({ warning, critical }: Limits): boolean {
+  return warning !== undefined || critical !== undefined;
+}
+
 /** Which values are good: those of at least the limit, or of at most the limit. */
 export type GoodValues = 'at least' | 'at most';
 

@@ -1,8 +1,16 @@
 import { expiryWindow, type Validity } from '../../lib/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type MonitoredCertificate, requireFresh, type Seen } from './exporter-reply.ts';
-import { type CheckResult, type Finding, type Limits, NothingKnown, rangesOf, stateBy } from './check-result.ts';
+import { findingOf, type MonitoredCertificate, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
+import {
+  type CheckResult,
+  type Finding,
+  hasLimits,
+  type Limits,
+  NothingKnown,
+  rangesOf,
+  stateBy,
+} from './check-result.ts';
 
 const dayMs = 86_400_000;
 
@@ -19,27 +27,37 @@ export function checkCertificates(seen: Seen, glob: string, limits: Limits): Che
   const ends = found.flatMap(({ notAfterSeconds }) => notAfterSeconds ?? []);
   const firstEnd = ends.length === 0 ? undefined : Math.min(...ends);
   const count = `${counted(found.length, 'certificate')} of ${appliance.name}`;
+  const byFile = Map.groupBy(problemsAbout(seen, 'certificate'), ({ labels }) => labels?.['file']);
   return {
-    findings: found.map((certificate) => certificateFinding(certificate, nowMs, limits)),
+    findings: found.flatMap((certificate) => {
+      const problems = byFile.get(certificate.file) ?? [];
+      return findingsByDays(certificate, nowMs, limits) ?? problems.map(findingOf);
+    }),
     otherwise: firstEnd === undefined ? count : `${count}; the first ${endText({ notAfterSeconds: firstEnd }, nowMs)}`,
     measures: daysLeft(firstEnd, nowMs, limits),
   };
 }
 
-function certificateFinding(certificate: MonitoredCertificate, nowMs: number, limits: Limits): Finding {
-  const { file, state, isUnreadable, usedBy } = certificate;
+/**
+ * Judges a certificate by `-w` and `-c` instead of the windows of the alerts; undefined without
+ * them, and where they say nothing: before its beginning, after its end, or where the end is not
+ * known.
+ */
+function findingsByDays(
+  certificate: MonitoredCertificate,
+  nowMs: number,
+  limits: Limits,
+): readonly Finding[] | undefined {
+  const { file, usedBy } = certificate;
   const validity = validityOf(certificate);
-  if (isUnreadable || !validity) return { state: 'UNKNOWN', text: `certificate ${file} cannot be read` };
-  // If it is not known which farms use it, it counts as used.
-  const isUsed = usedBy == null || usedBy.length > 0;
-  const text = `certificate ${file} ${endText(validity, nowMs)}${isUsed ? '' : ', no farm uses it'}`;
-  const expiry = stateOfEnd(validity, nowMs, limits);
-  if (isUsed && (validity.notBeforeSeconds ?? 0) * 1_000 > nowMs)
-    return { state: 'CRITICAL', text: `certificate ${file} is not valid yet` };
-  if (expiry === 'CRITICAL') return { state: isUsed ? 'CRITICAL' : 'WARNING', text };
-  if (expiry === 'WARNING' && isUsed) return { state: 'WARNING', text };
-  if (state === 'invalid') return { state: 'WARNING', text: `certificate ${file} does not load` };
-  return { state: 'OK', text };
+  if (!hasLimits(limits) || !validity || validity.notAfterSeconds * 1_000 <= nowMs) return undefined;
+  if ((validity.notBeforeSeconds ?? 0) * 1_000 > nowMs) return undefined;
+  const state = stateOfEnd(validity, nowMs, limits);
+  const text = `certificate ${file} ${endText(validity, nowMs)}`;
+  if (state === 'OK') return [];
+  if (usedBy == null) return [{ state: 'UNKNOWN', text: `${text}; which farms use it is not known` }];
+  if (usedBy.length > 0) return [{ state, text }];
+  return state === 'CRITICAL' ? [{ state: 'WARNING', text: `${text}, no farm uses it` }] : [];
 }
 
 /** Whether an appliance is activated, and for how long. */
@@ -79,7 +97,7 @@ function validityOf(dates: Pick<MonitoredCertificate, 'notBeforeSeconds' | 'notA
 function stateOfEnd(validity: Validity, nowMs: number, limits: Limits): 'OK' | 'WARNING' | 'CRITICAL' {
   const leftMs = validity.notAfterSeconds * 1_000 - nowMs;
   if (leftMs <= 0) return 'CRITICAL';
-  if (limits.warning !== undefined || limits.critical !== undefined) return stateBy(limits, leftMs / dayMs, 'at least');
+  if (hasLimits(limits)) return stateBy(limits, leftMs / dayMs, 'at least');
   const window = expiryWindow(validity, nowMs);
   if (window === undefined) return 'OK';
   return window === 'imminent' ? 'CRITICAL' : 'WARNING';

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { NothingKnown } from './check-result.ts';
+import { type Finding, NothingKnown } from './check-result.ts';
 
 /** Left out, or null where it is not known. */
 const unlessUnknown = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -20,8 +20,6 @@ const MonitoredFarm = Type.Object({
 const MonitoredCertificate = Type.Object({
   file: Type.String(),
   kind: Type.String(),
-  state: Type.String(),
-  isUnreadable: Type.Boolean(),
   notBeforeSeconds: unlessUnknown(Type.Number()),
   notAfterSeconds: unlessUnknown(Type.Number()),
   usedBy: unlessUnknown(Type.Array(Type.String())),
@@ -43,6 +41,16 @@ const MonitoredCollector = Type.Object({
   failure: unlessUnknown(Type.Object({ reason: Type.String() })),
 });
 
+/** A judgement of the exporter; the status page shows the same ones. */
+const MonitoredProblem = Type.Object({
+  level: Type.Enum(['critical', 'warning', 'unknown']),
+  about: Type.String(),
+  title: Type.String(),
+  meaning: Type.String(),
+  alert: Type.String(),
+  labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+
 const MonitoredAppliance = Type.Object({
   name: Type.String(),
   up: unlessUnknown(Type.Boolean()),
@@ -52,6 +60,7 @@ const MonitoredAppliance = Type.Object({
   certificates: unlessUnknown(Type.Array(MonitoredCertificate)),
   activation: unlessUnknown(MonitoredActivation),
   collectors: Type.Array(MonitoredCollector),
+  problems: Type.Array(MonitoredProblem),
 });
 
 /** The part of `/api/status` that the plug-in reads. */
@@ -62,6 +71,7 @@ export const ExporterReply = Type.Object({
 
 export type ExporterReply = Static<typeof ExporterReply>;
 export type MonitoredFarm = Static<typeof MonitoredFarm>;
+export type MonitoredProblem = Static<typeof MonitoredProblem>;
 export type MonitoredCertificate = Static<typeof MonitoredCertificate>;
 
 /** An appliance as the exporter sees it, and when that was, by the exporter's clock. */
@@ -89,4 +99,18 @@ export function requireFresh({ appliance, nowMs }: Seen, name: string): void {
   if (!collector.isSupported) throw new NothingKnown(`${appliance.name} does not offer ${name}`);
   const problem = overdue(collector, nowMs);
   if (problem !== undefined) throw new NothingKnown(`${appliance.name}: ${problem}`);
+}
+
+/** Returns the problems of a kind of object, the worst first. */
+export function problemsAbout({ appliance }: Seen, about: string): readonly MonitoredProblem[] {
+  return appliance.problems.filter((problem) => problem.about === about);
+}
+
+/** Returns a judgement of the exporter as a finding of the plug-in. */
+export function findingOf({ level, title, meaning }: MonitoredProblem): Finding {
+  const states = { critical: 'CRITICAL', warning: 'WARNING', unknown: 'UNKNOWN' } as const;
+  return {
+    state: states[level],
+    text: `${title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}: ${meaning.replace(/\.$/, '')}`,
+  };
 }

@@ -67,6 +67,7 @@ function given(status: FleetStatus) {
     shardWatching: (name) => (name === 'lb-9' ? 2 : undefined),
     build: { version: '1.2.3' },
     isDemonstration: false,
+    now: () => 1_795_200_060_000,
   });
   onTestFinished(() => app.close());
   return { app, state, get: (query = '') => app.inject({ method: 'GET', url: `/api/status${query}` }) };
@@ -92,8 +93,12 @@ describe('GET /api/status', () => {
           version: '7.9.0',
           farms: [{ ...whole.farms?.[0], certificates: null, hasHealthCheck: null }],
           collectors: [{ ...whole.collectors[0], lastSuccessMs: null }],
+          problems: [
+            expect.objectContaining({ level: 'critical', about: 'farm', alert: 'ZlbFarmDown' }) as object,
+            expect.objectContaining({ level: 'warning', about: 'appliance', alert: 'ZlbCollectorStale' }) as object,
+          ],
         },
-        { ...(JSON.parse(JSON.stringify(appliance('lb-2'))) as object), ...unknown },
+        { ...(JSON.parse(JSON.stringify(appliance('lb-2'))) as object), ...unknown, problems: [] },
       ],
     });
   });

@@ -4,6 +4,7 @@ import { checkConnections, checkFarms } from '../../../../src/commands/plugin/ch
 import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
 import type { Seen } from '../../../../src/commands/plugin/exporter-reply.ts';
 import { NothingKnown, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
+import { applianceProblems } from '../../../../src/judgement/appliance.ts';
 import type { ApplianceStatus, BackendStatus } from '../../../../src/poller/status.ts';
 import {
   applianceStatus,
@@ -22,7 +23,8 @@ const collectors = ['farms', 'backends', 'certificates', 'activation'].map((name
 /** An appliance as the exporter sends it. */
 function seen(given: Partial<ApplianceStatus>): Seen {
   const status = applianceStatus({ name: 'lb-1', collectors, ...given });
-  return { appliance: JSON.parse(JSON.stringify(status)) as Seen['appliance'], isDemonstration: false, nowMs };
+  const reply = JSON.stringify({ ...status, problems: applianceProblems(status, nowMs) });
+  return { appliance: JSON.parse(reply) as Seen['appliance'], isDemonstration: false, nowMs };
 }
 
 /** The state, also where nothing is known. */
@@ -35,6 +37,7 @@ function stateOf(check: () => CheckResult): string {
   }
 }
 
+const unreachable = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
 const backends = (...states: readonly string[]): readonly BackendStatus[] =>
   states.map((state, index) => backendStatus({ backend: `10.0.0.${index}:80`, state }));
 
@@ -44,8 +47,8 @@ describe('the check of farms', () => {
     ['stopped', { state: 'down', backends: undefined }, 'CRITICAL'],
     ['critical', { state: 'critical' }, 'CRITICAL'],
     ['waiting for a restart', { state: 'needed_restart' }, 'WARNING'],
-    ['in an unknown state', { state: 'unknown' }, 'UNKNOWN'],
-    ['in a state of a later release', { state: 'sleeping' }, 'UNKNOWN'],
+    ['in an unknown state', { state: 'unknown' }, 'WARNING'],
+    ['unreachable from the exporter', { probe: unreachable }, 'CRITICAL'],
     ['with one backend down', { backends: backends('up', 'up', 'up', 'down') }, 'WARNING'],
     ['with one backend in maintenance', { backends: backends('up', 'maintenance') }, 'OK'],
     ['with all backends in maintenance', { backends: backends('maintenance', 'maintenance') }, 'CRITICAL'],
@@ -80,7 +83,17 @@ describe('the check of farms', () => {
       ),
     );
 
-    expect(line).toBe('CRITICAL - no backend of service api of farm shop is up | farms=2 backends=5 backends_up=4');
+    expect(line).toBe(
+      'CRITICAL - no backend is up in service api of farm shop: Its clients get errors. 10.0.0.9:80 is down | farms=2 backends=5 backends_up=4',
+    );
+  });
+
+  it('does not say of a critical farm that it has no backend, if it has some', () => {
+    const farms = [farmStatus({ name: 'shop', state: 'critical', backends: backends('down', 'down') })];
+
+    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
+      /^CRITICAL - farm shop is critical: It runs on .*, but none of its backends is up: .* \| farms=1 backends=2 backends_up=0$/,
+    );
   });
 
   it('finds farms by a pattern, and knows nothing without one', () => {
@@ -155,10 +168,11 @@ describe('the check of certificates', () => {
     ['ended, without a known beginning', { ...ending(-2, 398), notBeforeSeconds: undefined }, 'CRITICAL'],
     ['about to end and unused', { ...ending(2, 398), usedBy: [] }, 'WARNING'],
     ['not renewed in time and unused', { ...ending(20, 398), usedBy: [] }, 'OK'],
-    ['about to end, of unknown use', { ...ending(2, 398), usedBy: undefined }, 'CRITICAL'],
+    ['about to end, of unknown use', { ...ending(2, 398), usedBy: undefined }, 'WARNING'],
+    ['not renewed in time, of unknown use', { ...ending(20, 398), usedBy: undefined }, 'UNKNOWN'],
     ['not valid yet', { notBeforeSeconds: nowMs / 1_000 + 60 }, 'CRITICAL'],
     ['invalid', { state: 'invalid' }, 'WARNING'],
-    ['unreadable', { isUnreadable: true, notAfterSeconds: undefined }, 'UNKNOWN'],
+    ['unreadable', { isUnreadable: true, notAfterSeconds: undefined }, 'WARNING'],
   ])('judges one that is %s as the alerts do', (_, given, state) => {
     expect(byAlerts(given)).toBe(state);
   });
@@ -205,11 +219,14 @@ describe('the check of the activation', () => {
 
 describe('the check of an appliance', () => {
   const failing = collectorStatus({ name: 'farms', failure: { reason: 'timeout', sinceMs: nowMs } });
+  const forbidden = collectorStatus({ name: 'farms', failure: { reason: 'forbidden', sinceMs: nowMs } });
 
   it.each([
     ['answers', {}, 'OK'],
     ['has not answered yet', { up: undefined }, 'UNKNOWN: lb-1 has not answered since the exporter was started'],
     ['does not answer', { up: false }, 'WARNING'],
+    ['may read no farm', { farms: undefined, collectors: [forbidden] }, 'CRITICAL'],
+    ['is deactivated', { deactivated: true, farms: undefined }, 'CRITICAL'],
     ['has just stopped answering', { breaker: 'open' }, 'WARNING'],
     [
       'is read too late',
@@ -254,8 +271,8 @@ describe('every check', () => {
   it('writes one line without a bar in its text, whatever an appliance calls its things', () => {
     const farms = [farmStatus({ name: 'a|b=1\nc', state: 'down' })];
 
-    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toBe(
-      'CRITICAL - farm a/b=1 c is down | farms=1 backends=2 backends_up=2',
+    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
+      /^CRITICAL - farm a\/b=1 c is down: [^|]* \| farms=1 backends=2 backends_up=2$/,
     );
   });
 
@@ -264,7 +281,7 @@ describe('every check', () => {
     const farms = [farmStatus({ name: 'odd', state: 'unknown' }), ...down];
 
     expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
-      /^CRITICAL - farm a is down; .*; farm e is down; 2 more \|/,
+      /^CRITICAL - farm a is down: .*; farm e is down: [^;]*; 2 more \|/,
     );
   });
 });
