@@ -37,10 +37,12 @@ export function inPairs(digits: string): string {
 
 /**
  * Returns the command that prints the fingerprint on the appliance itself, where nobody is in
- * between.
+ * between. From outside, another port may lead to that of its web interface.
  */
 export function ownFingerprintCommand(port: number): string {
-  return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256`;
+  const note =
+    port === defaultPort ? '' : `    # if ${port} leads to another port of it: that one, usually ${defaultPort}`;
+  return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256${note}`;
 }
 
 /** The web interface of an appliance. */

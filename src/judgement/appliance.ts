@@ -79,8 +79,8 @@ function interfaceProblem(appliance: string, { name, state, sinceMs }: Interface
  * ends.
  */
 function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem | undefined {
-  const { name: appliance, activation, deactivated } = status;
-  if (deactivated || activation?.status === 'deactivated') {
+  const { name: appliance, activation } = status;
+  if (isDeactivated(status)) {
     return {
       about: 'activation',
       level: 'critical',
@@ -113,6 +113,13 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
     meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
     alert: window === 'imminent' ? 'ZlbActivationExpiryImminent' : 'ZlbActivationExpirySoon',
   };
+}
+
+/** Returns true also before the activation was read, if the farms are refused with 402. */
+function isDeactivated({ deactivated, activation, farms, collectors }: ApplianceStatus): boolean {
+  if (deactivated || activation?.status === 'deactivated') return true;
+  const reading = collectors.find(({ name }) => name === 'farms');
+  return farms === undefined && reading?.failure?.reason === 'unlicensed';
 }
 
 /** Explained by something that is a problem of its own. */
@@ -166,11 +173,12 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
  * known of its services, and no alert of a farm can fire.
  */
 function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
-  const { name, farms, deactivated, collectors } = status;
+  const { name, farms, collectors } = status;
   const reading = collectors.find((each) => each.name === 'farms');
   const reason = reading?.failure?.reason;
   // A deactivated appliance has a problem of its own; before the first run ended nothing failed.
-  if (farms !== undefined || deactivated || !reading || (reason === undefined && !reading.isStale)) return undefined;
+  if (farms !== undefined || isDeactivated(status) || !reading || (reason === undefined && !reading.isStale))
+    return undefined;
   const isForbidden = reason === 'forbidden';
   return {
     about: 'appliance',

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -87,7 +87,7 @@ describe('the report of check', () => {
     expect(diagnosis).toBe('healthy; it can be polled as configured');
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, certificate pinned, key accepted · relianoid 8\.4\.0 enterprise /m);
     expect(out).toMatch(/^ {4}Reached {5}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
-    expect(out).toMatch(/^ {4}TLS {9}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \(\d+ days left\)$/m);
+    expect(out).toMatch(/^ {4}TLS {9}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \([\d,]+ days left\)$/m);
     expect(out).toMatch(/^ {4}Key {9}accepted, sent as ZAPI_KEY and API_KEY$/m);
     expect(out).toMatch(/^ {4}Product {5}relianoid 8\.4\.0 enterprise$/m);
     expect(out).toMatch(/^ {4}Clock {7}agrees with this machine$/m);
@@ -270,7 +270,7 @@ describe('the report of check', () => {
     const { code, out, diagnosis } = await check([{ ...entry, tls: { insecure_skip_verify: true } }]);
 
     expect(code).toBe(0);
-    expect(diagnosis).toBe('it can be polled; 1 thing to fix');
+    expect(diagnosis).toMatch(/^it can be polled; 1 thing to fix, \d things wrong on it$/);
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, TLS NOT VERIFIED, key accepted/m);
     expect(findings(out)).toMatch(
       /insecure_skip_verify is on: .*\n.*Replace it by:\n.*fingerprint_sha256: '[0-9a-f]{64}'/,
@@ -290,24 +290,62 @@ describe('the report of check', () => {
     );
   });
 
-  it('calls the key of the README healthy, although it may not read everything', async () => {
+  it('accepts the key of the README, although it may not read everything', async () => {
     const { entry } = await givenAppliance(busyWorld());
 
     const { code, out, diagnosis } = await check([{ ...entry, api_key: 'watcherkey' }]);
 
-    expect({ code, diagnosis }).toEqual({ code: 0, diagnosis: 'healthy; it can be polled as configured' });
+    expect({ code, diagnosis }).toEqual({ code: 0, diagnosis: 'it can be polled; 6 things wrong on it' });
     expect(out).toMatch(
-      /^ {4}Forbidden {3}\/certificates\/activation, \/certificates\/letsencrypt: their collectors work without them$/m,
+      /^ {4}Forbidden {3}\/certificates\/activation, \/certificates\/letsencrypt: the rest is read without them$/m,
     );
+    expect(/Polled +(.*)/.exec(out)?.[1]).not.toContain('letsencrypt');
   });
 
-  it('lists collectors without an API on this appliance, and calls the appliance healthy', async () => {
+  it('finds what the status page calls wrong, and where its runbook is', async () => {
+    const { entry } = await givenAppliance(busyWorld());
+
+    const { code, out } = await check([entry]);
+
+    expect(code).toBe(0);
+    expect(findings(out)).toMatch(/Farm \w+ is down\. The appliance says that it is down.*\n.*runbook of ZlbFarmDown/);
+  });
+
+  it('names a farm whose certificate has no file any more', async () => {
+    const [world] = healthyPair();
+    const { entry } = await givenAppliance(world);
+    for (const file of world.certificates.keys()) world.certificates.delete(file);
+
+    const { diagnosis, out } = await check([entry]);
+
+    expect(diagnosis).toMatch(/^it can be polled; \d things? wrong on it$/);
+    expect(findings(out)).toMatch(/Farm \w+ has a certificate whose file is gone\. The store does not have/);
+  });
+
+  it('says where an audit cannot be written, writes nothing into it, and fails', async () => {
+    const { entry } = await givenAppliance(healthyPair()[0]);
+    const folder = givenFolder();
+    const file = join(folder, 'new', 'audit.jsonl');
+    const admin = (path: string) => ({
+      admin: { audit_file: path, tokens: [{ name: 'alice', sha256: 'a'.repeat(64), role: 'operator' }] },
+    });
+
+    const wrong = await check([entry], admin('/proc/audit.jsonl'));
+    const right = await check([entry], admin(file));
+
+    expect(wrong.code).toBe(1);
+    expect(wrong.out).toMatch(/The audit cannot be written: .*\/proc.*name another file in admin\.audit_file/);
+    expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('lists collectors without an API on this appliance, which is nothing to fix', async () => {
     const { entry } = await givenAppliance();
 
     const { out, diagnosis } = await check([entry]);
 
     expect(out).toMatch(/^ {4}Unsupported {1}.*cluster.*: this appliance has no API for them$/m);
-    expect(diagnosis).toBe('healthy; it can be polled as configured');
+    expect(diagnosis).toMatch(/^it can be polled; \d things wrong on it$/);
   });
 
   it('says once what not to do with a deactivated appliance', async () => {
@@ -315,11 +353,9 @@ describe('the report of check', () => {
 
     const { code, out, diagnosis } = await check([entry]);
 
-    expect(code).toBe(0);
-    expect(diagnosis).toBe('it is deactivated, which hides most facts; 1 thing to fix');
-    expect(out).toMatch(/^ {4}Polled {6}activation$/m);
+    expect(code).toBe(1);
+    expect(diagnosis).toBe('it cannot be polled');
     expect(findings(out)).toMatch(/It is deactivated: .*402.*\n[^]*Do not restart its farms/);
-    expect(out.match(/\b402\b/g)).toHaveLength(1);
   });
 
   it('reports a clock that is off by more than the threshold of the alert', async () => {

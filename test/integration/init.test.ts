@@ -334,10 +334,13 @@ describe('init without a terminal', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['given.key', 'zlb.yml']);
   });
 
-  it('accepts the key of a deactivated appliance', async () => {
+  it('takes the key of a deactivated appliance, and says that nothing is known of its farms', async () => {
     const { init, keyFile } = await givenPlace(deactivatedWorld());
 
-    expect(await init('--name=lb-1', `--api-key-file=${keyFile}`)).toMatchObject({ code: 0, stderr: '' });
+    const { code, stdout, stderr } = await init('--name=lb-1', `--api-key-file=${keyFile}`);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/The appliance is deactivated \(402\): .*\nWrote /);
   });
 });
 

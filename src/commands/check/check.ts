@@ -14,7 +14,7 @@ import { finding, type Finding } from './failure-finding.ts';
 import { probeFarms } from './farm-probes.ts';
 import { findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
-import { gatewayNotes, openKeyNotes, variableNotes, webNotes } from './notes.ts';
+import { auditNote, gatewayNotes, openKeyNotes, variableNotes, webNotes } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type Report } from './report.ts';
 
@@ -56,9 +56,12 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   }
   if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
+  const audit = settings.admin && (await auditNote(settings.admin.auditFile));
+  if (audit) report.note(audit);
   const all = counted(appliances.length, 'appliance');
   if (failed > 0)
     return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
+  if (audit) return await report.end(1, { text: 'Changes through the gateway would be refused.', isWrong: true });
   const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
   return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
 }

@@ -52,9 +52,38 @@ export function failureFinding(failure: Failure, checked: ApplianceCheck): Findi
             ]
           : [`Remove the path ${url.pathname} from url.`, `Without a path, ${basePaths} are tried.`]),
       );
+    case 'forbidden':
+      return finding(
+        `The key may not read ${forbiddenIn(checked).join(', ')}. Without its farms, nothing is known of its services, and no alert on them can fire.`,
+        'Give the user of the key a role that may read them, and a group that has its farms (System > Users).',
+      );
+    case 'unlicensed':
+      return licenceFinding(checked);
+    case 'farms_unread':
+      return finding(
+        `Its farms cannot be read, so nothing is known of its services: ${failure.message}.`,
+        'Look at the log of the appliance for that call. If its release answers in an unknown way, report it',
+        'with the release and the line above.',
+      );
     case 'cancelled':
       return finding('The check was stopped before the end.', 'Run it again.');
   }
+}
+
+/** Returns the collectors that the key may not read. */
+export function forbiddenIn({ probe }: Pick<ApplianceCheck, 'probe'>): readonly string[] {
+  return probe.obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
+}
+
+/** Says what a deactivated appliance needs, and what not to do before. */
+function licenceFinding({ appliance, settings }: ApplianceCheck): Finding {
+  const throughGateway = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
+  return finding(
+    'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
+    `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
+    ...(settings.admin ? [throughGateway] : []),
+    'Do not restart its farms before that: they may not start again. ZlbApplianceDeactivated fires until then.',
+  );
 }
 
 export function keyHeadersText(keyHeader: string): string {

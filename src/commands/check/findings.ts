@@ -7,7 +7,7 @@ import { dayOf, formatDuration } from '../../lib/time.ts';
 import { packageFolder } from '../../app/build-info.ts';
 import type { FarmProbe } from './farm-probes.ts';
 import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
-import { exact, failureFinding, finding, type Finding, pinLines } from './failure-finding.ts';
+import { exact, failureFinding, finding, type Finding, forbiddenIn, pinLines } from './failure-finding.ts';
 
 const soonMs = 30 * 86_400_000;
 
@@ -20,7 +20,7 @@ export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
   }
   const all = [
     trustFindings,
-    licenceFindings,
+    problemFindings,
     obstacleFindings,
     farmFindings,
     probeFindings,
@@ -54,30 +54,23 @@ function* trustFindings({ appliance, address, shown, nowMs }: ApplianceCheck): F
     );
 }
 
-function* licenceFindings({ appliance, settings, probe }: ApplianceCheck): Findings {
-  if (probe.facts.licensed !== false) return;
-  const throughGateway = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
-  yield finding(
-    'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
-    `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
-    ...(settings.admin ? [throughGateway] : []),
-    'Do not restart its farms before that: they may not start again. ZlbApplianceDeactivated fires until then.',
-  );
+/** Makes a finding for each thing that the status page would call wrong. */
+function* problemFindings({ probe }: ApplianceCheck): Findings {
+  for (const { level, title, meaning, alert } of probe.problems)
+    if (level !== 'unknown')
+      yield finding(`${title}. ${meaning}`, `The runbook of ${alert} in docs/operations.md says what to do.`);
 }
 
 /** Makes one finding for everything that is forbidden: one role may exclude five collectors. */
-function* obstacleFindings({ probe }: ApplianceCheck): Findings {
-  const { licensed } = probe.facts;
-  // The licence has a finding of its own.
-  const obstacles = probe.obstacles.filter(({ reason }) => reason !== 'unlicensed' || licensed !== false);
-  const forbidden = obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
+function* obstacleFindings(checked: ApplianceCheck): Findings {
+  const forbidden = forbiddenIn(checked);
   if (forbidden.length > 0)
     yield finding(
       `The key may not read ${forbidden.join(', ')}.${lostBy(forbidden)}`,
       'Give the user of the key a role that may read them (System > Users), or disable the collectors:',
       exact(withoutCollectors(forbidden)),
     );
-  for (const { collector, reason, message } of obstacles)
+  for (const { collector, reason, message } of checked.probe.obstacles)
     if (reason !== 'forbidden')
       yield finding(`${collector}: ${message}.${lostBy([collector])}`, ...remedyFor(reason, collector));
 }

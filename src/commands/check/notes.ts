@@ -1,7 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { certificateEndsAtMs } from '../../http/web-policy.ts';
+import { toError } from '../../lib/check.ts';
+import { ifMissing, isThere, openRegularFile } from '../../lib/disk.ts';
 import { counted } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 
@@ -39,6 +43,26 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
     },
     ...[...certificate, ...ends].map((note) => ({ ...note, text: `  ${note.text}` })),
   ];
+}
+
+/**
+ * Tries whether the audit can be written, without a change to it; resolves to what is wrong. For a
+ * moment, makes a folder where the audit, its lock or its folder would be made.
+ */
+export async function auditNote(file: string): Promise<Note | undefined> {
+  try {
+    const handle = await openRegularFile(file, constants.O_RDWR).catch(ifMissing);
+    await handle?.close();
+    let folder = dirname(file);
+    while (!(await isThere(folder))) folder = dirname(folder);
+    await rmdir(await mkdtemp(join(folder, '.audit-check-')));
+    return undefined;
+  } catch (error) {
+    return {
+      text: `  The audit cannot be written: ${toError(error).message}. Without it every change is refused. Give ${dirname(file)} to the user of the exporter, or name another file in admin.audit_file.`,
+      isWrong: true,
+    };
+  }
 }
 
 /** Returns notes about the protection of the metrics listener and the end of its certificate. */

@@ -2,13 +2,20 @@ import type { ApplianceClient, CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
+import { certificates } from '../../collectors/certificates.ts';
+import { farmConfig } from '../../collectors/farm-config.ts';
 import { type FarmList, farms, type ListedFarm } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from '../../config/settings.ts';
 import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
+import { applianceProblems } from '../../judgement/appliance.ts';
+import type { Problem } from '../../judgement/problem.ts';
+import { describeAppliance } from '../../poller/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../poller/reading.ts';
 import { intervalOf } from '../../poller/schedule.ts';
+import type { ApplianceStatus } from '../../poller/status.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
 
@@ -20,7 +27,9 @@ interface ProbeResult {
   readonly facts: Facts;
   /** Undefined if the farms were not listed. */
   readonly farms: readonly ListedFarm[] | undefined;
-  /** Collectors that succeeded. */
+  /** The judgement of the status page about the appliance; empty if it cannot be polled. */
+  readonly problems: readonly Problem[];
+  /** Collectors that succeeded, and were allowed to read something. */
   readonly polled: readonly string[];
   /** Optional collectors for which the appliance has no API. */
   readonly unsupported: readonly string[];
@@ -32,8 +41,11 @@ interface ProbeResult {
 }
 
 export interface Failure {
-  /** `unproven`: something answers, but no answer shows that it is the API and accepts the key. */
-  readonly reason: (typeof finalReasons)[number] | 'unproven';
+  /**
+   * `unproven`: something answers, but no answer shows that it is the API and accepts the key. The
+   * last three: it answers, and its farms cannot be read.
+   */
+  readonly reason: (typeof finalReasons)[number] | 'unproven' | 'forbidden' | 'unlicensed' | 'farms_unread';
   readonly message: string;
 }
 
@@ -59,6 +71,7 @@ export async function probeAppliance({ appliance, settings, stopped }: ProbePart
   const calls: CallReport[] = [];
   const client = connectAppliance({ appliance, settings, onCall: (call) => void calls.push(call) });
   const newest = new Map<string, unknown>();
+  const readings = new Map<string, Reading>();
   const context = contextOf(client, appliance, newest, stopped);
   const polled: string[] = [];
   const unsupported: string[] = [];
@@ -75,13 +88,15 @@ export async function probeAppliance({ appliance, settings, stopped }: ProbePart
       try {
         // Without a list of farms there is no farm to read.
         if (isFarmCollector(collector) && context.facts.farms === undefined) continue;
-        const times = await tryCollector(collector, context, newest);
+        const times = await tryCollector(collector, context, newest, readings);
         const made = calls.slice(before);
+        const forbiddenCalls = made.filter(({ reason }) => reason === 'forbidden');
+        skipped.push(...forbiddenCalls.map(({ endpoint }) => endpoint));
+        if (made.length > 0 && forbiddenCalls.length === made.length) continue;
         const share = (60_000 / intervalOf(chosen.schedule)) * times;
         perMinute.calls += made.length * share;
         perMinute.seconds += secondsOf(made) * share;
         polled.push(collector.name);
-        skipped.push(...made.filter(({ reason }) => reason === 'forbidden').map(({ endpoint }) => endpoint));
       } catch (error) {
         failure = failureOf(error);
         if (failure) break;
@@ -90,12 +105,70 @@ export async function probeAppliance({ appliance, settings, stopped }: ProbePart
         else obstacles.push(obstacleOf(collector, error));
       }
     }
+    if (!failure) await readCertificatesOfFarms(context, readings);
   } finally {
     await client.close();
   }
-  failure ??= unprovenBy(calls, obstacles);
+  failure ??= unprovenBy(calls, obstacles) ?? withoutFarms(obstacles);
   const { facts } = context;
-  return { failure, calls, facts, farms: listedIn(newest), polled, unsupported, obstacles, skipped, perMinute };
+  const problems = failure ? [] : applianceProblems(statusOf(appliance, readings), Date.now());
+  return {
+    failure,
+    calls,
+    facts,
+    farms: listedIn(newest),
+    problems,
+    polled,
+    unsupported,
+    obstacles,
+    skipped,
+    perMinute,
+  };
+}
+
+/** A check is to end soon, and reads no more configurations of farms than this. */
+const maxConfigurations = 20;
+
+/** Reads which certificates HTTPS farms present: those whose file is gone cannot start again. */
+async function readCertificatesOfFarms(context: CollectContext, readings: Map<string, Reading>): Promise<void> {
+  const unread = (context.facts.farms ?? []).filter(
+    (farm) => farm.profile === 'https' && !readings.has(keyOf({ collector: farmConfig.name, farm: farm.name })),
+  );
+  if (!readings.has(certificates.name) || unread.length === 0) return;
+  const collectFarm = await farmConfig.begin(context);
+  for (const farm of unread.slice(0, maxConfigurations)) {
+    try {
+      store(readings, { collector: farmConfig.name, farm: farm.name }, await collectFarm(farm, context));
+    } catch (error) {
+      if (!(error instanceof ApplianceError)) throw error;
+      // The status then says that its certificates are not known.
+    }
+  }
+}
+
+function store(readings: Map<string, Reading>, origin: Origin, data: unknown): void {
+  readings.set(keyOf(origin), { ...origin, data, sinceMs: undefined });
+}
+
+/** Describes the appliance by what was read, as the poller does. */
+function statusOf({ name, url, labels }: ApplianceSettings, readings: ReadonlyMap<string, Reading>): ApplianceStatus {
+  const known = {
+    up: true,
+    deactivated: false,
+    breaker: 'closed',
+    series: 0,
+    seriesLeftOut: 0,
+    collectors: [],
+  } as const;
+  return describeAppliance({ name, url: url.origin, labels, readings, ...known });
+}
+
+/** Returns the failure of an appliance whose farms cannot be read. */
+function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
+  const obstacle = obstacles.find(({ collector }) => collector === farms.name);
+  if (!obstacle) return undefined;
+  const { reason, message } = obstacle;
+  return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
 }
 
 function listedIn(newest: ReadonlyMap<string, unknown>): readonly ListedFarm[] | undefined {
@@ -118,14 +191,21 @@ async function tryCollector(
   collector: Collector,
   context: CollectContext,
   newest: Map<string, unknown>,
+  readings: Map<string, Reading>,
 ): Promise<number> {
+  const { name } = collector;
   if (!isFarmCollector(collector)) {
-    newest.set(collector.name, await collector.collect(context));
+    const data = await collector.collect(context);
+    newest.set(name, data);
+    store(readings, { collector: name }, data);
     return 1;
   }
   const covered = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
   const [first] = covered;
-  if (first) await (await collector.begin(context))(first, context);
+  if (first) {
+    const data = await (await collector.begin(context))(first, context);
+    store(readings, { collector: name, farm: first.name }, data);
+  }
   return covered.length;
 }
 

@@ -51,7 +51,10 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
   if (failure) {
     const { reason, message } = failure;
     if (reason === 'unauthorized') return `reachable, but the key is refused (${message})`;
-    return reason === 'unproven' ? `reachable, but it does not answer as the API does (${message})` : message;
+    if (reason === 'unproven') return `reachable, but it does not answer as the API does (${message})`;
+    if (reason === 'forbidden') return `reachable, but the key may not read its farms (${message})`;
+    if (reason === 'unlicensed') return `reachable, but it is deactivated (${message})`;
+    return reason === 'farms_unread' ? `reachable, but its farms cannot be read (${message})` : message;
   }
   const trust = appliance.tls.fingerprintSha256
     ? 'certificate pinned'
@@ -59,19 +62,29 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
       ? 'TLS NOT VERIFIED'
       : 'TLS verified';
   const farms = facts.farms ? counted(facts.farms.length, 'farm') : 'farms unknown';
-  const cost = `${polled.length} collectors, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${perMinute.seconds.toFixed(1)} s of its time a minute`;
+  const cost = `${counted(polled.length, 'collector')}, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${secondsText(perMinute.seconds)} of its time a minute`;
   return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].join(' · ');
+}
+
+/** Returns seconds with one digit, and never none for a time that is not none. */
+function secondsText(seconds: number): string {
+  return seconds > 0 && seconds < 0.05 ? 'under 0.1 s' : `${seconds.toFixed(1)} s`;
 }
 
 /** Returns the facts about an appliance and the diagnosis. */
 function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readonly string[] {
-  const { failure, facts } = checked.probe;
-  const things = `${counted(findings.length, 'thing')} to fix`;
+  const { failure, problems } = checked.probe;
+  const wrong = problems.filter(({ level }) => level !== 'unknown').length;
+  const toFix = findings.length - wrong;
+  const things = [
+    ...(toFix > 0 ? [`${counted(toFix, 'thing')} to fix`] : []),
+    ...(wrong > 0 ? [`${counted(wrong, 'thing')} wrong on it`] : []),
+  ].join(', ');
   const diagnosis = failure
     ? 'it cannot be polled'
     : findings.length === 0
       ? 'healthy; it can be polled as configured'
-      : `${facts.licensed === false ? 'it is deactivated, which hides most facts' : 'it can be polled'}; ${things}`;
+      : `it can be polled; ${things}`;
   const rows = [...rowsOf(checked), ['Diagnosis', diagnosis] as const];
   return rows.map(([label, text]) => `${margin}${label.padEnd(labelWidth)}${text}`);
 }
@@ -100,7 +113,7 @@ function rowsOf(checked: ApplianceCheck): readonly Row[] {
     failure ? undefined : ['Polled', polled.join(', ')],
     failure ? undefined : ['Cost', costText(checked)],
     checked.farmProbes ? ['Probed', probedText(checked.farmProbes)] : undefined,
-    skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: their collectors work without them`] : undefined,
+    skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: the rest is read without them`] : undefined,
     unsupported.length > 0
       ? ['Unsupported', `${unsupported.join(', ')}: this appliance has no API for them`]
       : undefined,

@@ -38,8 +38,9 @@ export const init: Command = async (context) => {
     const given = context.flags['api-key-file'];
     const keyFile = given ?? (await newKeyFile(file, name));
     const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
-    const refused = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
+    const { refused, rights } = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
+    context.say(rights);
 
     const readFrom = await pathForExporter(file, keyFile);
     const entry = { name, url: urlOf(target), api_key_file: readFrom, fingerprintSha256 };
@@ -50,7 +51,6 @@ export const init: Command = async (context) => {
       if (given === undefined) await rm(keyFile, { force: true });
       throw error;
     }
-    context.say('The key is accepted.');
     context.say(
       `Wrote ${file}${given === undefined ? `, and the key into ${keyFile}, for its owner alone` : ''}. Next:`,
     );

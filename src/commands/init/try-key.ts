@@ -3,6 +3,8 @@ import { keyRefusal } from '../../app/connect-appliance.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { assert } from '../../lib/check.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { forbiddenIn } from '../check/failure-finding.ts';
+import { probeAppliance } from '../check/probe.ts';
 
 interface Candidate {
   readonly name: string;
@@ -11,8 +13,15 @@ interface Candidate {
   readonly fingerprintSha256: string;
 }
 
-/** Tries a key; resolves to why it does not work, and what to do about it. */
-export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promise<string | undefined> {
+interface KeyTrial {
+  /** Why the key does not work, and what to do about it. */
+  readonly refused?: string | undefined;
+  /** The rights of the key, for people; empty if it does not work. */
+  readonly rights: string;
+}
+
+/** Tries a key, and each read of the polling with it. */
+export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promise<KeyTrial> {
   const { name, url, key, fingerprintSha256 } = candidate;
   const settings = await loadSettings({
     content: { appliances: [{ name, url, api_key: key.reveal(), tls: { fingerprint_sha256: fingerprintSha256 } }] },
@@ -21,7 +30,35 @@ export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promis
   const [appliance] = settings.appliances;
   assert(appliance, 'the settings have the appliance of their content');
   const refusal = await keyRefusal({ appliance, settings }, stopped);
-  return refusal && textOf(refusal);
+  const refused = refusal && textOf(refusal);
+  return refused === undefined
+    ? rightsOf(await probeAppliance({ appliance, settings, stopped }))
+    : { refused, rights: '' };
+}
+
+function rightsOf(probe: Awaited<ReturnType<typeof probeAppliance>>): KeyTrial {
+  const forbidden = forbiddenIn({ probe });
+  switch (probe.failure?.reason) {
+    case undefined:
+      return {
+        rights:
+          forbidden.length === 0
+            ? 'The key is accepted.'
+            : `The key may read farms. It may not read ${forbidden.join(', ')}: without a role for them (System > Users), they are missing.`,
+      };
+    case 'forbidden':
+      return {
+        rights: '',
+        refused: `lets the key read no farms: it may not read ${forbidden.join(', ')}; give its user a role that may, and a group that has the farms (System > Users)`,
+      };
+    case 'unlicensed':
+      return {
+        rights:
+          'The appliance is deactivated (402): the key is not refused, but nothing is known of the farms until a valid activation certificate is installed.',
+      };
+    default:
+      return { rights: '', refused: `cannot be polled: ${probe.failure?.message}` };
+  }
 }
 
 const refusals: Partial<Record<FailureReason, string>> = {

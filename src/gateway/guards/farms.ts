@@ -63,7 +63,7 @@ const restartMayLeaveDown: Guard = {
   effect: 'refuses or warns',
   operations: ['actOnFarm'],
   about:
-    'A restart stops a running farm before it checks address and port: if its address is on no interface, the interface is down, or another farm has the port, it stays down.',
+    'A restart stops a running farm before it checks address and port: if its address is on no interface, the interface is down, another farm has the port, or the file of a certificate is gone, it stays down.',
   async inspect(context) {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
@@ -85,7 +85,7 @@ const restartMayLeaveDown: Guard = {
       farm.profile === 'http' ? ' at once, without being drained, and for about two seconds it serves nobody' : '';
     return {
       severity: 'warning',
-      message: `The farm ${farm.name} is stopped and started again; its open connections drop${http}. Nothing was found that would keep it down.`,
+      message: `The farm ${farm.name} is stopped and started again; its open connections drop${http}. Its address, its port and the files of its certificates were checked.`,
       remedy: 'Do it when few are connected, or drain what is in front of it first.',
     };
   },
@@ -115,7 +115,24 @@ async function restartObstacle({ read }: GuardContext, name: string): Promise<st
   const rival = farms.find(
     (other) => other.farmname !== name && other.status !== 'down' && other.vip === farm.vip && meets(own, other),
   );
-  return rival && `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
+  if (!rival) return farm.profile === 'https' ? await missingCertificate(read, name) : undefined;
+  return `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
+}
+
+/** An HTTPS farm does not start without the files of its certificates. */
+async function missingCertificate(read: GuardContext['read'], name: string): Promise<string | undefined> {
+  const { params } = await read('readFarm', { farmname: name });
+  const files = (params.certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+  if (files.length === 0) return undefined;
+  try {
+    const { params: store } = await read('listCertificates', {});
+    const missing = files.find((file) => !store.some((each) => each.file === file));
+    return missing && `the store does not have the file of its certificate ${missing}`;
+  } catch (error) {
+    // A key for farms alone may restart one: it is the right of its user.
+    if (error instanceof ApplianceError && error.reason === 'forbidden') return undefined;
+    throw error;
+  }
 }
 
 async function virtualStatus(read: GuardContext['read'], name: string): Promise<string> {

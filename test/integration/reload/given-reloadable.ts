@@ -39,7 +39,7 @@ export interface Reloadable {
  */
 export async function givenReloadable(
   applianceNames: readonly string[],
-  configuration: (reloadable: Pick<Reloadable, 'entry' | 'path'>) => unknown,
+  configuration: (reloadable: Pick<Reloadable, 'entry' | 'path' | 'appliance'>) => unknown,
   files: Readonly<Record<string, unknown>> = {},
 ): Promise<Reloadable> {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-reload-'));
@@ -62,7 +62,7 @@ export async function givenReloadable(
   const write = (name: string, content: unknown): Promise<void> =>
     writeFile(path(name), typeof content === 'string' ? content : JSON.stringify(content));
   for (const [name, content] of Object.entries(files)) await write(name, content);
-  await write('zlb.yml', configuration({ entry, path }));
+  await write('zlb.yml', configuration({ entry, path, appliance }));
 
   const logged: string[] = [];
   const file = path('zlb.yml');

@@ -12,6 +12,8 @@ function given(parts: { status?: unknown; profile?: string; farms?: unknown[]; i
     readFarmStatus: { params: { status } },
     listFarms: { params: farms },
     listInterfaces: { interfaces },
+    readFarm: { params: { vip: farm.vip, certlist: [{ file: 'shop.pem' }] } },
+    listCertificates: { params: [{ file: 'shop.pem' }] },
     ...more,
   };
 }
@@ -75,8 +77,22 @@ describe('a restart', () => {
 
     expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
     expect(seen.findings[0]?.message).toBe(
-      'The farm shop is stopped and started again; its open connections drop at once, without being drained, and for about two seconds it serves nobody. Nothing was found that would keep it down.',
+      'The farm shop is stopped and started again; its open connections drop at once, without being drained, and for about two seconds it serves nobody. Its address, its port and the files of its certificates were checked.',
     );
+  });
+
+  it('would leave an HTTPS farm down whose certificate has no file any more', async () => {
+    const more = { listCertificates: { params: [{ file: 'other.pem' }] } };
+
+    expect(await only(restart(given({ more })))).toBe(
+      'The farm shop would be stopped, and could not start again: the store does not have the file of its certificate shop.pem.',
+    );
+  });
+
+  it('asks for no certificates of a farm that has none', async () => {
+    const { asked } = await restart(given({ farms: [{ ...farm, profile: 'http' }] }));
+
+    expect(asked).not.toContain('readFarm shop');
   });
 
   it('of a stopped farm is permitted', async () => {
@@ -165,7 +181,7 @@ describe('a restart', () => {
 
   it('of an L4xNAT farm is a warning too', async () => {
     expect(await only(restart(given({ profile: 'l4xnat' })))).toBe(
-      'The farm shop is stopped and started again; its open connections drop. Nothing was found that would keep it down.',
+      'The farm shop is stopped and started again; its open connections drop. Its address, its port and the files of its certificates were checked.',
     );
   });
 });
