@@ -176,6 +176,15 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
   const { name, farms, collectors } = status;
   const reading = collectors.find((each) => each.name === 'farms');
   const reason = reading?.failure?.reason;
+  if (farms !== undefined && farms.length > 1 && farms.every(({ state }) => state === 'unknown'))
+    return {
+      about: 'appliance',
+      level: 'critical',
+      sinceMs: reading?.failure?.sinceMs,
+      title: `No farm of ${name} has a known state`,
+      meaning: 'It answers and lists its farms, but says nothing about their state. Whether they serve is not known.',
+      alert: 'ZlbFarmStatusUnknown',
+    };
   // A deactivated appliance has a problem of its own; before the first run ended nothing failed.
   if (farms !== undefined || isDeactivated(status) || !reading || (reason === undefined && !reading.isStale))
     return undefined;

@@ -1,5 +1,7 @@
 import { type Severity, severityOf, wordOf } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
+import type { Problem } from '../judgement/problem.ts';
+import { adminCommand } from '../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
@@ -16,12 +18,13 @@ const maxBackends = 24;
 const mostCertificates = 100;
 const mostChanges = 30;
 const mostProblems = 100;
+const mostDoubts = 20;
 
 type ApplianceView = View & { readonly kind: 'appliance' };
 
 /** Renders one appliance, with all of its farms and their backends. */
 export function applianceContent(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Markup {
-  const { status, problems } = health;
+  const { status, problems, doubts } = health;
   const { name } = status;
   const nowMs = summary.takenAtMs;
   const certificates = sortedCertificates([health]);
@@ -31,6 +34,7 @@ export function applianceContent(health: ApplianceHealth, view: ApplianceView, s
 ${overallStatusHeading(overallStatusOf([health], problems))}
 <div class="columns"><div>
 ${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, mostProblems), nowMs, name))}
+${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, mostDoubts), nowMs, name))}
 ${panel('farms', 'Farms', farmsOf(health, view, nowMs))}
 </div><div>
 ${panel('appliance', 'The appliance', facts(health))}
@@ -81,15 +85,33 @@ function facts(health: ApplianceHealth): Markup {
   ]);
 }
 
-/** Renders one farm with all of its backends. */
-export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number): Markup {
+/** How people of this installation type a command; undefined while the gateway is off. */
+export type Spoken = ((command: string) => string) | undefined;
+
+/** Renders one farm with all of its backends, and what to do about what is wrong with it. */
+export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number, spoken: Spoken): Markup {
   const { name, farms } = health.status;
+  const own = [...health.problems, ...health.doubts].filter(({ labels }) => labels?.farm === farmName);
   const chosen = sortedFarms(health, farms?.filter((each) => each.name === farmName) ?? []);
   const absent = farms
     ? 'The appliance has no farm of that name now.'
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';
   return html`${backTo(name)}
-${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
+${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}
+${own.length > 0 && panel('problems', 'What is wrong now', [problemList(own, nowMs, name), repairOf(own, name, farmName, spoken)])}`;
+}
+
+/** Renders the first command of a farm's runbook; the runbook says when not to type it. */
+function repairOf(problems: readonly Problem[], appliance: string, farm: string, spoken: Spoken): Part {
+  const alerts = problems.map(({ alert }) => alert);
+  const isDown = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.endsWith('is down'));
+  const start = ['actOnFarm', `farmname=${farm}`, 'action=start', '--reason=ZlbFarmDown'];
+  const restart = ['restart-farm', `farm=${farm}`, '--reason=ZlbFarmNeedsRestart'];
+  const words = isDown ? start : alerts.includes('ZlbFarmNeedsRestart') ? restart : undefined;
+  if (!words) return false;
+  if (!spoken)
+    return html`<p class="note">The admin gateway is off: ${isDown ? 'start' : 'restart'} it in the web interface, LSLB &gt; Farms, after a look at the runbook.</p>`;
+  return html`<p class="note">After a look at the runbook: <code>${spoken(adminCommand(appliance, ...words))}</code></p>`;
 }
 
 /** Renders one certificate of the store of an appliance. */

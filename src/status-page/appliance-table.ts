@@ -5,7 +5,7 @@ import type { ApplianceStatus } from '../poller/status.ts';
 import { isAnswering, refusesKey } from '../judgement/freshness.ts';
 import { html, type Markup } from './html.ts';
 import { readingSummary } from './reading-chips.ts';
-import { applianceLink, table } from './section.ts';
+import { addressOf, applianceLink, table } from './section.ts';
 import type { ApplianceHealth } from '../judgement/health.ts';
 
 /** Renders one row for each appliance. */
@@ -31,7 +31,8 @@ function row(health: ApplianceHealth, nowMs: number): Markup {
 
 /** Renders the address of the appliance as a link to its web interface. */
 export function webInterface({ url }: ApplianceStatus): Markup {
-  return html`<a href="${url}" title="Web interface" rel="noreferrer">${new URL(url).host}</a>`;
+  const { hostname, port } = new URL(url);
+  return html`<a href="${url}" title="Web interface" rel="noreferrer">${addressOf(hostname, port)}</a>`;
 }
 
 /** Renders the state of the appliance itself, without its farms. */

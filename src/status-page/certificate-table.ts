@@ -1,7 +1,7 @@
 import { type Severity, severityOf, severityRank, wordOf } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
 import { span } from '../lib/time.ts';
-import { expiryWindow, lifeLeft } from '../lib/alert-thresholds.ts';
+import { alertThresholds, expiryWindow, lifeLeft } from '../lib/alert-thresholds.ts';
 import type { CertificateStatus } from '../poller/status.ts';
 import { html, type Markup } from './html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';
@@ -32,11 +32,17 @@ function endOf({ certificate: { isUnreadable, notAfterSeconds = 0 } }: Certifica
 }
 
 const dayMs = 86_400_000;
+const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
+const days = (seconds: number): number => seconds / 86_400;
+const percent = (ratio: number): string => `${ratio * 100} %`;
+const barNote = `A bar is the part of its life that a certificate has left. Amber: under ${days(expirySoonSeconds)} days and ${percent(expirySoonRatio)}. Red: under ${days(expiryImminentSeconds)} days and ${percent(expiryImminentRatio)}, or at its end.`;
+
 /** A bar without a known life is full from here on. */
 const barSeconds = 90 * 86_400;
 
 export function certificateTable(certificates: readonly CertificateOnPage[], nowMs: number): Markup {
-  return table('certificates', ['Certificate', 'Days left'], certificates, (each) => row(each, nowMs));
+  return html`${table('certificates', ['Certificate', 'Days left'], certificates, (each) => row(each, nowMs))}
+<p class="note">${barNote}</p>`;
 }
 
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
@@ -109,9 +115,12 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
   const { name, activation, edition } = health.status;
   const state = activationStatus(health);
   return html`<tr data-key="${name}"><th scope="row">${applianceLink(name)}</th>
-<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMark(severityOf(state), wordOf(state))}${activation?.kind !== undefined && html` <small>${activation.kind}</small>`}</td>
+<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMark(severityOf(state), wordOf(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
+
+/** The words of the API for people. */
+const kindWords: Readonly<Record<string, string>> = { temporal: 'for a time', permanent: 'for ever' };
 
 function endText(seconds: number | undefined, state: string, nowMs: number): Markup {
   if (seconds === undefined)

@@ -4,7 +4,7 @@ import { stateMark } from './marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
 import { html, joined, type Markup, type Part } from './html.ts';
 import type { ApplianceHealth } from '../judgement/health.ts';
-import { linkList } from './section.ts';
+import { addressOf, linkList } from './section.ts';
 import { linkTo } from './view.ts';
 import { age, isoTime } from './times.ts';
 
@@ -45,7 +45,7 @@ function item({ appliance, farm, level }: FarmOnPage, nowMs: number, maxBackends
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
 <summary><span class="farm-state">${stateMark(severityOf(state), wordOf(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
-<span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
+<span class="address">${vip && addressOf(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
 <span class="backends-up">${backendsUp(farm)}</span></summary>
 ${details(appliance, farm, nowMs, maxBackends)}

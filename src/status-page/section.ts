@@ -34,6 +34,13 @@ export function factList(facts: readonly (readonly [name: Part, fact: Part])[]):
   return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
 }
 
+/** Renders an address that breaks into two lines before its port, and never within it. */
+export function addressOf(host: string, port: string | undefined): Markup {
+  if (!port) return html`<bdi>${host}</bdi>`;
+  if (!host.includes(':')) return html`<bdi class="whole">${host}:${port}</bdi>`;
+  return html`<bdi>${host}<span class="whole">:${port}</span></bdi>`;
+}
+
 export function applianceLink(appliance: string): Markup {
   return html`<a href="${linkTo({ kind: 'appliance', appliance })}"><bdi>${appliance}</bdi></a>`;
 }

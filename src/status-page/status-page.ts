@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../lib/accept.ts';
 import type { FleetStatus } from '../poller/status.ts';
-import { applianceContent, certificateContent, farmContent } from './appliance-content.ts';
+import { applianceContent, certificateContent, farmContent, type Spoken } from './appliance-content.ts';
 import { digestOf, loadAssets, loadRunbooks } from './assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
 import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
@@ -132,7 +132,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
       return {
         level: health.level,
         title: titleOf(health.problems, `${view.appliance} · zlb-exporter`),
-        main: contentOfAppliance(view, health, summary),
+        main: contentOfAppliance(view, health, summary, facts.adminUrl === undefined ? undefined : parts.spoken),
       };
     }
   }
@@ -142,8 +142,9 @@ function contentOfAppliance(
   view: Extract<View, { readonly appliance: string }>,
   health: ApplianceHealth,
   summary: HealthSummary,
+  spoken: Spoken,
 ): Markup {
-  if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs);
+  if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs, spoken);
   if (view.kind === 'certificate') return certificateContent(health, view.certificate, summary.takenAtMs);
   return applianceContent(health, view, summary);
 }

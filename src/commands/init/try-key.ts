@@ -37,28 +37,21 @@ export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promis
 }
 
 function rightsOf(probe: Awaited<ReturnType<typeof probeAppliance>>): KeyTrial {
-  const forbidden = forbiddenIn({ probe });
-  switch (probe.failure?.reason) {
-    case undefined:
-      return {
-        rights:
-          forbidden.length === 0
-            ? 'The key is accepted.'
-            : `The key may read farms. It may not read ${forbidden.join(', ')}: without a role for them (System > Users), they are missing.`,
-      };
-    case 'forbidden':
-      return {
-        rights: '',
-        refused: `lets the key read no farms: it may not read ${forbidden.join(', ')}; give its user a role that may, and a group that has the farms (System > Users)`,
-      };
-    case 'unlicensed':
-      return {
-        rights:
-          'The appliance is deactivated (402): the key is not refused, but nothing is known of the farms until a valid activation certificate is installed.',
-      };
-    default:
-      return { rights: '', refused: `cannot be polled: ${probe.failure?.message}` };
+  const { failure } = probe;
+  const forbidden = forbiddenIn({ probe }).join(', ');
+  if (failure === undefined) {
+    const missing = `The key may read farms. It may not read ${forbidden}: that is missing without a role for it (System > Users).`;
+    return { rights: forbidden === '' ? 'The key is accepted.' : missing };
   }
+  if (failure.reason === 'forbidden') {
+    const remedy = 'give its user a role that may, and a group that has the farms (System > Users)';
+    return { rights: '', refused: `lets the key read no farms: it may not read ${forbidden}; ${remedy}` };
+  }
+  if (failure.reason !== 'unlicensed') return { rights: '', refused: `cannot be polled: ${failure.message}` };
+  return {
+    rights:
+      'The appliance is deactivated (402): the key is not refused, but nothing is known of the farms until a valid activation certificate is installed.',
+  };
 }
 
 const refusals: Partial<Record<FailureReason, string>> = {

@@ -254,8 +254,32 @@ describe('a link', () => {
     const app = givenPage(fleetStatus(status));
 
     for (const url of ['/', '/?appliance=lb-1'])
-      expect(await textAt(app, url)).toMatch(/<a href="https:\/\/192\.0\.2\.7:444"[^>]*>192\.0\.2\.7:444<\/a>/);
+      expect(await textAt(app, url)).toMatch(
+        /<a href="https:\/\/192\.0\.2\.7:444"[^>]*><bdi[^>]*>192\.0\.2\.7:444<\/bdi><\/a>/,
+      );
     expect(await textAt(app, '/?q=192.0.2.7')).toContain('1 match');
+  });
+
+  it('shows on a farm its runbook and the command, or the way without the gateway', async () => {
+    const down = fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', state: 'down' })] }));
+    const url = '/?appliance=lb-1&farm=shop';
+
+    const on = await textAt(givenPage(down, { adminUrl: 'http://127.0.0.1:9445' }), url);
+    const off = await textAt(givenPage(down, { adminUrl: undefined }), url);
+
+    expect(on).toContain('href="./runbooks?appliance=lb-1&amp;farm=shop#zlbfarmdown"');
+    expect(on).toContain(
+      '<code>zlb-exporter admin lb-1 actOnFarm farmname=shop action=start --reason=ZlbFarmDown</code>',
+    );
+    expect(off).toContain('The admin gateway is off: start it in the web interface');
+  });
+
+  it('keeps a port in one piece, and names on an appliance what is not known', async () => {
+    const farms = [farmStatus({ name: 'shop', vip: '2001:db8::20', vport: '40669', backends: undefined })];
+    const text = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms }))), '/?appliance=lb-1');
+
+    expect(text).toContain('2001:db8::20<span class="whole">:40669</span>');
+    expect(text).toMatch(/What is not known[^]*The backends of farm shop are not known/);
   });
 
   it('leads from a farm to its certificates, and back', async () => {
