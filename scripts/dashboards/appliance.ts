@@ -12,6 +12,7 @@ import {
   cpuBusy,
   farmId,
   fastest,
+  inBits,
   leastUp,
   memoryUsed,
   once,
@@ -157,25 +158,28 @@ export function appliance(): Dashboard {
           }),
           lines({
             title: 'Received',
-            description:
-              'Bytes that the ten busiest interfaces received. The appliance counts in steps of about 10 kB.',
-            unit: 'Bps',
+            description: 'Bits that the ten busiest interfaces received. The appliance counts in steps of about 10 kB.',
+            unit: 'bps',
             queries: {
-              '{{appliance}} {{interface}}': fastest(10, interfaceId, interfaceId, {
-                selector: series('zlb_interface_receive_bytes_total'),
-                window: '5m',
-              }),
+              '{{appliance}} {{interface}}': inBits(
+                fastest(10, interfaceId, interfaceId, {
+                  selector: series('zlb_interface_receive_bytes_total'),
+                  window: '5m',
+                }),
+              ),
             },
           }),
           lines({
             title: 'Sent',
-            description: 'Bytes that the ten busiest interfaces sent. The appliance counts in steps of about 10 kB.',
-            unit: 'Bps',
+            description: 'Bits that the ten busiest interfaces sent. The appliance counts in steps of about 10 kB.',
+            unit: 'bps',
             queries: {
-              '{{appliance}} {{interface}}': fastest(10, interfaceId, interfaceId, {
-                selector: series('zlb_interface_transmit_bytes_total'),
-                window: '5m',
-              }),
+              '{{appliance}} {{interface}}': inBits(
+                fastest(10, interfaceId, interfaceId, {
+                  selector: series('zlb_interface_transmit_bytes_total'),
+                  window: '5m',
+                }),
+              ),
             },
           }),
           table({

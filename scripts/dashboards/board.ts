@@ -40,7 +40,7 @@ export function board(spec: BoardSpec): Dashboard {
     .editable()
     .timezone('browser')
     .time({ from: spec.from, to: 'now' })
-    .refresh('30s')
+    .refresh(refreshOf(spec.from))
     .tooltip(DashboardCursorSync.Crosshair)
     .variables(variables(spec.variables ?? []))
     .annotations(annotations())
@@ -53,6 +53,14 @@ export function board(spec: BoardSpec): Dashboard {
     if (!isCollapsed) for (const panel of panels) builder.withPanel(panel);
   }
   return tidied(builder.build());
+}
+
+/** Returns how often a board loads: less often the longer its range is. */
+function refreshOf(from: string): string {
+  const refreshes: Readonly<Record<string, string>> = { 'now-6h': '1m', 'now-24h': '5m', 'now-7d': '15m' };
+  const refresh = refreshes[from];
+  if (refresh === undefined) throw new Error(`no refresh is known for a board from ${from}`);
+  return refresh;
 }
 
 /**

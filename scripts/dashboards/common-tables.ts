@@ -1,7 +1,8 @@
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceId, watchdog } from './queries.ts';
 import { words, yesNo } from './states.ts';
-import { stateColumn, table } from './table.ts';
+import { only, stateColumn, table, type TableSpec } from './table.ts';
+import { notifying } from './inhibitions.ts';
 
 /**
  * The first panel of every board: the alerts that fire. Without an exporter or rules no alert can
@@ -11,7 +12,7 @@ export function alertTable(...matchers: readonly string[]): ReturnType<typeof ta
   return table({
     title: 'What is wrong now',
     description:
-      'The alerts that fire. docs/operations.md has a runbook for each. A row says so when no exporter is scraped or no rules are loaded.',
+      'The alerts that notify: those that fire and are not explained by another one. A click on an alert leads to its runbook. A row says so when no exporter is scraped or no rules are loaded.',
     height: 9,
     valuesFirst: true,
     sortBy: 'Severity',
@@ -65,7 +66,7 @@ function withObject(matchers: readonly string[]): string {
   const weighed = ['info', 'warning', 'critical']
     .map((severity, index) => `${index + 1} * ${firing(`severity="${severity}"`, ...matchers)}`)
     .join(' or ');
-  const exporter = `label_replace(${weighed}, "of", "$1", "instance", "(.*)")`;
+  const exporter = `label_replace(${notifying(weighed)}, "of", "$1", "instance", "(.*)")`;
   const withExporter = `label_replace(${exporter}, "of", "", "appliance", ".+")`;
   const joined = `label_join(${withExporter}, "object", " ", ${objectLabels.map((label) => `"${label}"`).join(', ')})`;
   // Labels that an alert lacks leave their separators.
@@ -74,7 +75,6 @@ function withObject(matchers: readonly string[]): string {
 
 /** `matchers` narrow to a farm, on the board that has that variable. */
 export function farmTable(...matchers: readonly string[]): ReturnType<typeof table> {
-  const one = (metric: string) => once(farmId, series(metric, ...matchers));
   return table({
     title: 'Farms',
     description:
@@ -82,6 +82,28 @@ export function farmTable(...matchers: readonly string[]): ReturnType<typeof tab
     height: 11,
     sortBy: 'Farm',
     empty: 'No farm is known.',
+    ...farmColumns(matchers),
+  });
+}
+
+/** As {@link farmTable}, without farms that are up. */
+export function farmsNotUpTable(...matchers: readonly string[]): ReturnType<typeof table> {
+  const notUp = `${once(farmId, series('zlb_farm_status', 'status!="up"', ...matchers))} == 1`;
+  const { labels, values } = farmColumns(matchers);
+  return table({
+    title: 'Farms that are not up',
+    description: 'Farms in any other state than up, also those in maintenance.',
+    height: 8,
+    sortBy: 'Farm',
+    empty: 'All farms are up, or none is known.',
+    labels,
+    values: only(values, farmId, notUp),
+  });
+}
+
+function farmColumns(matchers: readonly string[]): Pick<TableSpec, 'labels' | 'values'> {
+  const one = (metric: string) => once(farmId, series(metric, ...matchers));
+  return {
     labels: ['appliance', 'farm', 'profile', 'vip', 'vport'],
     values: [
       { expr: once(`${farmId}, profile, vip, vport`, series('zlb_farm_info', ...matchers)) },
@@ -101,7 +123,7 @@ export function farmTable(...matchers: readonly string[]): ReturnType<typeof tab
       { title: 'Half open', expr: one('zlb_farm_pending_connections'), unit: 'short' },
       { title: 'Sessions', expr: one('zlb_farm_sessions'), unit: 'short' },
     ],
-  });
+  };
 }
 
 /** The words for `expiryUrgency`. */

@@ -1,7 +1,7 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
-import { alertTable, farmTable } from './common-tables.ts';
+import { alertTable, farmsNotUpTable, farmTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
 import { ageSteps, anyIs, highIs, neutral, noneIs } from './look.ts';
 import {
@@ -19,13 +19,12 @@ import {
 } from './queries.ts';
 import { servedSection } from './served.ts';
 import { leastUpStates, numberedWords, yesNo } from './states.ts';
-import { stateColumn, table } from './table.ts';
+import { only, stateColumn, table, type ValueColumn } from './table.ts';
 
 const backend = '{{appliance}} {{farm}} {{service}} {{backend}}';
 
 export function farm(): Dashboard {
   const ofFarm = (metric: string, ...matchers: string[]) => series(metric, inFarm, ...matchers);
-  const ofBackend = (metric: string, ...matchers: string[]) => series(metric, inFarm, inService, ...matchers);
   const farms = (status: string) => once(farmId, ofFarm('zlb_farm_status', status));
   // By the sums, which are there in compact mode too.
   const backends = (status: string) => `sum(${once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`))})`;
@@ -38,6 +37,9 @@ export function farm(): Dashboard {
     `3600 * count_over_time(${inMaintenance}[1d:1h]) and ${inMaintenance} or 0 * ${inMaintenance}`,
   );
   const use = `${once(backendId, ofBackend('zlb_backend_established_connections'))} / (${once(backendId, ofBackend('zlb_backend_max_connections'))} > 0)`;
+
+  const backendsNotUp = `${once(backendId, ofBackend('zlb_backend_status', 'status!="up"'))} == 1`;
+  const servicesNotUp = `${backendsUpRatio(serviceId, inFarm, inService)} < 1`;
 
   return board({
     uid: 'zlb-farm',
@@ -106,7 +108,33 @@ export function farm(): Dashboard {
         ],
       },
       {
-        title: 'Farms, one by one',
+        title: 'Not up',
+        panels: [
+          farmsNotUpTable(inFarm),
+          table({
+            title: 'Services with backends that are not up',
+            description: 'Services of the farms of which a backend is neither up nor in maintenance.',
+            height: 8,
+            sortBy: 'Share up',
+            empty: 'All backends are up or in maintenance, or none is known.',
+            labels: ['appliance', 'farm', 'service'],
+            values: only(serviceColumns(), serviceId, servicesNotUp),
+          }),
+          table({
+            title: 'Backends that are not up',
+            description: 'Backends in any other state than up, also those in maintenance.',
+            height: 9,
+            sortBy: 'State',
+            descending: true,
+            empty: 'All backends are up, or none is known.',
+            labels: ['appliance', 'farm', 'service', 'backend'],
+            values: only(backendColumns(use), backendId, backendsNotUp),
+          }),
+        ],
+      },
+      {
+        title: 'All farms (choose an appliance first)',
+        isCollapsed: true,
         panels: [
           farmTable(inFarm),
           timeline({
@@ -144,7 +172,8 @@ export function farm(): Dashboard {
       },
       servedSection(),
       {
-        title: 'Backends',
+        title: 'All backends (choose an appliance first)',
+        isCollapsed: true,
         panels: [
           table({
             title: 'Services',
@@ -154,27 +183,7 @@ export function farm(): Dashboard {
             sortBy: 'Share up',
             empty: 'No service is known.',
             labels: ['appliance', 'farm', 'service'],
-            values: [
-              {
-                title: 'Share up',
-                expr: backendsUpRatio(serviceId, inFarm, inService),
-                unit: 'percentunit',
-                decimals: 0,
-                steps: [
-                  [null, 'red'],
-                  [0.01, 'orange'],
-                  [share, 'green'],
-                ],
-              },
-              ...(['up', 'down', 'maintenance', 'unknown'] as const).map((status) => ({
-                title: status === 'unknown' ? 'Not known' : `${status.slice(0, 1).toUpperCase()}${status.slice(1)}`,
-                expr: once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`)),
-                ...(status === 'up'
-                  ? {}
-                  : { steps: anyIs({ down: 'orange', maintenance: 'blue', unknown: 'purple' }[status]) }),
-              })),
-              { title: 'Health check', expr: once(serviceId, ofBackend('zlb_farm_health_check')), words: yesNo.linked },
-            ],
+            values: serviceColumns(),
           }),
           table({
             title: 'Backends, one by one',
@@ -185,29 +194,7 @@ export function farm(): Dashboard {
             descending: true,
             empty: 'No backend is known, or all are up in compact mode.',
             labels: ['appliance', 'farm', 'service', 'backend'],
-            values: [
-              stateColumn('State', 'zlb_backend_status', backendId, inFarm, inService),
-              {
-                title: 'Established',
-                expr: once(backendId, ofBackend('zlb_backend_established_connections')),
-                unit: 'short',
-              },
-              {
-                title: 'Half open',
-                expr: once(backendId, ofBackend('zlb_backend_pending_connections')),
-                unit: 'short',
-              },
-              {
-                title: 'Use of the limit',
-                expr: use,
-                unit: 'percentunit',
-                decimals: 0,
-                steps: highIs('orange', limit),
-              },
-              { title: 'Limit', expr: once(backendId, ofBackend('zlb_backend_max_connections')), unit: 'short' },
-              { title: 'Weight', expr: once(backendId, ofBackend('zlb_backend_weight')) },
-              { title: 'Priority', expr: once(backendId, ofBackend('zlb_backend_priority')) },
-            ],
+            values: backendColumns(use),
           }),
           timeline({
             title: 'State of the backends',
@@ -287,4 +274,56 @@ export function farm(): Dashboard {
       },
     ],
   });
+}
+
+const ofBackend = (metric: string, ...matchers: string[]) => series(metric, inFarm, inService, ...matchers);
+
+function serviceColumns(): readonly ValueColumn[] {
+  const share = alertThresholds.farmBackendsUpRatio;
+  return [
+    {
+      title: 'Share up',
+      expr: backendsUpRatio(serviceId, inFarm, inService),
+      unit: 'percentunit',
+      decimals: 0,
+      steps: [
+        [null, 'red'],
+        [0.01, 'orange'],
+        [share, 'green'],
+      ],
+    },
+    ...(['up', 'down', 'maintenance', 'unknown'] as const).map((status) => ({
+      title: status === 'unknown' ? 'Not known' : `${status.slice(0, 1).toUpperCase()}${status.slice(1)}`,
+      expr: once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`)),
+      ...(status === 'up' ? {} : { steps: anyIs({ down: 'orange', maintenance: 'blue', unknown: 'purple' }[status]) }),
+    })),
+    { title: 'Health check', expr: once(serviceId, ofBackend('zlb_farm_health_check')), words: yesNo.linked },
+  ];
+}
+
+function backendColumns(use: string): readonly ValueColumn[] {
+  const limit = alertThresholds.backendConnectionsRatio;
+  return [
+    stateColumn('State', 'zlb_backend_status', backendId, inFarm, inService),
+    {
+      title: 'Established',
+      expr: once(backendId, ofBackend('zlb_backend_established_connections')),
+      unit: 'short',
+    },
+    {
+      title: 'Half open',
+      expr: once(backendId, ofBackend('zlb_backend_pending_connections')),
+      unit: 'short',
+    },
+    {
+      title: 'Use of the limit',
+      expr: use,
+      unit: 'percentunit',
+      decimals: 0,
+      steps: highIs('orange', limit),
+    },
+    { title: 'Limit', expr: once(backendId, ofBackend('zlb_backend_max_connections')), unit: 'short' },
+    { title: 'Weight', expr: once(backendId, ofBackend('zlb_backend_weight')) },
+    { title: 'Priority', expr: once(backendId, ofBackend('zlb_backend_priority')) },
+  ];
 }

@@ -18,6 +18,7 @@ import {
   total,
   watchdog,
 } from './queries.ts';
+import { notifying } from './inhibitions.ts';
 import { stateWords, yesNo } from './states.ts';
 import { stateColumn, table, timeLeft } from './table.ts';
 
@@ -28,7 +29,7 @@ export function fleet(): Dashboard {
   const notUp = once(farmId, series('zlb_farm_status', 'status!~"up|maintenance"'));
   const backendsDown = once(serviceId, series('zlb_farm_backends', 'status="down"'));
   const deactivated = once('appliance', series('zlb_activation_status', 'status="deactivated"'));
-  const alerts = (severity: string) => count(firing(`severity="${severity}"`), watchdog);
+  const alerts = (severity: string) => count(notifying(firing(`severity="${severity}"`)), watchdog);
 
   return board({
     uid: 'zlb-fleet',

@@ -83,6 +83,11 @@ export function fastest(
   return `${rate(`[${window}]`)} and topk(${limit}, ${rate('[$__range] @ end()')})`;
 }
 
+/** Bits for bytes: interfaces are sold and graphed in bits per second. */
+export function inBits(bytes: string): string {
+  return `8 * (${bytes})`;
+}
+
 /** Selects the changes through the gateway that succeeded. */
 export const changesMade = series('zlb_admin_changes_total', 'code=~"2.."');
 

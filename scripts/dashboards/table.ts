@@ -128,6 +128,15 @@ export function table(spec: TableSpec): { build(): Panel } {
   return { build: () => paginated(panel.build()) };
 }
 
+/** Restricts every query to the rows that another query has, by these labels. */
+export function only<Query extends { readonly expr: string }>(
+  queries: readonly Query[],
+  by: string,
+  rows: string,
+): readonly Query[] {
+  return queries.map((query) => ({ ...query, expr: `(${query.expr}) and on (${by}) ${rows}` }));
+}
+
 /** Returns the column of a state set; a number stands for each state. */
 export function stateColumn(title: string, metric: string, by: string, ...matchers: readonly string[]): ValueColumn {
   return { title, expr: stateNumber(metric, by, ...matchers), words: numberedWords(metric) };
