@@ -43,7 +43,7 @@ export function readDocuments(): readonly Document[] {
     .map((file) => readDocument(file, readFileSync(`${root}${file}`, 'utf8')));
 }
 
-export function readDocument(file: string, text: string): Document {
+function readDocument(file: string, text: string): Document {
   const tokens = lexer(text);
   const blocks = blocksOf(tokens, file, text);
   const marked = new Set(blocks.flatMap(({ line, notRunBecause }) => (notRunBecause === undefined ? [] : [line])));

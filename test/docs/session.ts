@@ -10,7 +10,7 @@ export interface Exchange {
 }
 
 /** Returns the commands after `$ `, with continued lines, and the output below each. */
-export function exchangesIn(text: string): readonly Exchange[] {
+function exchangesIn(text: string): readonly Exchange[] {
   const exchanges: { at: number; command: string[]; expected: string[] }[] = [];
   for (const [at, line] of text.split('\n').entries()) {
     const last = exchanges.at(-1);
@@ -29,7 +29,7 @@ export function exchangesIn(text: string): readonly Exchange[] {
  * Whether this came out; `…` alone on a line stands for lines, elsewhere for the rest of a word or
  * of several.
  */
-export function fits(expected: string, printed: string): boolean {
+function fits(expected: string, printed: string): boolean {
   const pattern = expected
     .trimEnd()
     .split('\n')

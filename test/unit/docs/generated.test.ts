@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { rooms } from '../../../oxlint.config.ts';
+import { generatedDocs } from '../../../scripts/generate-docs.ts';
+import { collectorQueries, exporterQueries, gatewayQueries } from '../../../scripts/metrics-queries.ts';
+import { collectorFamilies } from '../../../src/collectors/registry.ts';
+import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
+import { knownSeries } from '../../support/known-series.ts';
+import { complaintsAbout } from '../../support/query-complaints.ts';
+
+const families = [...collectorFamilies, ...ownFamilies];
+
+it.each([...generatedDocs()])('docs/%s is what `npm run docs` writes', (name, text) => {
+  expect(readFileSync(`docs/${name}`, 'utf8')).toBe(text);
+});
+
+it('every family has a name of its own, and its source in brackets at the end of its help', () => {
+  expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+  for (const { name, help } of families) expect(help, name).toMatch(/\([^()]+\)[.]$/);
+});
+
+it('the queries of docs/metrics.md name series that there are', async () => {
+  const known = await knownSeries();
+  const all = [...Object.values(collectorQueries).flat(), ...exporterQueries, ...gatewayQueries];
+
+  expect(all.flatMap(({ query }) => complaintsAbout(query, known))).toEqual([]);
+});
+
+it('the linter has a rule for every folder of src/, and none imports from a floor above its own', () => {
+  const folders = globSync('src/*/').map((folder) => folder.replace(/^src|\//g, ''));
+  const upward = Object.entries(rooms).flatMap(([folder, { floor, imports }]) =>
+    imports.filter((other) => (rooms[other]?.floor ?? 0) > floor).map((other) => `${folder} imports ${other}`),
+  );
+
+  expect(Object.keys(rooms).toSorted()).toEqual(folders.toSorted());
+  expect(upward).toEqual([]);
+});
