@@ -67,12 +67,13 @@ ${main}
 `);
 }
 
-/** Renders a static page, which needs no script. */
+/** Renders a static page; its script only adds buttons that copy commands. */
 export function quietDocument(title: string, main: Markup): string {
   return markupText(html`<!doctype html>
 <html lang="en">
 <head>
 ${head(title, 'unknown')}
+<script type="module" src="./assets/copy.js"></script>
 </head>
 <body class="document">
 <a class="skip" href="#main">Skip to the content</a>

@@ -1,6 +1,6 @@
 import GithubSlugger from 'github-slugger';
 import { Marked } from 'marked';
-import { runbookLabels } from './runbooks.ts';
+import { type OwnAddresses, runbookLabels } from './runbooks.ts';
 
 /**
  * Renders docs/operations.md for /runbooks, with the anchors of GitHub and with gaps for the labels
@@ -19,10 +19,10 @@ export function renderRunbooks(operations: string): string {
         return href.startsWith('#') ? `<a href="${href}">${text}</a>` : text;
       },
       code({ text, lang }) {
-        return `<pre tabindex="0"><code>${withGaps(escaped(text), lang)}</code></pre>\n`;
+        return `<pre tabindex="0" data-typed="${typedIn[lang ?? ''] ?? ''}"><code>${withGaps(escaped(text), lang)}</code></pre>\n`;
       },
-      // Comments for the tests of the documentation.
-      html: () => '',
+      // Other comments are for the tests of the documentation.
+      html: ({ text }) => text.match(/<!-- \/?unfilled -->/g)?.join('') ?? '',
     },
   });
   // Wide tables scroll, with the keyboard too.
@@ -30,7 +30,19 @@ export function renderRunbooks(operations: string): string {
   return text
     .split(/(?=<h[23] )/)
     .map(withRemark)
-    .join('');
+    .join('')
+    .replace('</h1>\n', `$&<!--gateway-->${alertList(text)}`);
+}
+
+/** Maps the language of a block to the program in which a reader types it. */
+const typedIn: Readonly<Record<string, string>> = { sh: 'Shell', console: 'Shell', promql: 'Prometheus' };
+
+/** Renders links to the runbooks of all alerts. */
+function alertList(text: string): string {
+  const links = [...text.matchAll(/<h3 id="(zlb\w+)">(Zlb\w+)<\/h3>/g)].map(
+    ([, id, name]) => `<li><a href="#${id}">${name}</a></li>`,
+  );
+  return `<nav aria-label="Runbooks of the alerts"><ul class="alerts">${links.join('')}</ul></nav>`;
 }
 
 const labels = runbookLabels.join('|');
@@ -49,20 +61,34 @@ function withGaps(code: string, language: string | undefined): string {
     );
   if (language !== 'sh') return code;
   return code
+    .replaceAll(ownAddress, (address) => `<var data-own="${addressKinds[address]}">${address}</var>`)
     .replaceAll(new RegExp(String.raw`\$(${labels})\b`, 'g'), '<var data-shell="$1">$$$1</var>')
     .replaceAll(example, (_, label: string, value: string, file: string, name: string) =>
       label ? `${label}=${gap(label, value)}` : `${file}=${gap(file, name)}`,
     );
 }
 
+/** Addresses of the examples that the page knows. */
+const addressKinds: Readonly<Record<string, keyof OwnAddresses>> = {
+  'http://127.0.0.1:9445': 'gateway',
+  'http://localhost:9444': 'exporter',
+  'https://192.0.2.10:444': 'appliance',
+};
+const ownAddress = /http:\/\/127\.0\.0\.1:9445|http:\/\/localhost:9444|https:\/\/192\.0\.2\.10:444/g;
+
 function gap(label: string, shown: string): string {
   return `<var data-shell="${label}">${shown}</var>`;
 }
 
-/** Marks the place below a heading for the remark about the labels that the section uses. */
+/**
+ * Marks the place below a heading for the remarks: about the labels that the section uses, and
+ * about the gateway if it has commands for that.
+ */
 function withRemark(section: string): string {
   const used = runbookLabels.filter((label) => section.includes(`="${label}">$${label}</var>`));
-  return used.length === 0 ? section : section.replace(/<\/h[23]>\n/, `$&<!--labels ${used.join(' ')}-->\n`);
+  const labels = used.length === 0 ? '' : `<!--labels ${used.join(' ')}-->`;
+  const gateway = section.includes('zlb-exporter admin ') ? '<!--gateway-->' : '';
+  return section.replace(/<\/h[23]>\n/, `$&${gateway}${labels}\n`);
 }
 
 /** Returns a heading as a reader sees it. */

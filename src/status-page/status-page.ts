@@ -49,7 +49,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   const assets = loadAssets();
   for (const { name, type, bytes } of assets)
     app.get(`/assets/${name}`, (_request, reply) => reply.type(type).send(bytes));
-  registerRunbooks(app, spoken);
+  registerRunbooks(app, parts);
 
   const { version, isDemonstration } = exporter();
   const build = `${version}-${digestOf(assets)}${isDemonstration ? '-demonstration' : ''}`;
@@ -87,12 +87,17 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   }
 }
 
-function registerRunbooks(app: FastifyInstance, spoken: StatusPageParts['spoken']): void {
+function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe }: StatusPageParts): void {
   let loading: Promise<string> | undefined;
   app.get('/runbooks', async (request, reply) => {
     const runbooks = await (loading ??= loadRunbooks().then(spoken));
     const labels = readRunbookLabels(request.query as Readonly<Record<string, unknown>>);
-    const page = quietDocument('Runbooks · zlb-exporter', runbooksFor(runbooks, labels));
+    const addresses = {
+      exporter: `${request.protocol}://${request.host}`,
+      gateway: exporter().adminUrl,
+      appliance: describe().appliances.find(({ name }) => name === labels.appliance)?.url,
+    };
+    const page = quietDocument('Runbooks · zlb-exporter', runbooksFor(runbooks, labels, addresses));
     return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(page);
   });
   // The path of the shipped alerts' links, below an operator's own host; a browser keeps the

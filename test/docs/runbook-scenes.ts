@@ -42,7 +42,11 @@ export const scenes: Readonly<Record<string, Scene>> = {
   ZlbFarmCertificateMissing: { labels: berlin },
   ZlbAcmeRenewalFailed: { labels: berlin },
   ZlbActivationExpirySoon: { labels: berlin },
-  ZlbFarmDown: { labels: { farm: 'oldportal', service: 'main', backend: '10.20.0.33:80' } },
+  ZlbFarmDown: {
+    labels: { farm: 'oldportal', service: 'main', backend: '10.20.0.33:80' },
+    // The appliance of `url` has the same farm: it was started without the gateway.
+    after: `zapi "/farms/$farm/status" | grep '"status":"up"'`,
+  },
   ZlbFarmWithoutHealthCheck: { labels: { farm: 'dns' } },
   ZlbBackendNearConnectionLimit: { labels: { farm: 'db' } },
   ZlbFarmTrafficStopped: { labels: { appliance: 'lb-paris-1', farm: 'www' } },

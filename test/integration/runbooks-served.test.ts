@@ -41,6 +41,20 @@ describe('the runbooks of the exporter', () => {
     expect(text).toContain('Filled in: appliance lb-paris, farm shop.');
   });
 
+  it('have the addresses of this exporter, and say that its gateway is off', async () => {
+    const { url } = await givenExporter({ 'lb-paris': busyWorld() });
+
+    const page = await (await fetch(`${url}/runbooks?appliance=lb-paris&farm=shop`)).text();
+    const text = await section(`${url}/runbooks?appliance=lb-paris&farm=shop`, 'Commands');
+
+    expect(text).toContain(`exporter=${url} `);
+    expect(text).toMatch(/url=https:\/\/127\.0\.0\.1:\d+ key_file=/);
+    expect(await section(`${url}/runbooks`, 'ZlbFarmDown')).toContain('The admin gateway of this exporter is off');
+    expect(page).toContain('<a href="#zlbfarmdown">ZlbFarmDown</a>');
+    expect(page).not.toMatch(/Installed as|names of the demonstration/);
+    expect(await (await fetch(`${url}/runbooks`)).text()).toMatch(/Installed as[^]*names of the demonstration/);
+  });
+
   it('explain their variables if no name is given, and show no name of the demonstration', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
 

@@ -6,7 +6,7 @@ import { endpoints } from '../../../src/appliance/api/table.ts';
 import { roleMay } from '../../../src/gateway/policy.ts';
 import { loadRunbooks } from '../../../src/status-page/assets.ts';
 import { renderRunbooks } from '../../../src/status-page/render-runbooks.ts';
-import { alertNames } from '../../support/shipped-rules.ts';
+import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const operations = read('docs/operations.md');
@@ -25,6 +25,20 @@ it('the served runbooks have an anchor for each alert, and no link without a tar
 
   expect(alertNames.filter((alert) => !anchors.has(alert.toLowerCase()))).toEqual([]);
   expect([...text.matchAll(/<a href="#([^"]*)"/g)].filter(([, id]) => !anchors.has(id))).toEqual([]);
+});
+
+it('a runbook of a page says what it means, how to look, to repair without the gateway too, and to verify', () => {
+  const criticals = shippedRules.flatMap(({ alert, labels }) => (labels?.severity === 'critical' ? (alert ?? []) : []));
+  const steps = ['Look', 'Repair', 'Without the gateway', 'Verify'];
+
+  expect(criticals.length).toBeGreaterThan(0);
+  for (const alert of criticals) {
+    const [, section = ''] = operations.split(`\n### ${alert}\n`);
+    const [text = ''] = section.split(/\n#{2,3} /);
+    const written = [...text.matchAll(/^\*\*([\w ]+)\.\*\*/gm)].map(([, step]) => step);
+    expect(written, alert).toEqual(steps);
+    expect(text.trimStart(), alert).not.toMatch(/^\*\*Look/);
+  }
 });
 
 it('a section whose commands need the role admin says so', () => {
