@@ -138,7 +138,7 @@ Flags
   --change-key-type          ECDSA in the place of RSA, or the reverse
   --force --reason=TEXT      also for fewer names, or beside an own cipher list
   --wait=DURATION            for each restart (default 2m)
-  --admin.url=URL, --admin.token-file=PATH, …  as admin has them
+  --admin.url=URL, --admin.token-file=PATH, …  as for admin
 
 Examples
   certbot renew --deploy-hook 'zlb-exporter deliver'

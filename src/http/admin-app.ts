@@ -199,7 +199,7 @@ function malformedProblem(code: string): AdminProblem {
       });
     default:
       return new AdminProblem('malformed_request', {
-        detail: 'What came is not a request as HTTP has it; nothing was sent.',
+        detail: 'This is not a valid HTTP request; nothing was sent.',
         remedy: 'Check how the client writes its lines, headers and lengths, and which proxies are between.',
       });
   }

@@ -125,7 +125,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | undefined 
   const text = Buffer.from(String(value), 'latin1').toString().trim();
   if (text === '') return undefined;
   if (text.length > maxTextLength)
-    throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Say it in fewer words.');
+    throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Shorten it.');
   return text;
 }
 

@@ -198,7 +198,7 @@ function refuseInvalidAuditQuery({ validationError }: FastifyRequest): void {
     });
   }
   throw new AdminProblem('malformed_request', {
-    detail: 'The query has a filter that there is not, which would read as "nothing happened".',
+    detail: 'The query has an unknown filter, which would read as "nothing happened".',
     remedy: `Filter once by principal, appliance, operation or event, which is one of ${auditEvents.join(', ')}.`,
   });
 }

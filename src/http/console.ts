@@ -23,7 +23,7 @@ const pageHeaders = { 'content-security-policy': contentPolicy, 'cache-control':
 const html5 = 'text/html; charset=utf-8';
 const folder = new URL('console/', import.meta.url);
 /** Assets of the status page that this page loads too. */
-const borrowed = ['page.css', 'match.js', 'times.js', 'warning.svg', 'well.svg', 'unknown.svg'];
+const borrowed = ['page.css', 'elements.js', 'match.js', 'times.js', 'warning.svg', 'well.svg', 'unknown.svg'];
 
 /**
  * Registers the page for people who decide on changes, and a page with links at `/`. Both contain

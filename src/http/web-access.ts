@@ -111,7 +111,7 @@ function warnIfExpired({ tls }: WebPolicy, log: Logger): void {
   const endsAtMs = certificateEndsAtMs(tls);
   if (endsAtMs > Date.now()) return;
   const notAfter = new Date(endsAtMs).toISOString();
-  log.warn({ notAfter }, 'the certificate of the metrics listener has expired; who checks it does not connect');
+  log.warn({ notAfter }, 'the certificate of the metrics listener has expired; clients that check it do not connect');
 }
 
 /** The answer to a request that is not accepted, as an error for @fastify/basic-auth. */
@@ -228,4 +228,4 @@ const malformedRequests: Readonly<Record<string, Pick<RawResponse, 'status' | 'b
   HPE_HEADER_OVERFLOW: { status: 431, body: `The headers are longer than ${maxHeaderSize} bytes.\n` },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, body: 'The request did not arrive in time.\n' },
 };
-const malformedRequest = { status: 400, body: 'What came is not a request as HTTP has it.\n' };
+const malformedRequest = { status: 400, body: 'This is not a valid HTTP request.\n' };

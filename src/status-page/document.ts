@@ -54,7 +54,7 @@ ${severityIcons}
 <form role="search" action="./" method="get"><label class="quiet" for="search">Search appliances, farms, backends and certificates</label>
 <input id="search" name="q" type="search" value="${search}" placeholder="Search names, addresses, files, states" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="200">
 <button>Search</button></form>
-<p class="live" id="live"><span>As of ${clockTime(takenAtMs)}</span><noscript> · without scripts this page reloads every ${refreshSeconds} s</noscript></p>
+<p class="live" id="live"><span id="live-clock">As of ${clockTime(takenAtMs)}</span><noscript> · without scripts this page reloads every ${refreshSeconds} s</noscript></p>
 </header>
 ${banner}
 <p id="alarm" role="alert" hidden></p>

@@ -246,7 +246,7 @@ describe('the report of check', () => {
     const { code, out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls }]);
 
     expect(code).toBe(1);
-    expect(out).toMatch(/^lb-1 {2}FAILED {2}reachable, but it does not answer as the API does \(/m);
+    expect(out).toMatch(/^lb-1 {2}FAILED {2}reachable, but its answers are not those of the API \(/m);
     expect(out).not.toContain('accepted');
   });
 

@@ -51,7 +51,7 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
   if (failure) {
     const { reason, message } = failure;
     if (reason === 'unauthorized') return `reachable, but the key is refused (${message})`;
-    if (reason === 'unproven') return `reachable, but it does not answer as the API does (${message})`;
+    if (reason === 'unproven') return `reachable, but its answers are not those of the API (${message})`;
     if (reason === 'forbidden') return `reachable, but the key may not read its farms (${message})`;
     if (reason === 'unlicensed') return `reachable, but it is deactivated (${message})`;
     return reason === 'farms_unread' ? `reachable, but its farms cannot be read (${message})` : message;

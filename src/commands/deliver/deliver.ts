@@ -149,7 +149,7 @@ async function refuseRefused({ farm, steps }: FarmDelivery, calls: Calls, option
 }
 
 function needsApproval(title: string): AdminError {
-  return new AdminError(`The gateway lets it wait for approval: ${title}`, {
+  return new AdminError(`This step needs approval: ${title}`, {
     detail: 'Each step needs approval whose risk is in admin.approvals.required_for, and a delivery cannot wait.',
     remedy: 'Nothing was changed. Take that risk out of required_for, or call the operations one by one.',
   });

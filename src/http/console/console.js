@@ -1,6 +1,7 @@
 // The page for people who decide on changes. The token is kept in a variable of this file, and
 // nowhere else.
 
+import { element, inputField } from './elements.js';
 import { gatewayFor, Refusal, Silence } from './gateway.js';
 import { plain } from './make.js';
 import { matchChildren } from './match.js';
@@ -15,18 +16,20 @@ const oldAfterMs = 12_000;
 /** Codes of refusals that the same token gets again for the same request. */
 const lasting = ['own_request', 'not_approver', 'role_too_low', 'operation_denied', 'appliance_denied'];
 
-const signIn = document.getElementById('sign-in');
-const field = document.getElementById('token');
-const tokenRefused = document.getElementById('token-refused');
-const content = document.getElementById('content');
-const signOutButton = document.getElementById('sign-out');
-const linked = document.getElementById('linked');
-const alarm = document.getElementById('alarm');
-const news = document.getElementById('news');
-const live = document.getElementById('live').firstElementChild;
-const icon = document.getElementById('icon');
+const signIn = element('sign-in');
+const field = inputField('token');
+const tokenRefused = element('token-refused');
+const content = element('content');
+const signOutButton = element('sign-out');
+const linked = element('linked');
+const alarm = element('alarm');
+const news = element('news');
+const live = element('live');
+const clock = element('live-clock');
+const icon = element('icon');
 
-/** All that is known by a token; undefined without one. */
+/** All that is known by a token; undefined without one.
+ * @type {any} */
 let session;
 /**
  * Ends what is asked for the token that was typed last; an answer for another one comes too late.
@@ -195,8 +198,8 @@ function tellWhetherLive() {
   if (alarm.textContent !== words) alarm.textContent = words;
   alarm.hidden = !silent;
   document.body.classList.toggle('silent', silent === true);
-  live.parentElement.classList.toggle('running', session !== undefined && !silent);
-  live.textContent = session ? (silent ? `${span(Date.now() - answeredAtMs)} old` : `Live · ${at}`) : '';
+  live.classList.toggle('running', session !== undefined && !silent);
+  clock.textContent = session ? (silent ? `${span(Date.now() - answeredAtMs)} old` : `Live · ${at}`) : '';
 }
 
 function focusContent() {
@@ -270,12 +273,14 @@ signOutButton.addEventListener('click', () => forget('You are signed out, and th
 content.addEventListener('submit', (event) => {
   event.preventDefault();
   if (!session?.opened || session.busy) return;
-  const reason = event.target.querySelector('textarea').value.trim();
-  void decide(event.submitter.value, session.opened.id, reason);
+  const { submitter } = event;
+  if (!(submitter instanceof HTMLButtonElement)) return;
+  const reason = content.querySelector('textarea')?.value.trim() ?? '';
+  void decide(submitter.value, session.opened.id, reason);
 });
 
 content.addEventListener('click', (event) => {
-  if (event.target.dataset.action !== 'looked') return;
+  if (!(event.target instanceof HTMLElement) || event.target.dataset.action !== 'looked') return;
   session.looked = session.opened.digest;
   session.renewed = false;
   session.refusal = undefined;

@@ -7,9 +7,13 @@ const decidingMs = 90_000;
 
 /** A refusal of the gateway. */
 export class Refusal extends Error {
+  /** @param {{ status: number, code: string, title: string, detail: string, remedy: string }} problem */
   constructor({ status, code, title, detail, remedy }) {
     super(detail);
-    Object.assign(this, { status, code, title, remedy });
+    this.status = status;
+    this.code = code;
+    this.title = title;
+    this.remedy = remedy;
   }
 }
 

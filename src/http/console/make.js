@@ -7,7 +7,7 @@
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 export function plain(value) {
-  return String(value).replace(unseen, (character) => `\\u${character.codePointAt(0).toString(16).padStart(4, '0')}`);
+  return String(value).replace(unseen, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Adds a button to each block of commands, which copies it. Without this script the page is complete.
+// Adds a button to each block of commands that copies it. The page is complete without it.
 
 for (const block of document.querySelectorAll('pre')) {
   const code = block.querySelector('code');

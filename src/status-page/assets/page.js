@@ -2,6 +2,7 @@
 // scroll position, what is open and what is typed stay. Without this script the page is complete,
 // and does not change.
 
+import { element, inputField } from './elements.js';
 import { matchChildren } from './match.js';
 import { clockOffset, tellTimes, timeOfDay } from './times.js';
 
@@ -12,10 +13,11 @@ const patienceMs = 4_000;
 const oldAfterMs = 10_000;
 const typingMs = 150;
 
-const main = document.getElementById('main');
-const live = document.getElementById('live');
-const alarm = document.getElementById('alarm');
-const field = document.getElementById('search');
+const main = element('main');
+const live = element('live');
+const alarm = element('alarm');
+const field = inputField('search');
+const clock = element('live-clock');
 const build = document.documentElement.dataset.build;
 
 let tag;
@@ -77,7 +79,7 @@ function answered() {
   alarm.hidden = true;
   document.body.classList.remove('silent');
   live.classList.add('running');
-  live.firstElementChild.textContent = `Live · ${timeOfDay(new Date(), { second: '2-digit' })}`;
+  clock.textContent = `Live · ${timeOfDay(new Date(), { second: '2-digit' })}`;
   tellTimes(main, Date.now() + offsetMs);
 }
 
@@ -89,7 +91,7 @@ function silent(because) {
   document.title = `No answer · ${title}`;
   document.body.classList.add('silent');
   live.classList.remove('running');
-  live.firstElementChild.textContent = `Old · ${since}`;
+  clock.textContent = `Old · ${since}`;
 }
 
 function show(next, newTag) {
@@ -100,9 +102,9 @@ function show(next, newTag) {
   }
   tag = newTag;
   title = next.title;
-  const icon = document.getElementById('icon');
-  const nextIcon = next.getElementById('icon').getAttribute('href');
-  if (icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
+  const icon = element('icon');
+  const nextIcon = next.getElementById('icon')?.getAttribute('href');
+  if (nextIcon && icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
   // Rows are news in the same view only.
   const isNews = shown === address();
   shown = address();
@@ -130,12 +132,12 @@ field.addEventListener('input', () => {
   clearTimeout(typing);
   typing = setTimeout(search, typingMs);
 });
-field.form.addEventListener('submit', (event) => {
+field.form?.addEventListener('submit', (event) => {
   event.preventDefault();
   clearTimeout(typing);
   search();
 });
-field.form.querySelector('button').hidden = true;
+field.form?.querySelector('button')?.setAttribute('hidden', '');
 
 document.addEventListener('keydown', (event) => {
   if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && document.activeElement !== field) {
@@ -151,7 +153,7 @@ document.addEventListener('keydown', (event) => {
 });
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-document.getElementById('zone').textContent = `Times are in ${zone}.`;
+element('zone').textContent = `Times are in ${zone}.`;
 document.addEventListener('visibilitychange', () => {
   visibleSinceMs = Date.now();
   if (!document.hidden) void ask();

@@ -286,7 +286,7 @@ describe('hostile clients', () => {
     const { text, statuses } = await exchangeRaw(url, bytes);
 
     expect(statuses).toEqual([400]);
-    expect(text).toMatch(/\r\n\r\nWhat came is not a request as HTTP has it\.\n$/);
+    expect(text).toMatch(/\r\n\r\nThis is not a valid HTTP request\.\n$/);
     expect(text).toContain('connection: close\r\n');
     expect(text).toContain('X-Frame-Options: deny\r\n');
   });

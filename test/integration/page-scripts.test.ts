@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { givenBrowser, watchPage } from '../support/browser.ts';
+import { givenExporter } from '../support/given-exporter.ts';
+import { isThere } from '../support/programs.ts';
+import { givenApprovals } from './requests/given-approvals.ts';
+
+describe.skipIf(!isThere('chromium'))('the scripts of the pages', () => {
+  const open = givenBrowser();
+
+  it('keep the status page up to date, find what is typed, and copy the commands of a runbook', async () => {
+    const world = busyWorld();
+    const { url } = await givenExporter({ 'lb-1': world }, { eager: ['farms'] });
+    const page = await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const complaints = watchPage(page, url);
+    await page.goto(url);
+    await page.getByText('Farm oldportal is down').first().waitFor();
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('intranet');
+    await page.waitForURL(/q=intranet/);
+    await page.locator('main').getByText('intranet').first().waitFor();
+    await page.goto(`${url}/runbooks?appliance=lb-1&farm=oldportal`);
+    const block = page.locator('#zlbfarmdown ~ pre', { hasText: 'action=start' }).first();
+    await block.getByRole('button', { name: 'Copy' }).click();
+    await block.getByRole('button', { name: 'Copied' }).waitFor();
+
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+      'actOnFarm farmname=oldportal action=start',
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  it('show the year of a time in another year, and no day for one of today', async () => {
+    const { url } = await givenExporter({ 'lb-1': busyWorld() });
+    const page = await open({ locale: 'en-GB' });
+    await page.goto(url);
+    const clock = (date: string) =>
+      page.evaluate<string>(
+        `import('/assets/times.js').then(({ clock }) => clock(new Date('${date}'), new Date('2026-11-25T18:00:00')))`,
+      );
+
+    expect(await clock('2027-11-25T00:00:00')).toBe('25 Nov 2027 00:00');
+    expect(await clock('2026-10-21T16:53:00')).toBe('21 Oct 16:53');
+    expect(await clock('2026-11-25T17:28:03')).toBe('17:28:03');
+  });
+
+  it('let a person sign in to the console, look at a change, and approve it', async () => {
+    const { url, tokenOf, ask, ended } = await givenApprovals();
+    const asked = await ask('alice');
+    const page = await open();
+    const complaints = watchPage(page, new URL(url).origin);
+    await page.goto(`${url}/console`);
+
+    await page.getByLabel('Your token for').fill(tokenOf('bob'));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'restart-farm farm=shop' }).click();
+    await page.getByLabel('Your reason').fill('looked at it');
+    await page.getByRole('button', { name: 'Approve' }).click();
+
+    expect(await ended(String(asked.json?.id))).toMatchObject({ state: 'done', decision: { by: 'bob' } });
+    await page.locator('#standing', { hasText: 'done' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
