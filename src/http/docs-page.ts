@@ -44,7 +44,7 @@ export async function registerDocs(app: FastifyInstance, build: { readonly versi
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title, version: build.version } },
     hideUntagged: true,
-    // As the body of a route, fastify would read and check it itself.
+    // Not the body of a route for fastify, which would read and check it.
     transform: ({ schema, url }) => {
       const { takes: body, ...described } = (schema ?? {}) as FastifySchema & { readonly takes?: unknown };
       return { schema: { ...described, body }, url };
