@@ -181,7 +181,8 @@ export function refuseAnswer(status: number, appliance: string): void {
       remedy: 'Check admin_api_key, or api_key where there is none, and that the API user is enabled on the appliance.',
     });
   }
-  if (status < 200 || status > 599) throw strangeAnswer(`${appliance} answered ${status}, which is not a valid HTTP status.`);
+  if (status < 200 || status > 599)
+    throw strangeAnswer(`${appliance} answered ${status}, which is not a valid HTTP status.`);
   // The API has no redirects, and a client that follows one would send its token to another host.
   if (status >= 300 && status < 400) {
     const detail = `${appliance} answered ${status} where the API has no such answer; it was not followed.`;

@@ -124,8 +124,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | undefined 
   // Node reads header bytes as Latin-1; clients write UTF-8.
   const text = Buffer.from(String(value), 'latin1').toString().trim();
   if (text === '') return undefined;
-  if (text.length > maxTextLength)
-    throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Shorten it.');
+  if (text.length > maxTextLength) throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Shorten it.');
   return text;
 }
 

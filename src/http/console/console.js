@@ -28,8 +28,10 @@ const live = element('live');
 const clock = element('live-clock');
 const icon = element('icon');
 
-/** All that is known by a token; undefined without one.
- * @type {any} */
+/**
+ * All that is known by a token; undefined without one.
+ * @type {any}
+ */
 let session;
 /**
  * Ends what is asked for the token that was typed last; an answer for another one comes too late.

@@ -7,7 +7,10 @@ const decidingMs = 90_000;
 
 /** A refusal of the gateway. */
 export class Refusal extends Error {
-  /** @param {{ status: number, code: string, title: string, detail: string, remedy: string }} problem */
+  /**
+   * Keeps the members of the answer.
+   * @param {Record<'code' | 'title' | 'detail' | 'remedy', string> & { status: number }} problem
+   */
   constructor({ status, code, title, detail, remedy }) {
     super(detail);
     this.status = status;

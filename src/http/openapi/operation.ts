@@ -148,7 +148,7 @@ export const sharedParameters: JsonObject = {
     in: 'header',
     required: true,
     description:
-      "The name of the object: the last segment of the path. Where no part of the path is a name, the name of the appliance. May be percent-encoded.",
+      'The name of the object: the last segment of the path. Where no part of the path is a name, the name of the appliance. May be percent-encoded.',
     ...text,
   },
   Reason: {
