@@ -119,8 +119,8 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 
-/** The words of the API for people. */
-const kindWords: Readonly<Record<string, string>> = { temporal: 'for a time', permanent: 'for ever' };
+/** The words of the API that are no English. */
+const kindWords: Readonly<Record<string, string>> = { temporal: 'temporary' };
 
 function endText(seconds: number | undefined, state: string, nowMs: number): Markup {
   if (seconds === undefined)
