@@ -123,7 +123,7 @@ admin:
 ${keyTable({ type: 'object', properties: { admin: admin ?? {} } }, { withoutDefault: '–' })}
 
 - [Who may do what](admin.md#who-may-do-what) explains roles, \`allow\` and \`deny\`.
-  [endpoints.md](endpoints.md) lists operations and routes. Quote routes because of their braces.
+  \`zlb-exporter admin operations\` lists operations and routes. Quote routes because of their braces.
 - An appliance named without \`*\` must be in \`appliances\`.
 - An expired token is refused by the gateway, and does not prevent the start.
 

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { adminDocument, operationsDocument } from './document-tables.ts';
-import { endpointsDocument } from './endpoints-document.ts';
 import { configurationJsonSchema, configurationPage } from './generate-configuration-docs.ts';
 import { webConfigurationPage } from './generate-web-configuration-docs.ts';
 import { metricsDocument } from './metrics-document.ts';
@@ -17,7 +16,6 @@ export function generatedDocs(): ReadonlyMap<string, string> {
     ['configuration.schema.json', configurationJsonSchema()],
     ['web-configuration.md', webConfigurationPage()],
     ['metrics.md', metricsDocument()],
-    ['endpoints.md', endpointsDocument()],
     ['admin.md', adminDocument(read('admin.md'))],
     ['operations.md', operationsDocument(read('operations.md'), readRuleFiles())],
     ['pictures/life-of-a-change.svg', drawLife('The life of a change request', lifeOfAChange)],

@@ -15,7 +15,7 @@ the [\`admin\` block](configuration.md#admin-gateway).
 
 **Contents**: [TLS and a password](#tls-and-a-password) ·
 [Client certificates](#client-certificates) · [All keys](#all-keys) ·
-[Built-in limits](#built-in-limits)
+[Limits](limits.md#client-connections)
 
 ## TLS and a password
 
@@ -98,18 +98,5 @@ ${keyTable(plainSchema(webSchema))}
 - The toolkit accepts some files that are mistakes here: an empty file, a key without a value,
   \`tls_server_config\` without a certificate, and a \`client_auth_type\` that verifies without a
   \`client_ca_file\`.
-
-## Built-in limits
-
-They always apply. A client network is an IPv4 address or an IPv6 /64.
-
-| Limit | Value |
-|---|---|
-| time for the handshake, the headers and the first request | 10 seconds each |
-| size of headers, and of bodies | 16 KiB, 1 KiB |
-| connections | 512. Above that, the network with the most connections loses one |
-| pipelined requests per connection | 16 |
-| waiting password comparisons | 32, at most 8 of a network. Above that, the answer is 503 |
-| unfinished answers of \`/metrics\` | 16. A new client replaces the oldest of the network with the most |
 `;
 }

@@ -18,7 +18,7 @@ describe('the unit of systemd', () => {
   });
 
   it('gives the folders of its README, and no more', () => {
-    const readme = readFileSync('deploy/systemd/README.md', 'utf8');
+    const readme = readFileSync('deploy/README.md', 'utf8');
     const folders = [...text.matchAll(/--allow-fs-(?:read|write)=(\S+)/g)].map(([, folder = '']) => folder);
 
     expect(folders.filter((folder) => folder !== '/proc' && !readme.includes(folder))).toEqual([]);

@@ -39,7 +39,7 @@ interface RowOptions {
  */
 export interface EndpointRow extends RowOptions {
   readonly route: Route;
-  /** A section of docs/endpoints.md; collectors and the gateway group endpoints by it. */
+  /** The part of the API; collectors and the gateway group endpoints by it. */
   readonly area: string;
   readonly since: Since;
   readonly risk: Risk;
