@@ -54,7 +54,7 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Own
     level: 'warning',
     title: `Not all of ${appliance} is shown`,
     meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
-    alert: 'ZlbSeriesLimitHit',
+    alert: 'ZlbExporterFault',
   };
 }
 
@@ -83,7 +83,7 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   if (isDeactivated(status)) {
     return {
       about: 'activation',
-      level: 'critical',
+      level: 'warning',
       title: `${appliance} is deactivated`,
       meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
       alert: 'ZlbApplianceDeactivated',
@@ -150,7 +150,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
         sinceMs: earliest(refused),
         title: `${appliance} refuses the API key`,
         meaning: 'Nothing is read from it any more. Was the key replaced or its user disabled?',
-        alert: 'ZlbAuthRejected',
+        alert: 'ZlbApplianceUnreachable',
       },
     ];
   }
@@ -195,7 +195,7 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
     sinceMs: reading.failure?.sinceMs,
     title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
     meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}. Whether they serve is not known.${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
-    alert: isForbidden ? 'ZlbPermissionMissing' : 'ZlbCollectorStale',
+    alert: 'ZlbFarmsUnknown',
   };
 }
 
@@ -227,7 +227,7 @@ function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): O
     sinceMs: earliest(forbidden),
     title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
     meaning: 'Its user lacks a right for that. What it may read is shown.',
-    alert: 'ZlbPermissionMissing',
+    alert: 'ZlbCollectorStale',
   };
 }
 
@@ -249,7 +249,7 @@ function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProble
     sinceMs: earliest(alike),
     title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
     meaning: `Because: ${because}. ${consequence}`,
-    alert: isStale ? 'ZlbCollectorStale' : 'ZlbCollectorErrors',
+    alert: 'ZlbCollectorStale',
   };
 }
 

@@ -24,7 +24,7 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
       level: 'warning',
       title: `Certificate ${file} cannot be read`,
       meaning: `Nobody can tell until when it is valid. ${users}`,
-      alert: 'ZlbCertificateUnreadable',
+      alert: 'ZlbCertificateInvalid',
     };
   }
   const endsAtMs = notAfterSeconds * 1_000;
@@ -44,7 +44,7 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
       ...about,
       title: `Certificate ${file} is not valid yet`,
       meaning: `Clients refuse it for ${span(notBeforeSeconds * 1_000 - nowMs)} more. ${users}`,
-      alert: 'ZlbCertificateNotYetValid',
+      alert: 'ZlbCertificateExpiryImminent',
     };
   }
   const title = `Certificate ${file} expires in ${span(endsAtMs - nowMs)}`;

@@ -118,7 +118,7 @@ function missingCertificates(
       labels: { farm: name },
       title: `Farm ${name} has a certificate whose file is gone`,
       meaning: `The store does not have ${listed(missing)}. The farm serves what it has loaded, and cannot start again.`,
-      alert: 'ZlbFarmCertificateMissing',
+      alert: 'ZlbCertificateInvalid',
     },
   ];
 }

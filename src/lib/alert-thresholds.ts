@@ -26,7 +26,6 @@ export const alertThresholds = {
   backupAgeSeconds: 30 * daySeconds,
   /** Intervals of a collector, as they are in effect. */
   collectorStaleIntervals: 3,
-  collectorDurationRatio: 0.8,
   adminDeniedPer15m: 10,
 } as const;
 

@@ -32,7 +32,7 @@ export function exporterProblem({ configuration }: ExporterFacts): Problem | und
     appliance: undefined,
     title: 'The exporter refused its new configuration',
     meaning: 'The one before stays in force. The log says what is wrong with the new one.',
-    alert: 'ZlbConfigReloadFailed',
+    alert: 'ZlbExporterFault',
   };
 }
 

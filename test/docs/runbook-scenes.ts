@@ -35,11 +35,10 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'Delete a certificate': { labels: berlin },
   'Install an activation certificate': { labels: { appliance: 'lb-lisbon' } },
   Certificates: { labels: berlin },
-  ZlbPermissionMissing: {
+  ZlbCollectorStale: {
     appliances: ({ 'lb-madrid': { groups } }) => groups.get('watchers')?.farms.splice(0),
   },
   ZlbCertificateInvalid: { labels: berlin },
-  ZlbFarmCertificateMissing: { labels: berlin },
   ZlbAcmeRenewalFailed: { labels: berlin },
   ZlbActivationExpirySoon: { labels: berlin },
   ZlbFarmDown: {
@@ -48,19 +47,17 @@ export const scenes: Readonly<Record<string, Scene>> = {
     after: `zapi "/farms/$farm/status" | grep '"status":"up"'`,
   },
   ZlbFarmWithoutHealthCheck: { labels: { farm: 'dns' } },
-  ZlbBackendNearConnectionLimit: { labels: { farm: 'db' } },
+  ZlbSaturated: { labels: { farm: 'db' } },
   ZlbFarmTrafficStopped: { labels: { appliance: 'lb-paris-1', farm: 'www' } },
   ZlbVpnDown: {
     appliances: ({ 'lb-madrid': { vpns } }) =>
       vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down' }),
   },
-  ZlbAdminDeniedBurst: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
-  ZlbAuditWriteFailing: { before: `echo '{"msg":"audit cannot be written","because":"ENOSPC"}' >>exporter.log` },
-  ZlbAdminChangeLate: {
-    before: 'zlb-exporter admin lb-madrid restart-farm farm=shop --request --reason=TICKET-42',
+  ZlbAdminGateway: {
+    before: `echo '{"msg":"audit cannot be written","because":"ENOSPC"}' >>exporter.log
+zlb-exporter admin lb-madrid restart-farm farm=shop --request --reason=TICKET-42`,
+    after: "zlb-exporter admin unfreeze --reason='the end of the scene'",
   },
-  ZlbAdminBreakGlass: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
-  ZlbAdminFrozen: { before: "zlb-exporter admin freeze --reason='incident 42'" },
 };
 
 function present({ farms }: World, certificate: string): void {

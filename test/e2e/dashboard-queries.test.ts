@@ -114,7 +114,7 @@ scrape_configs:
   await useTheGateway(exporter);
   await seen('changes(zlb_backend_status{farm="shop", status="up"}[1m]) > 0');
   await seen('zlb_admin_frozen == 1');
-  await seen('ALERTS{alertname="ZlbAdminFrozen", alertstate="firing"}');
+  await seen('ALERTS{alertname="ZlbAdminGateway", alertstate="firing"}');
   // A deactivated appliance is not asked at each tick of a schedule.
   await seen('increase(zlb_collector_skipped_total[1m]) > 0');
   return prometheus;

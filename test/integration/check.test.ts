@@ -286,7 +286,7 @@ describe('the report of check', () => {
 
     expect(code).toBe(0);
     expect(findings(out)).toMatch(
-      /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
+      /The key may not read packages, backups\. Cannot fire: ZlbBackupTooOld\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
     );
   });
 

@@ -233,7 +233,7 @@ describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
       firing('warning', 'alertname="ZlbCollectorStale", appliance="away", collector="farms"'),
       firing('critical', 'alertname="ZlbFarmDown", appliance="away", farm="shop", status="down"'),
       firing('critical', 'alertname="ZlbFarmDown", appliance="lb", farm="shop", status="down"'),
-      firing('info', 'alertname="ZlbAdminDeniedBurst", principal="deploy"'),
+      firing('info', 'alertname="ZlbAdminGateway", principal="deploy"'),
     ];
 
     expectRows(
@@ -252,7 +252,7 @@ describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
         [2, 'ZlbApplianceUnreachable away'],
         [3, 'ZlbFarmDown away shop'],
         [3, 'ZlbFarmDown lb shop'],
-        [1, 'ZlbAdminDeniedBurst: exporter:9444 deploy'],
+        [1, 'ZlbAdminGateway: exporter:9444 deploy'],
       ],
     );
   });

@@ -58,6 +58,14 @@ export function groupingLabelsOf(expression: string): readonly Grouping[] {
   });
 }
 
+/** Returns true for an expression that matches or aggregates on no label: `on ()`, a mere sum. */
+export function groupsByNothing(expression: string): boolean {
+  return nodesOf(parse(expression)).some((node) => {
+    if (node.name === 'AggregateExpr') return node.getChild('AggregateModifier') === null;
+    return node.name === 'MatchingModifierClause' && clausesIn(node, expression).length === 0;
+  });
+}
+
 const clauses = {
   On: 'on',
   Ignoring: 'ignoring',

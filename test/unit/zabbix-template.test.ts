@@ -104,9 +104,11 @@ describe('deploy/zabbix/zlb-exporter.yaml', () => {
 
     expect(core.filter((alert) => !raised.has(alert))).toEqual([
       'ZlbWatchdog',
-      // In ZlbFarmDisappeared, which counts farms here.
-      'ZlbFarmFlapping',
-      'ZlbAllFarmsDisappeared',
+      // In ZlbApplianceUnreachable, which Zabbix asks each appliance for.
+      'ZlbApplianceDown',
+      // In ZlbFarmStatusUnknown, which counts farms here.
+      'ZlbFarmsUnknown',
+      'ZlbClusterNoMaster',
     ]);
   });
 

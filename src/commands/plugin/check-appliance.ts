@@ -16,7 +16,7 @@ export function checkAppliance(seen: Seen): CheckResult {
   });
   const refused = collectors.some(({ failure }) => failure?.reason === 'unauthorized');
   const findings: Finding[] = [...problemsAbout(seen, 'appliance'), ...problemsAbout(seen, 'activation')]
-    .filter(({ level }) => level === 'critical')
+    .filter(({ level, alert }) => level === 'critical' || alert === 'ZlbApplianceDeactivated')
     .map(findingOf);
   if (refused) findings.push({ state: 'WARNING', text: `${name} refuses the API key` });
   else if (!up || breaker !== 'closed') findings.push({ state: 'WARNING', text: `${name} does not answer` });

@@ -4,9 +4,6 @@ import { lostAlerts } from '../../../src/commands/check/findings.ts';
 import { selectorsOf } from '../../support/promql.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 
-/** Alerts on missing readings: a collector without data makes them fire. */
-const onMissingReadings = /^ZlbActivationUnknown$/;
-
 /** The collectors whose families an expression reads, through recorded series as well. */
 function collectorsOf(expression: string, seen = new Set<string>()): ReadonlySet<string> {
   const found = new Set<string>();
@@ -27,9 +24,7 @@ const alerts = shippedRules.flatMap(({ alert, expr, annotations }) =>
 
 it('every alert names the reading that it needs, and its rule uses that reading', () => {
   const wrong = alerts.filter(({ reading, readers }) => reading !== undefined && !readers.has(reading));
-  const missing = alerts.filter(
-    ({ alert, reading, readers }) => reading === undefined && readers.size === 1 && !onMissingReadings.test(alert),
-  );
+  const missing = alerts.filter(({ reading, readers }) => reading === undefined && readers.size === 1);
 
   expect(wrong.map(({ alert }) => alert)).toEqual([]);
   expect(missing.map(({ alert }) => alert)).toEqual([]);

@@ -99,7 +99,7 @@ describe('what is wrong with an appliance', () => {
   });
 
   it.each([
-    [['shop'], ['critical ZlbCertificateNotYetValid: Certificate a.pem is not valid yet']],
+    [['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem is not valid yet']],
     [[], []],
     [undefined, []],
   ])('is a certificate that is not valid yet and that %j use', (usedBy, problems) => {
@@ -112,21 +112,21 @@ describe('what is wrong with an appliance', () => {
     const farms = [farmStatus({ name: 'shop', certificates: ['gone.pem'] })];
 
     expect(problemsOf({ farms })).toEqual([
-      'warning ZlbFarmCertificateMissing: Farm shop has a certificate whose file is gone',
+      'warning ZlbCertificateInvalid: Farm shop has a certificate whose file is gone',
     ]);
     expect(problemsOf({ farms, certificates: undefined })).toEqual([]);
   });
 
   it.each([
-    ['forbidden', 'critical ZlbPermissionMissing: The API key of lb-1 may not read its farms'],
-    ['malformed', 'critical ZlbCollectorStale: No farm of lb-1 is known'],
-    ['timeout', 'critical ZlbCollectorStale: No farm of lb-1 is known'],
+    ['forbidden', 'critical ZlbFarmsUnknown: The API key of lb-1 may not read its farms'],
+    ['malformed', 'critical ZlbFarmsUnknown: No farm of lb-1 is known'],
+    ['timeout', 'critical ZlbFarmsUnknown: No farm of lb-1 is known'],
   ] as const)('is an appliance that answers, and whose farms cannot be read: %s', (reason, problem) => {
     const collectors = [failing('farms', reason), failing('vpn', 'forbidden')];
 
     expect(problemsOf({ farms: undefined, collectors })).toEqual([
       problem,
-      'warning ZlbPermissionMissing: The API key of lb-1 may not read vpn',
+      'warning ZlbCollectorStale: The API key of lb-1 may not read vpn',
     ]);
     expect(problemsOf({ farms: undefined, collectors: [collectorStatus({ name: 'farms', ok: undefined })] })).toEqual(
       [],
@@ -203,7 +203,7 @@ describe('what is wrong with an appliance', () => {
     ];
 
     expect(problemsOf({ certificates })).toEqual([
-      'warning ZlbCertificateUnreadable: Certificate garbage.pem cannot be read',
+      'warning ZlbCertificateInvalid: Certificate garbage.pem cannot be read',
       'warning ZlbCertificateInvalid: Certificate bad_key.pem does not load',
     ]);
   });
@@ -239,7 +239,7 @@ describe('what is wrong with an appliance', () => {
     const collectors = [failing('farms', 'unlicensed'), failing('backends', 'unlicensed')];
 
     expect(problemsOf({ deactivated: true, farms: undefined, collectors })).toEqual([
-      'critical ZlbApplianceDeactivated: lb-1 is deactivated',
+      'warning ZlbApplianceDeactivated: lb-1 is deactivated',
     ]);
   });
 
@@ -266,19 +266,19 @@ describe('what is wrong with an appliance', () => {
   });
 
   it('is what does not fit into the limit of series, for nobody sees that anywhere', () => {
-    expect(problemsOf({ seriesLeftOut: 1_200 })).toEqual(['warning ZlbSeriesLimitHit: Not all of lb-1 is shown']);
+    expect(problemsOf({ seriesLeftOut: 1_200 })).toEqual(['warning ZlbExporterFault: Not all of lb-1 is shown']);
   });
 
   it('is a key that is refused, whether the appliance still counts as up or not', () => {
     const collectors = [failing('farms', 'unauthorized'), failing('backends', 'breaker_open')];
 
     for (const up of [true, false])
-      expect(problemsOf({ up, collectors })).toEqual(['warning ZlbAuthRejected: lb-1 refuses the API key']);
+      expect(problemsOf({ up, collectors })).toEqual(['warning ZlbApplianceUnreachable: lb-1 refuses the API key']);
   });
 
   it.each([
-    [failing('vpn', 'forbidden'), 'warning ZlbPermissionMissing: The API key of lb-1 may not read vpn'],
-    [failing('system', 'server_error'), 'warning ZlbCollectorErrors: The reading of system from lb-1 fails'],
+    [failing('vpn', 'forbidden'), 'warning ZlbCollectorStale: The API key of lb-1 may not read vpn'],
+    [failing('system', 'server_error'), 'warning ZlbCollectorStale: The reading of system from lb-1 fails'],
     [
       { ...failing('system', 'malformed'), isStale: true },
       'warning ZlbCollectorStale: The reading of system from lb-1 fails',

@@ -28,22 +28,18 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
   ],
   clockOffsetSeconds: [
     ['ZlbApplianceClockWrong', '> 60'],
-    ['ZlbExporterClockWrong', '> 60'],
+    ['ZlbExporterFault', '> 60'],
   ],
   farmBackendsUpRatio: [['ZlbFarmDegraded', '< 0.75']],
-  backendConnectionsRatio: [['ZlbBackendNearConnectionLimit', '> 0.8']],
-  backendChangesPer15m: [
-    ['ZlbFarmFlapping', '> 4'],
-    ['ZlbBackendFlapping', '> 4'],
-  ],
-  pendingConnections: [['ZlbFarmPendingConnections', '> 100']],
-  pendingConnectionsRatio: [['ZlbFarmPendingConnections', '> 0.5 * zlb_farm_established_connections']],
-  cpuBusyRatio: [['ZlbCpuSaturated', '> 0.9']],
-  memoryUsedRatio: [['ZlbMemorySaturated', '> 0.9']],
+  backendConnectionsRatio: [['ZlbSaturated', '> 0.8']],
+  backendChangesPer15m: [['ZlbBackendDown', '> 4']],
+  pendingConnections: [['ZlbSaturated', '> 100']],
+  pendingConnectionsRatio: [['ZlbSaturated', '> 0.5 * zlb_farm_established_connections']],
+  cpuBusyRatio: [['ZlbSaturated', '> 0.9']],
+  memoryUsedRatio: [['ZlbSaturated', '> 0.9']],
   backupAgeSeconds: [['ZlbBackupTooOld', '> 30 * 86400']],
   collectorStaleIntervals: [['ZlbCollectorStale', '> 3 * zlb_collector_interval_seconds']],
-  collectorDurationRatio: [['ZlbApiSlow', '> 0.8']],
-  adminDeniedPer15m: [['ZlbAdminDeniedBurst', '> 10']],
+  adminDeniedPer15m: [['ZlbAdminGateway', '> 10']],
 };
 
 it.each(Object.entries(literals))('%s is the number of the rules', (name, places) => {

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { groupingLabelsOf, groupsByNothing } from '../support/promql.ts';
+import { shippedRules } from '../support/shipped-rules.ts';
+
+/** Labels that say which exporter watches an appliance. */
+const watching: readonly string[] = ['job', 'instance', 'exporter'];
+/** Rules that ask across exporters, and across the nodes of a cluster. */
+const acrossExporters =
+  /^(Zlb(ExporterDown|ExporterOfPairDown|ApplianceDown|FarmsUnknown|ClusterNoMaster|ApplianceVanished)|appliance:zlb_up:away|farm:zlb_farm_status:down|farm:zlb_farm_reachable:failing)$/;
+const acrossNodes = /^Zlb(ApplianceDown|ClusterNoMaster)$/;
+
+/** Returns what an expression does to the labels of its targets, as a text for each fault. */
+function faultsOf(rule: string, expression: string): readonly string[] {
+  return groupingLabelsOf(expression).flatMap(({ clause, label }) => {
+    if (clause === 'by' || clause === 'on') return [`${clause} (${label}) drops the labels of the target`];
+    if (clause === 'group_left' || clause === 'group_right') return [];
+    if (watching.includes(label) && !acrossExporters.test(rule)) return [`${clause} (${label}) joins exporters`];
+    if (['site', 'cluster', 'region'].includes(label)) return [`${clause} (${label}) joins environments`];
+    return [];
+  });
+}
+
+describe('joins of the rules', () => {
+  it('keep the labels of the target, so that two environments may have the same names', () => {
+    const faults = shippedRules.flatMap(({ alert, record = '', expr }) =>
+      faultsOf(alert ?? record, expr).map((fault) => `${alert ?? record}: ${fault}`),
+    );
+
+    expect(faults).toEqual([]);
+  });
+
+  it('leave out the appliance only where the nodes of a cluster, or all appliances of an exporter, are meant', () => {
+    const own = /^Zlb(ExporterDown|ExporterOfPairDown|AdminGateway|ApplianceVanished)$|^appliance:zlb_up:watched$/;
+    const across = shippedRules.flatMap(({ alert, record = '', expr }) =>
+      groupingLabelsOf(expr).some(({ label }) => label === 'appliance') ? [alert ?? record] : [],
+    );
+
+    expect(across.filter((rule) => !own.test(rule) && !acrossNodes.test(rule))).toEqual([]);
+  });
+
+  it('are made on no label at all only with a count of everything', () => {
+    const rules = shippedRules.filter(({ expr }) => groupsByNothing(expr)).map(({ alert, record }) => alert ?? record);
+
+    expect(rules).toEqual(['ZlbWatchdog', 'ZlbExporterDown', 'ZlbExporterOfPairDown', 'ZlbApplianceVanished']);
+  });
+
+  it.each([
+    ['zlb_a and on (appliance, farm) zlb_b', 'on (appliance) drops the labels of the target'],
+    ['sum by (farm) (zlb_a)', 'by (farm) drops the labels of the target'],
+    ['zlb_a unless ignoring (job) zlb_b', 'ignoring (job) joins exporters'],
+    ['count without (cluster) (zlb_a)', 'without (cluster) joins environments'],
+  ])('%s is refused: %s', (expression, fault) => {
+    expect(faultsOf('ZlbFarmDown', expression)).toContain(fault);
+  });
+});
