@@ -3,7 +3,6 @@ import { adminDocument, operationsDocument } from './document-tables.ts';
 import { configurationJsonSchema, configurationPage } from './generate-configuration-docs.ts';
 import { webConfigurationPage } from './generate-web-configuration-docs.ts';
 import { metricsDocument } from './metrics-document.ts';
-import { drawLife, lifeOfAChange, lifeOfARequest } from './pictures/lives.ts';
 import { readRuleFiles } from './rule-files.ts';
 
 const docs = new URL('../docs/', import.meta.url);
@@ -18,8 +17,6 @@ export function generatedDocs(): ReadonlyMap<string, string> {
     ['metrics.md', metricsDocument()],
     ['admin.md', adminDocument(read('admin.md'))],
     ['operations.md', operationsDocument(read('operations.md'), readRuleFiles())],
-    ['pictures/life-of-a-change.svg', drawLife('The life of a change request', lifeOfAChange)],
-    ['pictures/life-of-a-request.svg', drawLife('The life of an admin request', lifeOfARequest)],
   ]);
 }
 

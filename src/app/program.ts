@@ -1,6 +1,6 @@
 import { runCommandLine } from '../cli.ts';
 import { createShell, ownName, watchForHangup } from '../commands/shell.ts';
-import { sleep } from '../lib/time.ts';
+import { sleep, steadyNow } from '../lib/time.ts';
 import { readBuildInfo } from './build-info.ts';
 
 /** Time to stop; Prometheus, systemd and Kubernetes all allow more. */
@@ -28,6 +28,7 @@ try {
     say: (line) => process.stdout.write(`${line}\n`),
     warn: (line) => process.stderr.write(`${line}\n`),
     now: Date.now,
+    steadyNow,
     sleep: (ms) => sleep(ms, stopping.signal),
     shell: createShell({
       stdin: process.stdin,

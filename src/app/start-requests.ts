@@ -1,6 +1,6 @@
 import { createGateway } from '../gateway/gateway.ts';
 import type { ApprovalSettings } from '../config/admin-settings.ts';
-import { sleep } from '../lib/time.ts';
+import { sleep, steadyNow } from '../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { requestableRecipes } from '../recipes/recipes.ts';
@@ -43,6 +43,7 @@ export async function startRequests(core: GatewayCore) {
     folder: createRequestFolder(`${auditFile}.requests`),
     settings: approvals,
     sleep,
+    steadyNow,
   });
   const proposals = createProposals({ ...core, changeRequests, recipes });
   const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);

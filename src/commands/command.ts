@@ -21,6 +21,8 @@ export interface CommandContext {
   readonly shell: Shell;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds of a monotonic clock. */
+  readonly steadyNow: () => number;
   /** Rejects when the process is asked to stop. */
   readonly sleep: (ms: number) => Promise<void>;
 }

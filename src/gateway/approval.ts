@@ -16,24 +16,24 @@ export interface Approvals {
 
 /**
  * Decides how a call goes on: `sent`, `waits` for approval, or `break_glass` if it is sent without
- * the approval that it needs. Throws an {@link AdminProblem} for a call that can be neither.
+ * the approval that it needs. Returns the problem of a call that can be neither.
  */
 export function approvalOf(
   { requiredFor }: Pick<Approvals, 'requiredFor'>,
   { principal, breakGlass, approved }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'approved'>,
   call: OperationCall,
-): 'sent' | 'waits' | 'break_glass' {
+): 'sent' | 'waits' | 'break_glass' | AdminProblem {
   if (approved || !requiredFor.includes(riskOf(call))) return 'sent';
   if (breakGlass && principal.breakGlass) return 'break_glass';
   const { key, row } = call.operation;
   if (breakGlass) {
-    throw new AdminProblem('break_glass_denied', {
+    return new AdminProblem('break_glass_denied', {
       detail: `${key} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
       remedy: 'Leave X-Break-Glass out to ask for approval, or use a token with break_glass: true.',
     });
   }
   if (row.body === 'gzip') {
-    throw new AdminProblem('cannot_wait', {
+    return new AdminProblem('cannot_wait', {
       detail: `${key} needs approval, and a file is not kept until then; nothing was sent.`,
       remedy: 'Use a token with break_glass: true and X-Break-Glass: true, or the web interface of the appliance.',
     });

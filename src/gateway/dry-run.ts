@@ -5,6 +5,7 @@ import { type EndpointKey, endpointRows } from '../appliance/api/table.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { createRouteMatcher } from '../appliance/route.ts';
 import { parseJson } from '../lib/check.ts';
+import type { approvalOf } from './approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
 import { blockingOf, type GuardFinding, overriddenBy } from './guards/guard.ts';
@@ -80,15 +81,14 @@ export interface Planning {
   readonly reach: Reach;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
-  /** True if the call would wait for approval. */
-  readonly waits: boolean;
+  readonly approval: ReturnType<typeof approvalOf>;
 }
 
 /**
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
 export async function planCall(planning: Planning): Promise<DryRunPlan> {
-  const { request, call, body, reach, waits } = planning;
+  const { request, call, body, reach, approval } = planning;
   const { key, row, method } = call.operation;
   const findings = await inspectCall(call, body?.fields ?? {}, reach.read);
   const validation = await validate(planning);
@@ -96,7 +96,7 @@ export async function planCall(planning: Planning): Promise<DryRunPlan> {
   const expected = confirmationOf(call, request.appliance);
   const confirmation = { required: expected.length > 0, expected, given: isConfirmed(request.confirm, expected) };
   const because = refusals(planning, confirmation, findings);
-  const unlessRefused = waits ? 'wait for approval' : 'be sent';
+  const unlessRefused = approval === 'waits' ? 'wait for approval' : 'be sent';
   return {
     dry_run: true,
     operation: key,
@@ -137,13 +137,14 @@ async function validate({ call, body, reach, frozen }: Planning): Promise<Valida
 }
 
 function refusals(
-  { request: { force, reason, principal }, frozen }: Planning,
+  { request: { force, reason, principal }, frozen, approval }: Planning,
   { required, expected, given }: DryRunPlan['confirmation'],
   findings: readonly GuardFinding[],
 ): readonly string[] {
   const blocking = blockingOf(findings).map(({ message }) => message);
   const because: string[] = [];
   if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
+  if (approval instanceof AdminProblem) because.push(approval.message);
   if (required && !given && !principal.skipConfirmation)
     because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
   if (!force && principal.guards === 'refuse') because.push(...blocking);

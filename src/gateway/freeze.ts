@@ -42,6 +42,15 @@ export async function openFreezeSwitch(file: string, now: () => number): Promise
   let state = await readState(file);
   let thawed = new AbortController();
   if (state) thawed.abort(frozenProblem(state));
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Runs one change of the switch after the other, so that memory and file agree. */
+  function inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const done = last.then(change);
+    last = done.catch(() => undefined);
+    return done;
+  }
+
   return {
     get state() {
       return state;
@@ -49,20 +58,22 @@ export async function openFreezeSwitch(file: string, now: () => number): Promise
     get signal() {
       return thawed.signal;
     },
-    async freeze(by, reason) {
-      const wanted = { by, reason, since: new Date(now()).toISOString() };
-      await writeState(file, wanted);
-      state = wanted;
-      thawed.abort(frozenProblem(wanted));
-      return wanted;
-    },
-    async thaw() {
-      // After a loss of power the file may reappear: then all changes are frozen, which somebody
-      // notices.
-      await rm(file, { force: true });
-      state = undefined;
-      if (thawed.signal.aborted) thawed = new AbortController();
-    },
+    freeze: (by, reason) =>
+      inTurn(async () => {
+        const wanted = { by, reason, since: new Date(now()).toISOString() };
+        await writeState(file, wanted);
+        state = wanted;
+        thawed.abort(frozenProblem(wanted));
+        return wanted;
+      }),
+    thaw: () =>
+      inTurn(async () => {
+        // After a loss of power the file may reappear: then all changes are frozen, which somebody
+        // notices.
+        await rm(file, { force: true });
+        state = undefined;
+        if (thawed.signal.aborted) thawed = new AbortController();
+      }),
   };
 }
 

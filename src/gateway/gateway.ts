@@ -99,6 +99,7 @@ async function handle(gateway: GatewayParts, request: AdminRequest): Promise<Adm
   refuseFrozen(gateway.freeze, call);
   confirm(request, call);
   const approval = approvalOf(gateway.approvals, request, call);
+  if (approval instanceof AdminProblem) throw approval;
   if (approval === 'waits') return await gateway.approvals.ask(permitted);
   const place = placeOf(gateway, permitted);
   // Before the queue: a slow upload must not keep others from changing the appliance.
@@ -270,7 +271,7 @@ async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Pro
       ...permitted,
       reach,
       frozen: freeze.state !== undefined && changes(risk),
-      waits: approvalOf(approvals, request, call) === 'waits',
+      approval: approvalOf(approvals, request, call),
     });
     return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
   });

@@ -6,16 +6,21 @@ import { redacted } from '../lib/secret.ts';
 const deepest = 32;
 /** Limits a line of the audit, which people read. */
 const maxWrittenBytes = 16_384;
+/** The characters that are shown of a longer body. */
+const shownLength = 4_096;
 
 /**
- * Returns what may be recorded of a body: JSON without secrets and with long values shortened;
- * otherwise size and digest.
+ * Returns what may be recorded of a body: JSON without secrets; of a long one its beginning, size
+ * and digest; of anything else size and digest.
  */
 export function maskBody(body: Buffer, contentType: string): unknown {
   const value = contentType.startsWith('application/json') ? parseJson(body) : undefined;
-  if (value === undefined) return { bytes: body.length, sha256: digestOf(body) };
-  // Masked before shortening: half a secret would not be recognised.
-  return shorten(maskValue(value), maxWrittenBytes);
+  const whole = { bytes: body.length, sha256: digestOf(body) };
+  if (value === undefined) return whole;
+  // Masked before it is cut: half a secret would not be recognised.
+  const masked = maskNested(value, '', 0, { left: maxWrittenBytes });
+  const json = JSON.stringify(masked);
+  return Buffer.byteLength(json) <= maxWrittenBytes ? masked : { ...whole, beginning: startOf(json) };
 }
 
 /**
@@ -23,15 +28,33 @@ export function maskBody(body: Buffer, contentType: string): unknown {
  * commands.
  */
 export function maskValue(value: unknown): unknown {
-  return maskNested(value, '', 0);
+  return maskNested(value, '', 0, { left: Number.POSITIVE_INFINITY });
 }
 
-function maskNested(value: unknown, name: string, depth: number): unknown {
+/** The number of bytes that may still be written; entries after it are left out. */
+interface Room {
+  left: number;
+}
+
+function maskNested(value: unknown, name: string, depth: number, room: Room): unknown {
+  // Each value takes a comma, a bracket or a digit at least.
+  room.left -= name.length + 1;
   if (isSecretName(name) || depth > deepest) return redacted;
-  if (typeof value === 'string') return maskText(name === 'command' ? maskOptions(value) : value);
-  if (Array.isArray(value)) return value.map((item) => maskNested(item, '', depth + 1));
+  if (typeof value === 'string') {
+    const text = maskText(name === 'command' ? maskOptions(value) : value);
+    room.left -= text.length;
+    return text;
+  }
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value) if (room.left >= 0) items.push(maskNested(item, '', depth + 1, room));
+    return items;
+  }
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskNested(item, key, depth + 1)]));
+  const entries: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value))
+    if (room.left >= 0) entries.push([key, maskNested(item, key, depth + 1, room)]);
+  return Object.fromEntries(entries);
 }
 
 /**
@@ -94,78 +117,12 @@ function maskOptions(command: string): string {
   );
 }
 
-/** A remark about omitted data is shorter, its digest included. */
-const remarkBytes = 120;
 /**
- * Minimum size of an entry: enough for a remark instead of its name and one instead of its value.
+ * Cuts a JSON text after a whole word or a whole string: half a word may be half a key, which would
+ * not be found.
  */
-const minBytes = 256;
-
-type Entry = readonly [name: string, value: unknown];
-
-/**
- * Shortens a JSON value to a number of bytes. Short entries come first and stay whole; of a long
- * text the start is left, of many entries as many as fit, each with a remark and the digest.
- */
-function shorten(value: unknown, maxBytes: number): unknown {
-  if (bytesOf(value) <= maxBytes) return value;
-  if (typeof value === 'string') return shortenText(value, maxBytes);
-  if (Array.isArray(value)) {
-    const items = value.map((item): Entry => ['', item]);
-    return shortenEntries(items, maxBytes).map(([, item]) => item);
-  }
-  return isRecord(value) ? Object.fromEntries(shortenEntries(Object.entries(value), maxBytes)) : value;
-}
-
-function shortenEntries(entries: readonly Entry[], maxBytes: number): readonly Entry[] {
-  const needs = entries.map(([name, value]) => bytesOf(name) + bytesOf(value) + 2);
-  const shares = divide(needs, maxBytes - remarkBytes);
-  const shown = entries.flatMap(([name, value], index): readonly Entry[] => {
-    const share = shares.get(index);
-    if (share === undefined) return [];
-    const shortName = share === needs[index] ? name : shortenText(name, share / 2);
-    return [[shortName, shorten(value, share - bytesOf(shortName) - 2)]];
-  });
-  if (shown.length === entries.length) return shown;
-  const remark = `[${entries.length - shown.length} more entries, sha256 of all ${digestOf(JSON.stringify(entries))}]`;
-  return [...shown, ['…', remark]];
-}
-
-/**
- * Divides the room: short entries get what they need, the others equal parts; if that is too
- * little, the longest get nothing.
- */
-function divide(needs: readonly number[], room: number): ReadonlyMap<number, number> {
-  const shares = new Map<number, number>();
-  const byNeed = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
-  let left = room;
-  for (const [served, { need, index }] of byNeed.entries()) {
-    const fair = Math.floor(left / (byNeed.length - served));
-    const share = Math.min(need, Math.max(fair, minBytes));
-    if (share > left) break;
-    shares.set(index, share);
-    left -= share;
-  }
-  return shares;
-}
-
-function shortenText(text: string, maxBytes: number): string {
-  if (bytesOf(text) <= maxBytes) return text;
-  const remark = `…[${text.length} characters, sha256 ${digestOf(text)}]`;
-  return `${startOf(text, maxBytes - bytesOf(remark))}${remark}`;
-}
-
-/** Cuts a text after a whole word: half a word may be half a key, which would not be found. */
-function startOf(text: string, maxBytes: number): string {
-  for (let length = maxBytes; length >= 1; length = Math.floor(length * 0.9)) {
-    const start = /^.*\s/s.exec(text.slice(0, length))?.[0] ?? '';
-    if (bytesOf(start) <= maxBytes) return start;
-  }
-  return '';
-}
-
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
+function startOf(json: string): string {
+  return /^.*(?:\s|[^\\]")/s.exec(json.slice(0, shownLength))?.[0] ?? '';
 }
 
 function digestOf(content: string | Buffer): string {

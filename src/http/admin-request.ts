@@ -99,7 +99,7 @@ const maxTextLength = 500;
  * call.
  */
 export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
-  const reason = decoded(textOf(headers, 'x-reason'));
+  const reason = textOf(headers, 'x-reason', (text) => percentDecoded(text) ?? text);
   const force = flagOf(headers, 'x-force');
   const breakGlass = flagOf(headers, 'x-break-glass');
   if ((force || breakGlass) && reason === undefined) {
@@ -118,19 +118,19 @@ function flagOf(headers: IncomingHttpHeaders, name: string): boolean {
   throw malformed(`${name} is neither true nor false`, `Send ${name}: true once, or leave it out.`);
 }
 
-function textOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+/** Measures a text after it is decoded: one letter takes up to nine characters before. */
+function textOf(
+  headers: IncomingHttpHeaders,
+  name: string,
+  decode: (text: string) => string = (text) => text,
+): string | undefined {
   const value = headers[name];
   if (value === undefined) return undefined;
   // Node reads header bytes as Latin-1; clients write UTF-8.
-  const text = Buffer.from(String(value), 'latin1').toString().trim();
+  const text = decode(Buffer.from(String(value), 'latin1').toString()).trim();
   if (text === '') return undefined;
   if (text.length > maxTextLength) throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Shorten it.');
   return text;
-}
-
-/** Decodes a percent-encoded reason (letters outside ASCII); returns any other text unchanged. */
-function decoded(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : (percentDecoded(text) ?? text);
 }
 
 function malformed(detail: string, remedy: string): AdminProblem {

@@ -138,7 +138,7 @@ function waiting(context: RecipeContext, backend: RecipeBackend): Step {
   return {
     title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
     async run() {
-      const startedAt = context.now();
+      const startedAt = context.steadyNow();
       await waitUntil(context, {
         read: () => rereadBackend(context, backend),
         isDone: ({ status, established }) => status === 'maintenance' && established === 0,
@@ -147,7 +147,7 @@ function waiting(context: RecipeContext, backend: RecipeBackend): Step {
         withinMs,
         remedy: `To wait longer, repeat the command with a longer --wait. To end the remaining connections and sessions: ${cutCommand(context, backend)}`,
       });
-      return `No connections are left after ${formatDuration(context.now() - startedAt)}.`;
+      return `No connections are left after ${formatDuration(context.steadyNow() - startedAt)}.`;
     },
   };
 }

@@ -19,6 +19,8 @@ export interface RecipeContext {
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds of a monotonic clock, for waits. */
+  readonly steadyNow: () => number;
   /** When it was asked for, if that was earlier: a name with a time in it stays the same. */
   readonly askedAtMs?: number;
   /** Rejects when the process is asked to stop. */
@@ -73,16 +75,17 @@ interface Wait<Seen> {
  * time is over.
  */
 export async function waitUntil<Seen>(
-  { now, sleep, progress }: Pick<RecipeContext, 'now' | 'sleep' | 'progress'>,
+  { steadyNow, sleep, progress }: Pick<RecipeContext, 'steadyNow' | 'sleep' | 'progress'>,
   { read, isDone, describe, withinMs, remedy }: Wait<Seen>,
 ): Promise<Seen> {
-  const deadline = now() + withinMs;
+  const deadline = steadyNow() + withinMs;
   let shown = '';
   for (;;) {
     const seen = await read();
     if (isDone(seen)) return seen;
     const description = describe(seen);
-    if (now() >= deadline) throw new AdminError('It did not come true in time', { detail: `${description}.`, remedy });
+    if (steadyNow() >= deadline)
+      throw new AdminError('It did not come true in time', { detail: `${description}.`, remedy });
     if (description !== shown) progress(description);
     shown = description;
     await sleep(pollIntervalMs);

@@ -25,6 +25,7 @@ export interface ChangeRequestsParts extends RequestBookParts {
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a request waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -61,6 +62,7 @@ export async function prepareAs(
   const context = {
     calls: createInProcessCalls(core, appliance, { ...actor, id }),
     now: core.now,
+    steadyNow: core.steadyNow,
     askedAtMs,
     // While it is carried out, nobody who asked is there any more.
     sleep: (ms: number) => core.sleep(ms, core.stopping.signal),

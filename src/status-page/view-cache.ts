@@ -6,7 +6,10 @@ import type { HealthSummary } from '../judgement/health.ts';
 /** A rendered page, ready to be sent. */
 export interface Rendering {
   readonly status: number;
-  /** Depends on the content only, not on the time of rendering. */
+  /**
+   * Depends on the content only, not on the time of rendering. Weak: the compressed bytes have the
+   * same one.
+   */
   readonly etag: string;
   readonly bytes: Buffer;
   /** Compresses at most once. */
@@ -60,7 +63,7 @@ function toRendering({ status, text, etagInput }: Rendered): Rendering {
   let compressed: Promise<Buffer> | undefined;
   return {
     status,
-    etag: `"${createHash('sha256').update(etagInput).digest('base64url').slice(0, 22)}"`,
+    etag: `W/"${createHash('sha256').update(etagInput).digest('base64url').slice(0, 22)}"`,
     bytes,
     compressed: () => (compressed ??= compress(bytes, { level: 4 })),
   };

@@ -36,12 +36,12 @@ export function recipeContext(
   values: RecipeContext['values'],
   session: AdminSession,
 ): WritingContext {
-  const { flags, now, sleep, say } = session;
+  const { flags, now, steadyNow, sleep, say } = session;
   const waitMs = flags.wait === undefined ? undefined : parseDuration(flags.wait);
   if (flags.wait !== undefined && waitMs === undefined)
     throw new UsageError('--wait must be a duration such as 90s or 5m');
   const progress = (line: string): void => say(`  … ${oneLine(line, 500)}`);
-  return { calls: callsTo(appliance, session), values, waitMs, now, sleep, progress };
+  return { calls: callsTo(appliance, session), values, waitMs, now, steadyNow, sleep, progress };
 }
 
 /** A step with the gateway's dry run of its call. */

@@ -44,6 +44,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
       env: { ...typed.env, ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
       stopped,
       now: () => nowMs,
+      steadyNow: () => nowMs,
       async sleep(ms) {
         stopped.throwIfAborted();
         nowMs += ms;

@@ -37,7 +37,7 @@ async function givenPlans(world: World) {
       body: fields ? body : undefined,
       reach: { ...reach, send },
       frozen,
-      waits: false,
+      approval: 'sent',
     });
   };
   return { ...given, reach, plan };

@@ -19,6 +19,7 @@ export function givenContext(known: Partial<CommandContext>) {
     say: (line) => said.push(line),
     warn: (line) => warned.push(line),
     now: Date.now,
+    steadyNow: () => performance.now(),
     sleep: () => Promise.reject(new Error('this command waits for nothing')),
     shell: {
       outputIsTerminal: false,

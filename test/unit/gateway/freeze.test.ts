@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import * as fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { openFreezeSwitch } from '../../../src/gateway/freeze.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -85,4 +87,26 @@ it('counts as frozen if its file is too long', async () => {
   await writeFile(file, JSON.stringify({ by: 'alice', reason: 'x'.repeat(1_000_000), since: '' }));
 
   expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+});
+
+it('freezes and thaws in the order of the calls; memory, signal and file agree', async () => {
+  const step = fc.record({ freezes: fc.boolean(), turnsBefore: fc.integer({ min: 0, max: 3 }) });
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
+      const file = await givenFile();
+      const opened = await openFreezeSwitch(file, now);
+      const pending: Promise<unknown>[] = [];
+      for (const { freezes, turnsBefore } of steps) {
+        for (let turn = 0; turn < turnsBefore; turn += 1) await setImmediate();
+        pending.push(freezes ? opened.freeze('alice', 'incident 7') : opened.thaw());
+      }
+      await Promise.all(pending);
+
+      const { freezes } = steps.at(-1)!;
+      const isFrozenOnDisk = (await openFreezeSwitch(file, now)).state !== undefined;
+      expect([opened.state !== undefined, opened.signal.aborted, isFrozenOnDisk]).toEqual([freezes, freezes, freezes]);
+    }),
+    { numRuns: 50 },
+  );
 });

@@ -163,7 +163,6 @@ describe('a masked JSON body', () => {
 });
 
 describe('a long JSON body', () => {
-  const mostWritten = 16_384;
   const shown = (text: string): unknown => maskBody(Buffer.from(text), 'application/json');
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -171,55 +170,33 @@ describe('a long JSON body', () => {
     expect(shown(`{"action":"down"${' '.repeat(66_000)}}`)).toEqual({ action: 'down' });
   });
 
-  it('shows all short fields, and the beginning and digest of one long text', () => {
-    const long = 'ab cd '.repeat(10_000);
+  it('shows its beginning, size and digest', () => {
+    const text = JSON.stringify({ name: 'backdoor', rules: ['ab cd '.repeat(10_000), 'last'] });
 
-    const body = shown(JSON.stringify({ name: 'backdoor', rules: [long, 'last'], zapi_permissions: 'true' }));
-
-    expect(body).toEqual({
-      name: 'backdoor',
-      rules: [expect.stringMatching(/^(?:ab cd )+(?:ab )?…\[60000 characters, sha256 [0-9a-f]{64}\]$/), 'last'],
-      zapi_permissions: 'true',
+    expect(shown(text)).toEqual({
+      bytes: text.length,
+      sha256: digest(text),
+      beginning: expect.stringMatching(/^\{"name":"backdoor","rules":\["(?:ab cd )+(?:ab )?$/),
     });
-    expect(JSON.stringify(body)).toContain(digest(long));
+    expect(shown(text)).toMatchObject({ beginning: expect.stringMatching(/^.{4000,4096}$/) });
   });
 
-  it('shows no part of a cut word, because it may be half a key', () => {
-    const text = 'y'.repeat(17_000);
-
-    expect(shown(JSON.stringify({ x: text }))).toEqual({ x: `…[17000 characters, sha256 ${digest(text)}]` });
+  it.each([
+    ['a long word', { x: 'y'.repeat(17_000) }, '{"x":"'],
+    ['a word with a quotation mark', { x: `a"${'y'.repeat(17_000)}` }, '{"x":"'],
+    ['one of many words', Array.from({ length: 2_000 }, () => 'z'.repeat(2_500)), `["${'z'.repeat(2_500)}","`],
+  ])('shows no part of a cut word, because it may be half a key: %s', (_, body, beginning) => {
+    expect(shown(JSON.stringify(body))).toMatchObject({ beginning });
   });
 
   it('masks before it cuts', () => {
     const content = `password = ${canary} ${pem} `.repeat(1_000);
     const header = `X-Site: a\nAuthorization: Basic ${canary} `.repeat(1_000);
 
-    const text = JSON.stringify(shown(JSON.stringify({ content, header, password: canary.repeat(10_000) })));
+    const text = JSON.stringify(shown(JSON.stringify({ password: canary.repeat(10_000), content, header })));
 
     expect(text).not.toContain('canary');
-    expect(text).toContain('"password":"[redacted]"');
-    expect(text).toContain('X-Site: a');
-  });
-
-  it('gives the number of entries that are not shown, and shows short ones first', () => {
-    const fields = Array.from({ length: 400 }, (_, index) => [`field${index}`, 'some text '.repeat(60)]);
-
-    const body = shown(JSON.stringify({ ...Object.fromEntries(fields), action: 'down' }));
-
-    const names = Object.keys(Object(body));
-    expect(body).toMatchObject({ action: 'down', '…': expect.stringMatching(/^\[\d+ more entries, sha256 of all /) });
-    expect(names.length).toBeGreaterThan(40);
-    expect(body).toMatchObject({ '…': expect.stringContaining(`[${401 - (names.length - 1)} more entries`) });
-  });
-
-  it('shows every field of the top level despite deep and wide ones', () => {
-    const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ a: inner, b: 'x y '.repeat(200) }), 1);
-    const wide = Array.from({ length: 5_000 }, (_, index) => index);
-
-    const body = shown(JSON.stringify({ deep, wide, long: 'x y '.repeat(20_000), action: 'down', force: true }));
-
-    expect(Object.keys(Object(body))).toEqual(['deep', 'wide', 'long', 'action', 'force']);
-    expect(body).toMatchObject({ action: 'down', force: true, wide: expect.arrayContaining([0, 1, 2]) });
+    expect(text).toContain('[redacted]');
   });
 
   it('is never longer than the limit of an audit line', () => {
@@ -237,20 +214,28 @@ describe('a long JSON body', () => {
     fc.assert(
       fc.property(tree, (body) => {
         const written = Buffer.byteLength(JSON.stringify(shown(JSON.stringify(body))));
-        return written <= mostWritten;
+        return written <= 16_384;
       }),
       { numRuns: 100 },
     );
   });
 
-  it('of a quarter of a megabyte takes little time', () => {
-    const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`f${index}`, index]));
-    const hostile = [many, { a: 'x '.repeat(125_000) }, { a: '\0'.repeat(40_000) }, [[[[[[many]]]]]]];
-    const startedAt = performance.now();
+  it.each([
+    ['nested lists', '['.repeat(400_000) + ']'.repeat(400_000)],
+    ['many short lists in 30 others', `${'['.repeat(30)}${'[],'.repeat(266_000)}[]${']'.repeat(30)}`],
+    ['many fields', JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`f${index}`, 1])))],
+    ['zero bytes', JSON.stringify({ a: '\0'.repeat(130_000) })],
+  ])('of 800 kB takes no more than ten times its parsing: %s', (_, text) => {
+    const fastest = (work: () => unknown): number =>
+      Math.min(
+        ...Array.from({ length: 3 }, () => {
+          const startedAt = performance.now();
+          work();
+          return performance.now() - startedAt;
+        }),
+      );
 
-    for (const body of hostile) shown(JSON.stringify(body));
-
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(fastest(() => shown(text))).toBeLessThan(10 * fastest(() => JSON.parse(text)) + 50);
   });
 });
 

@@ -21,6 +21,7 @@ it('quotes the names of the appliance in the command that ends the remaining con
     values: { farm: 'shop', backend: '0' },
     waitMs: 0,
     now: () => 0,
+    steadyNow: () => 0,
     sleep: () => Promise.resolve(),
     progress: () => undefined,
   };
@@ -29,4 +30,33 @@ it('quotes the names of the appliance in the command that ends the remaining con
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
     remedy: expect.stringContaining("farmname=shop service='front;reboot' backend=0 action=maintenance mode=cut"),
   });
+});
+
+it.each([
+  ['ten minutes ahead', 600_000],
+  ['back by an hour', -3_600_000],
+])('waits for its time of five minutes when the system clock is set %s', async (_, stepMs) => {
+  const clock = { wallMs: 1_800_000_000_000, steadyMs: 0 };
+  const context: RecipeContext = {
+    calls: {
+      appliance: 'lb-1',
+      read: (key) => Promise.resolve(replies[key] as never),
+      readText: () => Promise.reject(new Error('no text is read')),
+    },
+    values: { farm: 'shop', backend: '0' },
+    waitMs: undefined,
+    now: () => clock.wallMs,
+    steadyNow: () => clock.steadyMs,
+    async sleep(ms) {
+      clock.steadyMs += ms;
+      clock.wallMs += ms + stepMs;
+    },
+    progress: () => undefined,
+  };
+  const { steps } = await drainBackend.plan(context);
+
+  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+    title: 'It did not come true in time',
+  });
+  expect(clock.steadyMs).toBe(300_000);
 });

@@ -9,7 +9,7 @@ async function waitFor(values: readonly number[], withinMs: number) {
   const left = [...values];
   const over = await waitUntil(
     {
-      now: () => clock.ms,
+      steadyNow: () => clock.ms,
       async sleep(ms) {
         slept.push(ms);
         clock.ms += ms;
