@@ -5,7 +5,7 @@ import type { Relay, RelayAnswer } from '../appliance/relay.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import { type FreezeSwitch, frozenProblem } from './freeze.ts';
 import type { OperationCall } from './operation.ts';
-import { AdminProblem, callerLeft, refuseAnswer, upstreamProblem } from './problem.ts';
+import { AdminProblem, callerLeft, neverChanged, refuseAnswer, upstreamProblem } from './problem.ts';
 import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { changes } from './policy.ts';
@@ -196,9 +196,7 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
 }
 
 function outcomeOf({ code, status }: AdminProblem, isUncertain: boolean): Partial<Particulars> {
-  // A refused key or a wrong certificate is found before anything could be changed.
-  const certain = code === 'upstream_unauthorized' || code === 'upstream_redirect';
-  return { code, status, ...(isUncertain && !certain ? { uncertain: true as const } : {}) };
+  return { code, status, ...(isUncertain && !neverChanged(code) ? { uncertain: true as const } : {}) };
 }
 
 /** Aborts an upload when all changes are frozen; one that was sent whole continues. */

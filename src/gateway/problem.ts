@@ -99,6 +99,19 @@ export function problemStatus(code: ProblemCode): number {
   return problemKinds[code][0];
 }
 
+/** Codes of failures that are found before the appliance could change anything. */
+const before: readonly string[] = [
+  'upstream_unauthorized',
+  'upstream_redirect',
+  'busy',
+  'audit_unavailable',
+] satisfies readonly ProblemCode[];
+
+/** Returns true if a call that ends with this code has changed nothing for certain. */
+export function neverChanged(code: string): boolean {
+  return before.includes(code);
+}
+
 /** Returns the end of a request whose caller has left, for the audit. */
 export function callerLeft(): AdminProblem {
   return new AdminProblem('caller_left', {

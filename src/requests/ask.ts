@@ -17,7 +17,8 @@ export async function ask(core: Core, asked: AskedChange, asker: Actor): Promise
   core.gateway.applianceFor({ principal, appliance: asked.appliance });
   refuseViewer(principal);
   if (core.freeze.state) throw frozenProblem(core.freeze.state);
-  refuseTooMany(core, principal);
+  // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
+  if (!asked.alerts) refuseTooMany(core, principal);
   core.asking.add(asker);
   try {
     return await planAndAdd(core, asked, asker);
@@ -28,7 +29,7 @@ export async function ask(core: Core, asked: AskedChange, asker: Actor): Promise
 
 async function planAndAdd(
   core: Core,
-  { appliance, change, reason, force, alert }: AskedChange,
+  { appliance, change, reason, force, alerts }: AskedChange,
   asker: Actor,
 ): Promise<ChangeRequest> {
   const { principal, token } = asker;
@@ -38,9 +39,10 @@ async function planAndAdd(
   const parts = { id, appliance, change, reason, force, salt, askedAtMs: now };
   const { plan, digest, steps } = await prepareAs(asker, core, parts);
   if (!principal.plansOnly) authoriseAll(core, principal, steps);
+  const sources = alerts?.map((each) => ({ ...each, summary: said(core, each.summary ?? undefined, token) }));
   const request: ChangeRequest = {
     id,
-    state: alert ? 'proposed' : 'pending',
+    state: sources ? 'proposed' : 'pending',
     appliance,
     title: titleOf(change),
     ...('recipe' in change ? { recipe: change.recipe.name } : { operation: change.operation }),
@@ -48,7 +50,8 @@ async function planAndAdd(
     force,
     requested_by: principal.name,
     reason: said(core, reason, token),
-    alert: alert ? { ...alert, summary: said(core, alert.summary ?? undefined, token) } : null,
+    alert: sources?.[0] ?? null,
+    ...(sources && { alerts: sources }),
     created: new Date(now).toISOString(),
     expires: new Date(now + core.settings().ttlMs).toISOString(),
     digest,

@@ -60,6 +60,7 @@ export async function sweep(core: Core): Promise<void> {
     try {
       await core.book.alone(entry, async () => {
         await core.book.endIfOverdue(entry);
+        await core.book.keepAlerts(entry);
         await settle(core, entry);
       });
     } catch (error) {

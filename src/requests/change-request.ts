@@ -45,6 +45,11 @@ export const nextStates: Readonly<Record<RequestState, readonly RequestState[]>>
 /** The states of a request that is not over. */
 export const openStates = requestStates.filter((state) => nextStates[state].length > 0);
 
+/** Returns all alerts that ask for a request. */
+export function alertsOf({ alert, alerts }: Pick<ChangeRequest, 'alert' | 'alerts'>): readonly AlertSource[] {
+  return alerts ?? (alert ? [alert] : []);
+}
+
 export function isOver(state: RequestState): boolean {
   return nextStates[state].length === 0;
 }
@@ -88,7 +93,12 @@ const ChangePlanSchema = Type.Object({
 export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
 
 /** The alert that proposed a request. */
-export const AlertSourceSchema = Type.Object({ name: text, summary: orNull(text), since: text });
+export const AlertSourceSchema = Type.Object({
+  name: text,
+  summary: orNull(text),
+  since: text,
+  fingerprint: Type.Optional(Type.String({ description: 'A digest of its labels, which tell it from others.' })),
+});
 export type AlertSource = Readonly<Static<typeof AlertSourceSchema>>;
 
 const DecisionSchema = Type.Object({
@@ -103,6 +113,7 @@ const OutcomeSchema = Type.Object({
   at: time,
   lines: Type.Immutable(Type.Array(Type.String({ description: 'A sentence for each step.' }))),
   code: Type.Union([text, Type.Null()], { description: "That of the gateway's refusal, if it ended the request." }),
+  sent: Type.Optional(Type.Boolean({ description: 'False if no call left for the appliance.' })),
 });
 export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
 
@@ -120,6 +131,11 @@ export const ChangeRequestSchema = Type.Object(
     requested_by: Type.String({ description: 'The name of a token.' }),
     reason: orNull(text),
     alert: orNull(AlertSourceSchema),
+    alerts: Type.Optional(
+      Type.Immutable(
+        Type.Array(AlertSourceSchema, { description: 'All alerts that ask for it; `alert` is the first.' }),
+      ),
+    ),
     created: time,
     expires: time,
     digest: Type.String({

@@ -2,8 +2,9 @@ import type { Principal } from '../gateway/principal.ts';
 import type { PermittedCall } from '../gateway/request.ts';
 import { ask, askInstead } from './ask.ts';
 import { sweep } from './carry-out.ts';
+import type { AlertSource } from './change-request.ts';
 import type { AskedChange, ChangeRequestsParts, Core } from './core.ts';
-import { type Approval, approve, cancel, type DecisionOn, deny, withdraw } from './decide.ts';
+import { type Approval, approve, cancel, type DecisionOn, deny, setAlerts } from './decide.ts';
 import { type Asked, readChange } from './read-change.ts';
 import { type Actor, RequestBook } from './request-book.ts';
 import { entryFor, maySee, shownTo } from './visibility.ts';
@@ -19,9 +20,9 @@ export async function openChangeRequests(parts: ChangeRequestsParts) {
   const book = await RequestBook.open(parts);
   const core: Core = { ...parts, book, stopping: new AbortController(), underWay: new Set(), asking: new Set() };
   return {
-    /** All requests, for those who propose some. */
+    /** All requests, for those who propose some, with the alerts that fire now. */
     get all() {
-      return book.requests;
+      return book.entries.map(({ stored: { request }, alerts }) => ({ request, alerts }));
     },
     ask: (asked: AskedChange, asker: Actor) => ask(core, asked, asker),
     askInstead: (waiting: PermittedCall) => askInstead(core, waiting),
@@ -37,7 +38,8 @@ export async function openChangeRequests(parts: ChangeRequestsParts) {
     approve: (decision: Approval) => approve(core, decision),
     deny: (decision: DecisionOn) => deny(core, decision),
     cancel: (decision: DecisionOn) => cancel(core, decision),
-    withdraw: (id: string) => withdraw(core, id),
+    setAlerts: (id: string, change: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
+      setAlerts(core, id, change),
     sweep: () => sweep(core),
     /** Stops waiting for what is under way; the next start finds out what became of it. */
     async close() {

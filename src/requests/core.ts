@@ -38,7 +38,7 @@ export interface Core extends ChangeRequestsParts {
   readonly asking: Set<Actor>;
 }
 
-export interface Preparing extends Omit<AskedChange, 'alert'> {
+export interface Preparing extends Omit<AskedChange, 'alerts'> {
   readonly id: string;
   readonly salt: string;
   readonly askedAtMs: number;
@@ -50,7 +50,8 @@ export interface AskedChange {
   readonly change: Change;
   readonly reason: string | undefined;
   readonly force: boolean;
-  readonly alert?: AlertSource;
+  /** The alerts whose repair it is, if any. */
+  readonly alerts?: readonly AlertSource[];
 }
 
 /** Plans with the rights of the actor: nobody learns more than its token may read. */

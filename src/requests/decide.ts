@@ -2,7 +2,7 @@ import { frozenProblem } from '../gateway/freeze.ts';
 import type { Principal } from '../gateway/principal.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { start, urlsOf } from './carry-out.ts';
-import type { ChangeRequest, Decision } from './change-request.ts';
+import type { AlertSource, ChangeRequest, Decision } from './change-request.ts';
 import { authoriseAll, type Core, prepareAs, said } from './core.ts';
 import type { Change, PreparedChange } from './plan.ts';
 import { alreadyOver, notApprover, otherDigest, ownRequest, planChanged, sameObject } from './refusals.ts';
@@ -115,14 +115,22 @@ export async function cancel(core: Core, decision: DecisionOn): Promise<ChangeRe
 }
 
 /**
- * Ends a proposal whose alert has ended. During a decision it only marks it: an approval that still
- * plans is then refused, and the next sweep ends what waits after any other decision.
+ * Replaces the alerts of a proposal, and ends it without any. During a decision it only notes them:
+ * an approval that still plans is then refused, and the next sweep stores or ends the rest.
  */
-export async function withdraw({ book }: Core, id: string): Promise<void> {
+export async function setAlerts(
+  { book }: Core,
+  id: string,
+  change: (alerts: readonly AlertSource[]) => readonly AlertSource[],
+): Promise<void> {
   const entry = book.find(id);
   if (!entry || entry.stored.request.state !== 'proposed') return;
-  entry.hasAlertEnded = true;
-  if (!entry.isDeciding) await book.alone(entry, () => book.endIfOverdue(entry));
+  entry.alerts = change(entry.alerts);
+  if (entry.isDeciding) return;
+  await book.alone(entry, async () => {
+    await book.endIfOverdue(entry);
+    await book.keepAlerts(entry);
+  });
 }
 
 function requireApprover({ settings, principals }: Core, { stored }: Entry, principal: Principal): void {

@@ -2,6 +2,7 @@ import type { AuditLine } from '../audit/record.ts';
 import { AdminError } from '../recipes/admin-error.ts';
 import type { Write } from '../recipes/calls.ts';
 import type { Step } from '../recipes/recipe.ts';
+import { perhapsBack, runSteps, waysBack } from '../recipes/run-steps.ts';
 import type { ChangePlan, Outcome, RequestState } from './change-request.ts';
 
 /** How a request ended. */
@@ -22,36 +23,30 @@ export interface Sender {
  */
 export async function execute(steps: readonly Step[], { send, isSent }: Sender): Promise<Ending> {
   const lines: string[] = [];
-  let isUnderWay = false;
-  const sendPlanned = async (write: Write): Promise<void> => {
-    if (!steps.some((step) => step.write === write)) throw new TypeError('broken promise: a call that was not planned');
-    isUnderWay = true;
-    await send(write);
-    isUnderWay = false;
-  };
-  for (const step of steps) {
-    try {
-      lines.push(`✓ ${await step.run(sendPlanned)}`);
-    } catch (error) {
-      if (!(error instanceof AdminError)) throw error;
-      const { message, remedy, status, code } = error;
-      lines.push(`✗ ${step.title}: ${sentences(error.title, message, remedy)}`);
-      // Below 500, the gateway or the appliance refused the call.
-      lines.push(...wayBack(steps.slice(0, steps.indexOf(step))));
-      const isUncertain = isUnderWay && isSent() && (status === undefined || status >= 500);
-      return { state: isUncertain ? 'uncertain' : 'failed', lines, code: code ?? null };
-    }
-  }
-  return { state: 'done', lines, code: null };
+  let wasSent = false;
+  const failure = await runSteps(steps, {
+    async send(write) {
+      if (!steps.some((step) => step.write === write))
+        throw new TypeError('broken promise: a call that was not planned');
+      await send(write).finally(() => (wasSent ||= isSent()));
+    },
+    isSent,
+    onDone: (sentence) => lines.push(`✓ ${sentence}`),
+  });
+  if (!failure) return { state: 'done', lines, code: null, sent: wasSent };
+  const { index, error, carriedOut } = failure;
+  if (!(error instanceof AdminError)) throw error;
+  const { title, message, remedy, code } = error;
+  lines.push(
+    `✗ ${steps[index]?.title}: ${sentences(title, message, remedy)}`,
+    ...[perhapsBack(steps, failure) ?? []].flat(),
+    ...waysBack(steps, failure).map((undo) => `To go back: ${undo}`),
+  );
+  return { state: carriedOut === 'perhaps' ? 'uncertain' : 'failed', lines, code: code ?? null, sent: wasSent };
 }
 
 function sentences(...texts: readonly string[]): string {
   return texts.flatMap((text) => (text === '' ? [] : text.endsWith('.') ? text : `${text}.`)).join(' ');
-}
-
-/** Returns the commands that undo steps, the newest first. */
-function wayBack(done: readonly Step[]): readonly string[] {
-  return done.flatMap(({ undo }) => (undo === undefined ? [] : [`To go back: ${undo}`])).reverse();
 }
 
 /**
@@ -66,8 +61,16 @@ export function endingOf(
   const planned = steps.filter(({ call }) => call).length;
   const intents = records.filter(({ event }) => event === 'intent').length;
   const outcomes = records.filter(({ event }) => event === 'outcome');
-  const done = outcomes.filter(({ status = 500, uncertain }) => status < 400 && !uncertain).length;
-  const ended = (ending: Ending['state'], line: string): Ending => ({ state: ending, lines: [line], code: null });
+  // After a server error the call may have been carried out; the gateway marks its own codes.
+  const isUncertain = ({ status = 500, code, uncertain }: AuditLine): boolean =>
+    uncertain === true || (code === undefined && status >= 500);
+  const done = outcomes.filter((record) => (record.status ?? 500) < 400 && !isUncertain(record)).length;
+  const ended = (ending: Ending['state'], line: string): Ending => ({
+    state: ending,
+    lines: [line],
+    code: null,
+    sent: ending !== 'failed' || intents > 0,
+  });
   // It is written before the first call. An audit that has been moved away says nothing.
   if (state === 'executing' && !records.some((record) => record.state === state))
     return ended(
@@ -79,7 +82,7 @@ export function endingOf(
       'failed',
       '✗ The exporter was stopped, or could not write, before it was carried out. Nothing was sent.',
     );
-  if (outcomes.length < intents || outcomes.some(({ uncertain }) => uncertain))
+  if (outcomes.length < intents || outcomes.some(isUncertain))
     return ended(
       'uncertain',
       '✗ The exporter was stopped during a call, which may have been carried out. Look at the object.',

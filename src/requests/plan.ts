@@ -34,6 +34,15 @@ export function titleOf(change: Change): string {
   return ['recipe' in change ? change.recipe.name : change.operation, ...values].join(' ');
 }
 
+/** Returns a text that is the same for the same change, also with parameters in another order. */
+export function keyOfChange(
+  appliance: string,
+  name: string | undefined,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify([appliance, name, Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
 /**
  * Plans a change: reads, and makes a dry run of each call. Rejects with an {@link AdminError} when
  * it cannot be done.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Static, Type } from 'typebox';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
@@ -6,9 +7,9 @@ import { AdminProblem } from '../gateway/problem.ts';
 import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import { type AlertSource, AlertSourceSchema, type ChangeRequest, isOver } from './change-request.ts';
+import { type AlertSource, AlertSourceSchema, alertsOf, type ChangeRequest, isOver } from './change-request.ts';
 import type { ChangeRequests } from './change-requests.ts';
-import { type Change, titleOf } from './plan.ts';
+import { type Change, keyOfChange, titleOf } from './plan.ts';
 import { repairOf } from './repairs.ts';
 import type { Actor } from './request-book.ts';
 
@@ -44,6 +45,7 @@ export const NotProposedSchema = Type.Object({
   title: Type.String(),
   parameters: Texts,
   alert: AlertSourceSchema,
+  alerts: Type.Immutable(Type.Array(AlertSourceSchema)),
   because: Type.String({ description: 'Why there is no proposal, and what to do.' }),
 });
 export type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
@@ -52,7 +54,7 @@ export type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
 export type Proposals = ReturnType<typeof createProposals>;
 
 export interface ProposalsParts {
-  readonly changeRequests: Pick<ChangeRequests, 'ask' | 'withdraw' | 'all'>;
+  readonly changeRequests: Pick<ChangeRequests, 'ask' | 'setAlerts' | 'all'>;
   readonly recipes: () => readonly Recipe[];
   readonly appliances: ReadonlyMap<string, unknown>;
   readonly principals: Pick<Principals, 'plannerFor'>;
@@ -60,12 +62,19 @@ export interface ProposalsParts {
   readonly log: Logger;
 }
 
-/** A repair that an alert asks for. */
+/** A repair, and an alert that asks for it. */
 interface Wanted {
   readonly appliance: string;
-  readonly change: Change;
+  readonly change: Extract<Change, { recipe: Recipe }>;
   readonly alert: AlertSource;
 }
+
+/** A repair that waits to be planned, or could not be, with all alerts that ask for it. */
+interface Repairing extends Omit<Wanted, 'alert'> {
+  alerts: readonly AlertSource[];
+}
+
+type Refused = Repairing & { readonly because: string };
 
 const maxOpenPerAppliance = 5;
 /** Limit of the repairs that wait to be planned, and of those that could not be. */
@@ -75,41 +84,30 @@ const maxPlansPerMinute = 10;
 const minuteMs = 60_000;
 
 export function createProposals(parts: ProposalsParts) {
+  const { changeRequests } = parts;
   const stopping = new AbortController();
-  /** Repairs that wait to be planned, or are being planned, by appliance and title. */
-  const waiting = new Map<string, Wanted>();
-  const refused = new Map<string, NotProposed>();
+  /** Repairs that wait to be planned, or are being planned. */
+  const waiting = new Map<string, Repairing>();
+  /** Repairs that could not be planned, and why. */
+  const refused = new Map<string, Refused>();
   /** The plans under way, by appliance. */
   const planning = new Map<string, Promise<void>>();
-  /** When the plans of the last minute were wanted, by appliance. */
-  const starts = new Map<string, readonly number[]>();
-
-  function isTooOften({ appliance }: Wanted): boolean {
-    const now = steadyNow();
-    const recent = (starts.get(appliance) ?? []).filter((at) => now - at < minuteMs);
-    starts.set(appliance, recent.length < maxPlansPerMinute ? [...recent, now] : recent);
-    return recent.length >= maxPlansPerMinute;
-  }
-
-  function refuse(key: string, { appliance, change, alert }: Wanted, because: string): void {
-    refused.set(key, { appliance, title: titleOf(change), parameters: change.parameters, alert, because });
-    const [oldest] = refused.keys();
-    if (refused.size > maxWaiting && oldest !== undefined) refused.delete(oldest);
-  }
+  const isTooOften = createPlanLimit();
 
   /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-  function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
-    const key = keyOf(wanted);
-    waiting.set(key, wanted);
+  function plan({ appliance, change, alert }: Wanted, sender: Omit<Actor, 'signal'>): void {
+    const key = keyOf({ appliance, change });
+    const repairing: Repairing = { appliance, change, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
+    waiting.set(key, repairing);
     refused.delete(key);
-    const { appliance } = wanted;
     const planned = (planning.get(appliance) ?? Promise.resolve()).then(async () => {
-      if (stopping.signal.aborted || waiting.get(key) !== wanted) return;
-      const proposed = await propose(parts, wanted, { ...sender, signal: stopping.signal });
-      // The alert may have ended while it was planned.
-      const fires = waiting.delete(key);
-      if (fires && 'because' in proposed) refuse(key, wanted, proposed.because);
-      if (!fires && 'id' in proposed) await parts.changeRequests.withdraw(proposed.id);
+      if (stopping.signal.aborted || waiting.get(key) !== repairing) return;
+      const proposed = await propose(parts, repairing, { ...sender, signal: stopping.signal });
+      // Its alerts may have ended, and others come, while it was planned.
+      if (waiting.get(key) === repairing) waiting.delete(key);
+      const { alerts } = repairing;
+      if ('id' in proposed) await changeRequests.setAlerts(proposed.id, () => alerts);
+      else if (alerts.length > 0) keep(refused, key, { ...repairing, because: proposed.because });
     });
     // Such as a full disk: the proposal expires, and the next one must not wait for ever.
     planning.set(
@@ -118,15 +116,25 @@ export function createProposals(parts: ProposalsParts) {
     );
   }
 
-  async function withdraw({ appliance, change, alert }: Wanted): Promise<boolean> {
-    const key = keyOf({ appliance, change });
-    refused.delete(key);
-    const wasWaiting = waiting.get(key)?.alert.name === alert.name && waiting.delete(key);
-    const proposed = requestsLike(parts, { appliance, change }).filter(
-      (each) => !isOver(each.state) && each.alert?.name === alert.name,
-    );
-    for (const { id } of proposed) await parts.changeRequests.withdraw(id);
-    return wasWaiting || proposed.length > 0;
+  /** Adds an alert to the same repair of another one; false if there is none. */
+  async function join(wanted: Wanted): Promise<boolean> {
+    const repairing = waiting.get(keyOf(wanted));
+    if (repairing) repairing.alerts = withAlert(repairing.alerts, wanted.alert);
+    return (await joinOpen(parts, wanted)) || repairing !== undefined || isDecided(parts, wanted);
+  }
+
+  /** Takes an alert that has ended from its repair; true if it was the last one of a proposal. */
+  async function withdraw(wanted: Wanted): Promise<boolean> {
+    const key = keyOf(wanted);
+    const without = (alerts: readonly AlertSource[]) => alerts.filter((each) => !isSameAlert(each, wanted.alert));
+    for (const repairs of [waiting, refused]) {
+      const repairing = repairs.get(key);
+      if (repairing) repairing.alerts = without(repairing.alerts);
+    }
+    if (refused.get(key)?.alerts.length === 0) refused.delete(key);
+    // One that is being planned looks at its alerts afterwards.
+    const wasWaiting = waiting.get(key)?.alerts.length === 0 && waiting.delete(key);
+    return (await endOf(parts, wanted, without)) || wasWaiting;
   }
 
   return {
@@ -137,7 +145,7 @@ export function createProposals(parts: ProposalsParts) {
         const wanted = wantedBy(parts, each, sender);
         if (!wanted) taken.ignored += 1;
         else if (each.status === 'resolved') taken[(await withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
-        else if (isKnown(parts, wanted) || waiting.has(keyOf(wanted))) taken.proposed += 1;
+        else if (await join(wanted)) taken.proposed += 1;
         else if (isTooMany(parts, wanted, waiting) || isTooOften(wanted)) {
           taken.ignored += 1;
           parts.metrics.changeRequestEnded('suppressed');
@@ -150,12 +158,66 @@ export function createProposals(parts: ProposalsParts) {
     },
     /** Returns what could not be proposed to this approver since the start. */
     notProposed: ({ approver, covers }: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[] =>
-      approver ? [...refused.values()].filter(({ appliance }) => covers(appliance)) : [],
+      approver ? [...refused.values()].flatMap((each) => (covers(each.appliance) ? shownRefused(each) : [])) : [],
     async close(): Promise<void> {
       stopping.abort();
       await Promise.all(planning.values());
     },
   };
+}
+
+/** Keeps the newest of what could not be planned. */
+function keep(refused: Map<string, Refused>, key: string, repairing: Refused): void {
+  refused.set(key, repairing);
+  const [oldest] = refused.keys();
+  if (refused.size > maxWaiting && oldest !== undefined) refused.delete(oldest);
+}
+
+/** Returns a function that counts a plan, and is true if its appliance has had too many. */
+function createPlanLimit(): (wanted: Wanted) => boolean {
+  /** When the plans of the last minute were wanted, by appliance. */
+  const starts = new Map<string, readonly number[]>();
+  return ({ appliance }) => {
+    const now = steadyNow();
+    const recent = (starts.get(appliance) ?? []).filter((at) => now - at < minuteMs);
+    starts.set(appliance, recent.length < maxPlansPerMinute ? [...recent, now] : recent);
+    return recent.length >= maxPlansPerMinute;
+  };
+}
+
+/** Adds an alert to the proposal of its repair; false without an open request. */
+async function joinOpen(parts: ProposalsParts, wanted: Wanted): Promise<boolean> {
+  const open = openLike(parts, wanted);
+  for (const { request } of open)
+    await parts.changeRequests.setAlerts(request.id, (alerts) => withAlert(alerts, wanted.alert));
+  return open.length > 0;
+}
+
+/** Takes an alert from the proposals that have it; true if one of them has no other. */
+async function endOf(
+  parts: ProposalsParts,
+  wanted: Wanted,
+  without: (alerts: readonly AlertSource[]) => readonly AlertSource[],
+): Promise<boolean> {
+  const its = openLike(parts, wanted).filter(
+    ({ request, alerts }) => request.state === 'proposed' && without(alerts).length < alerts.length,
+  );
+  for (const { request } of its) await parts.changeRequests.setAlerts(request.id, without);
+  return its.some(({ alerts }) => without(alerts).length === 0);
+}
+
+function shownRefused({ appliance, change, alerts, because }: Refused): NotProposed | [] {
+  const [alert] = alerts;
+  return alert ? { appliance, title: titleOf(change), parameters: change.parameters, alert, alerts, because } : [];
+}
+
+/** Returns true for the same labels. The time may differ between two senders. */
+function isSameAlert(one: AlertSource, other: AlertSource): boolean {
+  return one.name === other.name && one.fingerprint === other.fingerprint;
+}
+
+function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly AlertSource[] {
+  return alerts.some((each) => isSameAlert(each, alert)) ? alerts : [...alerts, alert];
 }
 
 /** Returns undefined for an alert without a repair, or for an appliance that is not the token's. */
@@ -181,8 +243,14 @@ function wantedBy(
     name: alertname,
     summary: summary === undefined ? null : oneLine(summary, 300),
     since: startsAt,
+    fingerprint: fingerprintOf(labels),
   };
   return { appliance, change: { recipe, parameters }, alert };
+}
+
+function fingerprintOf(labels: Readonly<Record<string, string>>): string {
+  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }
 
 const maxValueLength = 200;
@@ -194,36 +262,49 @@ function valueOf(label: string, value: string): string {
 }
 
 function keyOf({ appliance, change }: Pick<Wanted, 'appliance' | 'change'>): string {
-  return `${appliance} ${titleOf(change)}`;
+  return keyOfChange(appliance, change.recipe.name, change.parameters);
 }
+
+type Known = ChangeRequests['all'][number];
 
 /** Returns the requests for the same change. */
-function requestsLike(
-  { changeRequests }: ProposalsParts,
-  { appliance, change }: Pick<Wanted, 'appliance' | 'change'>,
-): readonly ChangeRequest[] {
-  const wanted = titleOf(change);
-  return changeRequests.all.filter((each) => each.appliance === appliance && each.title === wanted);
+function requestsLike({ changeRequests }: ProposalsParts, wanted: Wanted): readonly Known[] {
+  const key = keyOf(wanted);
+  return changeRequests.all.filter(
+    ({ request: { appliance, recipe, parameters } }) => keyOfChange(appliance, recipe, parameters) === key,
+  );
 }
 
-/**
- * Returns true if the same repair is open, or if somebody has decided on the same alert before. One
- * that expired is proposed again.
- */
-function isKnown(parts: ProposalsParts, wanted: Wanted): boolean {
+function openLike(parts: ProposalsParts, wanted: Wanted): readonly Known[] {
+  return requestsLike(parts, wanted).filter(({ request }) => !isOver(request.state));
+}
+
+/** Returns true if somebody has decided on the same repair of the same alert before. */
+function isDecided(parts: ProposalsParts, wanted: Wanted): boolean {
+  const { name, since } = wanted.alert;
   return requestsLike(parts, wanted).some(
-    ({ state, alert }) =>
-      !isOver(state) ||
-      (state !== 'expired' && alert?.name === wanted.alert.name && alert.since === wanted.alert.since),
+    ({ request }) =>
+      isOver(request.state) &&
+      !isToRepeat(request) &&
+      alertsOf(request).some((each) => each.name === name && each.since === since),
   );
+}
+
+/** Returns true for what nobody decided, or was never sent: it is proposed again. */
+function isToRepeat({ state, decision, outcome }: ChangeRequest): boolean {
+  if (state === 'expired') return true;
+  if (state === 'cancelled') return decision?.by === '-';
+  return state === 'failed' && outcome?.sent === false;
 }
 
 function isTooMany(
   { changeRequests }: ProposalsParts,
   { appliance }: Wanted,
-  waiting: ReadonlyMap<string, Wanted>,
+  waiting: ReadonlyMap<string, Repairing>,
 ): boolean {
-  const open = changeRequests.all.filter((each) => each.appliance === appliance && each.state === 'proposed').length;
+  const open = changeRequests.all.filter(
+    ({ request: { appliance: name, state } }) => name === appliance && state === 'proposed',
+  ).length;
   const planned = [...waiting.values()].filter((each) => each.appliance === appliance).length;
   return open + planned >= maxOpenPerAppliance || waiting.size >= maxWaiting;
 }
@@ -231,22 +312,22 @@ function isTooMany(
 /** Plans a repair, and resolves to the id of its proposal, or to why there is none. */
 async function propose(
   parts: ProposalsParts,
-  { appliance, change, alert }: Wanted,
+  { appliance, change, alerts }: Repairing,
   sender: Actor,
 ): Promise<{ readonly id: string } | { readonly because: string }> {
   const { changeRequests, principals, metrics, log } = parts;
   try {
     const principal = principals.plannerFor(sender.principal);
-    const asked = { appliance, change, reason: undefined, force: false, alert };
+    const asked = { appliance, change, reason: undefined, force: false, alerts };
     return await changeRequests.ask(asked, { ...sender, principal });
   } catch (error) {
     if (error instanceof AdminProblem && error.code === 'too_many_requests') metrics.changeRequestEnded('suppressed');
     if (!(error instanceof AdminProblem)) {
-      log.error({ err: error, appliance, alert: alert.name }, 'no repair proposed');
+      log.error({ err: error, appliance, alert: alerts[0]?.name }, 'no repair proposed');
       return { because: 'The exporter failed to plan it; its log has the reason.' };
     }
     const because = `${error.title}: ${error.message} ${error.remedy}`;
-    log.info({ because, appliance, alert: alert.name }, 'no repair proposed');
+    log.info({ because, appliance, alert: alerts[0]?.name }, 'no repair proposed');
     return { because };
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { AuditJournal } from '../audit/journal.ts';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
@@ -5,6 +6,8 @@ import type { Principal, Principals } from '../gateway/principal.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import type { Secret } from '../lib/secret.ts';
 import {
+  type AlertSource,
+  alertsOf,
   type ChangeRequest,
   type Decision,
   isOver,
@@ -32,8 +35,8 @@ export interface Entry {
   isDeciding: boolean;
   /** True while this process carries it out. */
   isExecuting: boolean;
-  /** True if the alert of a proposal ended while somebody decided. */
-  hasAlertEnded?: boolean;
+  /** The alerts of a proposal that fire now; its file may follow later. */
+  alerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
   ending?: Ending;
 }
@@ -99,16 +102,25 @@ export class RequestBook {
     await this.#save({ request: { ...request, ...plan }, sealed }, () => Promise.resolve());
   }
 
+  /** Stores the alerts of a proposal that waits, if they are not what its file says. */
+  async keepAlerts(entry: Entry): Promise<void> {
+    const { request, sealed } = entry.stored;
+    const isSame = isDeepStrictEqual(alertsOf(request), entry.alerts);
+    if (request.state !== 'proposed' || entry.alerts.length === 0 || isSame) return;
+    await this.#save({ request: { ...request, ...shownAlerts(entry) }, sealed }, () => Promise.resolve());
+  }
+
   /**
    * Moves a request to its next state: first in the audit, then on disk. Rejects, and changes
    * nothing, if one of them cannot be written.
    */
-  async move({ stored }: Entry, state: RequestState, { decision, outcome, actor }: Move = {}): Promise<ChangeRequest> {
-    const { request, sealed } = stored;
+  async move(entry: Entry, state: RequestState, { decision, outcome, actor }: Move = {}): Promise<ChangeRequest> {
+    const { request, sealed } = entry.stored;
     if (!nextStates[request.state].includes(state)) throw alreadyOver(request, `it is ${request.state}`);
     const at = new Date(this.#parts.now()).toISOString();
     const next = {
       ...(isOver(state) ? withoutObjects(request) : request),
+      ...shownAlerts(entry),
       state,
       ...(decision && { decision: { ...decision, at } }),
       ...(outcome && { outcome: { ...outcome, at } }),
@@ -216,7 +228,13 @@ export class RequestBook {
 }
 
 function entryOf(stored: StoredRequest): Entry {
-  return { stored, isDeciding: false, isExecuting: false };
+  return { stored, isDeciding: false, isExecuting: false, alerts: alertsOf(stored.request) };
+}
+
+/** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
+function shownAlerts({ alerts }: Entry): Pick<ChangeRequest, 'alerts'> & { readonly alert?: AlertSource } {
+  const [alert] = alerts;
+  return alert ? { alert, alerts } : {};
 }
 
 /** Leaves out the objects of the plan: they are large, and change. */
@@ -229,7 +247,7 @@ function withoutObjects(request: ChangeRequest): ChangeRequest {
 const maxClockStepMs = 60_000;
 
 /** Returns how a waiting request is to end now, if it is. */
-function overdueOf({ now, principals }: RequestBookParts, { stored: { request }, hasAlertEnded = false }: Entry) {
+function overdueOf({ now, principals }: RequestBookParts, { stored: { request }, alerts }: Entry) {
   const { state, created, expires, requested_by: name } = request;
   if (!isWaiting(state)) return undefined;
   const ending = <What extends 'expired' | 'cancelled' | 'withdrawn'>(what: What, reason: string) => ({
@@ -237,7 +255,7 @@ function overdueOf({ now, principals }: RequestBookParts, { stored: { request },
     what,
     reason,
   });
-  if (hasAlertEnded) return ending('withdrawn', 'The alert has ended.');
+  if (state === 'proposed' && alerts.length === 0) return ending('withdrawn', 'The alert has ended.');
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
   if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
   return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);

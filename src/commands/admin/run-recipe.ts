@@ -9,6 +9,7 @@ import { backupSteps } from '../../recipes/backup.ts';
 import type { Recipe, RecipeContext, Step } from '../../recipes/recipe.ts';
 import { askForChange } from './requests.ts';
 import { requestableRecipes } from '../../recipes/recipes.ts';
+import { perhapsBack, runSteps as runAllSteps, type StepFailure, waysBack } from '../../recipes/run-steps.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { installActivation } from './certificates/install-activation.ts';
 import { replaceCertificate } from './certificates/replace-certificate.ts';
@@ -168,51 +169,38 @@ async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promi
   return undefined;
 }
 
-/**
- * Runs steps one after another. A failed step ends the run, and prints what is done, what is not,
- * and how to go back.
- */
+/** Runs steps. After a failed one, prints what is done, what is not, and how to go back. */
 export async function runSteps(
   steps: readonly Step[],
   send: (write: Write) => Promise<void>,
   { say, warn }: Pick<AdminSession, 'say' | 'warn'>,
 ): Promise<void> {
-  for (const [index, step] of steps.entries()) {
-    try {
-      say(`✓ ${index + 1}. ${oneLine(await step.run(send), 2_000)}`);
-    } catch (error) {
-      if (!(error instanceof AdminError) && !isAbort(error)) throw error;
-      say(`✗ ${index + 1}. ${oneLine(step.title, 500)}`);
-      for (const line of failureLines(steps, index, error)) warn(line);
-      throw error;
-    }
-  }
+  const failure = await runAllSteps(steps, {
+    send,
+    onDone: (sentence, index) => say(`✓ ${index + 1}. ${oneLine(sentence, 2_000)}`),
+  });
+  if (!failure) return;
+  const { index, error } = failure;
+  if (!(error instanceof AdminError) && !isAbort(error)) throw error;
+  say(`✗ ${index + 1}. ${oneLine(steps[index]?.title ?? '', 500)}`);
+  for (const line of failureLines(steps, failure)) warn(line);
+  throw error;
 }
 
-function failureLines(steps: readonly Step[], failed: number, error: unknown): readonly string[] {
-  const before = steps.slice(0, failed);
-  const after = steps.slice(failed + 1);
-  const changed = before.filter(({ write }) => write);
-  const undo = steps[failed]?.undo;
-  const back = changed.flatMap(({ undo }) => undo ?? []).reverse();
+function failureLines(steps: readonly Step[], failure: StepFailure): readonly string[] {
+  const { index, carriedOut } = failure;
+  const changed = steps.slice(0, carriedOut === 'yes' ? index + 1 : index).filter(({ write }) => write);
+  const after = steps.slice(index + 1);
+  const back = waysBack(steps, failure);
+  const perhaps = perhapsBack(steps, failure);
   return [
     changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${titles(changed, steps)}.`,
     ...(after.length === 0 ? [] : [`Not done: ${titles(after, steps)}.`]),
-    ...(undo !== undefined && mayHaveRun(error)
-      ? [`If step ${failed + 1} was carried out nevertheless, undo it with: ${oneLine(undo, 500)}`]
-      : []),
+    ...(perhaps === undefined ? [] : [oneLine(perhaps, 1_000)]),
     ...(back.length === 0 ? [] : ['To go back:', ...back.map((text) => `  ${oneLine(text, 500)}`)]),
   ];
 }
 
 function titles(some: readonly Step[], all: readonly Step[]): string {
   return some.map((step) => `${all.indexOf(step) + 1}. ${oneLine(step.title, 500)}`).join('; ');
-}
-
-/**
- * Returns false for a refusal with a status below 500. After no answer or a server error, the call
- * may have been carried out.
- */
-function mayHaveRun(error: unknown): boolean {
-  return !(error instanceof AdminError) || error.status === undefined || error.status >= 500;
 }

@@ -65,10 +65,10 @@ function followAlert() {
   if (proposal) location.replace(`#${proposal.id}`);
 }
 
-function isOf(wanted, { alert, appliance, parameters }) {
+function isOf(wanted, { alert, alerts = alert ? [alert] : [], appliance, parameters }) {
   const names = Object.values(parameters);
   return (
-    alert?.name === wanted.alert &&
+    alerts.some(({ name }) => name === wanted.alert) &&
     (!wanted.appliance || wanted.appliance === appliance) &&
     (!wanted.object || names.length === 0 || names.includes(wanted.object))
   );

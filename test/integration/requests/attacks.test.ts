@@ -150,7 +150,7 @@ describe('a person who asks', () => {
     const objectWith = (text: string) => ({
       kind: 'status' as const,
       status: 200,
-      body: { params: { text: 'a'.repeat(100_000) + text } },
+      body: { params: { status: 'up', text: 'a'.repeat(100_000) + text } },
     });
     appliance.fail('GET /farms/{farmname}', objectWith('before'));
     const id = String((await ask('alice')).json?.id);

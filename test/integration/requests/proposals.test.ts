@@ -105,6 +105,54 @@ describe('a firing alert', () => {
     expect(sent()).toEqual([]);
   });
 
+  it.each([
+    ['the first', 0],
+    ['the second', 1],
+  ])('of two with one repair keeps the proposal until the last one ends: %s ends', async (_, ending) => {
+    const { tell, alert, shown, read } = await givenAlertmanager();
+    const both = [needsRestart, { ...needsRestart, alertname: 'ZlbFarmDown', status: 'down' }];
+    await tell([alert(both[0]!)]);
+    const [proposal] = await shown(1);
+    const second = await tell([alert(both[1]!)]);
+    const named = await read(proposal!.id);
+
+    const first = await tell([alert(both[ending]!, { status: 'resolved' })]);
+    const left = await read(proposal!.id);
+    const last = await tell([alert(both[1 - ending]!, { status: 'resolved' })]);
+
+    expect(second.json).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
+    expect(named).toMatchObject({ alerts: [{ name: 'ZlbFarmNeedsRestart' }, { name: 'ZlbFarmDown' }] });
+    expect(first.json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
+    const name = both[1 - ending]?.alertname;
+    expect(left).toMatchObject({ state: 'proposed', alert: { name }, alerts: [{ name }] });
+    expect(last.json).toEqual({ proposed: 0, withdrawn: 1, ignored: 0 });
+    expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn' });
+  });
+
+  it('is proposed once more if nothing was sent, and not if somebody denied it', async () => {
+    const { tell, alert, all, shown, read, approve, ended, call, appliance, sent } = await givenAlertmanager();
+    await tell([alert(needsRestart)]);
+    const [first] = await shown(1);
+    // Approved, and then frozen while the guards read.
+    appliance.fail('GET /farms/summary', { kind: 'slow_body', bytesPerSecond: 200 }, { times: 3 });
+    await approve('bob', first!.id);
+    await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'incident' });
+    await ended(first!.id);
+    const failed = await read(first!.id);
+    await call('root', 'DELETE', '/freeze', undefined, { 'x-reason': 'over' });
+
+    const again = await tell([alert(needsRestart)]);
+    await shown(2);
+    const second = (await all()).find(({ state }) => state === 'proposed');
+    await call('bob', 'POST', `/requests/${second?.id}/deny`, { reason: 'no' });
+    await tell([alert(needsRestart)]);
+
+    expect(failed).toMatchObject({ state: 'failed', outcome: { code: 'frozen', sent: false } });
+    expect(sent()).toEqual([]);
+    expect(again.json).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
+    expect((await all()).map(({ state }) => state).toSorted()).toEqual(['denied', 'failed']);
+  });
+
   it('that ends while somebody approves its repair withdraws it, and nothing is sent', async () => {
     const { tell, alert, shown, read, sent, approve, appliance } = await givenAlertmanager();
     await tell([alert(needsRestart)]);

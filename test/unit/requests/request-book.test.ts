@@ -1,7 +1,10 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
+import type { AuditLine } from '../../../src/audit/record.ts';
+import { sweep } from '../../../src/requests/carry-out.ts';
 import type { ChangeRequest } from '../../../src/requests/change-request.ts';
+import type { Core } from '../../../src/requests/core.ts';
 import { endingOf } from '../../../src/requests/execution.ts';
 import { RequestBook } from '../../../src/requests/request-book.ts';
 import { createRequestFolder } from '../../../src/requests/request-folder.ts';
@@ -66,4 +69,33 @@ it('does not end what another exporter with the same audit has decided meanwhile
 it('says of a request whose records are gone that its outcome is not known', () => {
   expect(endingOf('executing', { facts: [], steps: [] }, []).state).toBe('uncertain');
   expect(endingOf('approved', { facts: [], steps: [] }, []).state).toBe('failed');
+});
+
+it('asks the audit only for the records of the request that a stopped exporter left behind', async () => {
+  const folder = createRequestFolder(givenFolder());
+  const stored = { request: { ...request, state: 'executing' as const }, sealed: { person: 'alice', salt: '' } };
+  await (await folder.draft(stored)).keep();
+  const parts = {
+    folder,
+    principals: createPrincipals([token], () => created),
+    recorder: { record: () => Promise.reject(new Error('no person acts here')) },
+    metrics: { changeRequests: () => undefined, changeRequestEnded: () => undefined },
+    now: () => created,
+    log: pino({ level: 'silent' }),
+  };
+  // Another request was answered; of this one the call is under way.
+  const records = [
+    { request: request.id, event: 'change_request', state: 'executing' },
+    { request: request.id, event: 'intent' },
+    { request: 'cr-bbbbbbbbbb', event: 'outcome', status: 200 },
+  ] as unknown as readonly AuditLine[];
+  const journal: Core['journal'] = {
+    append: () => Promise.resolve({ seq: 1, hash: '' }),
+    query: ({ request: id }) => Promise.resolve(records.filter((each) => id === undefined || each.request === id)),
+  };
+  const book = await RequestBook.open({ ...parts, journal });
+
+  await sweep({ ...parts, journal, book } as unknown as Core);
+
+  expect(book.requests).toMatchObject([{ state: 'uncertain' }]);
 });
