@@ -98,7 +98,10 @@ export class Exchanges {
   async #takeTime({ destination, route, signal }: ReadRequest): Promise<void> {
     const { world, latency } = this.#parts;
     this.#calls += 1;
-    if (latency === 'none' || !destination) return;
+    if (!destination) return;
+    const waitMs = proxyWaitMs(world, route, destination.path);
+    if (waitMs > 0) await this.#pause(waitMs, signal);
+    if (latency === 'none') return;
     const factor = latency === 'realistic' ? 1 : latency();
     await this.#pause(latencyMs(world, route, this.#calls) * factor, signal);
   }
@@ -122,6 +125,16 @@ function withFault(reply: Reply, fault: Fault | undefined): Reply {
 function needsLength({ method = '', headers }: IncomingMessage): boolean {
   const bodiless = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method);
   return !bodiless && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+/** The time for which the appliance waits for each proxy that hangs. */
+const hungProxyMs = 20_150;
+
+function proxyWaitMs(world: World, route: string, path: string): number {
+  const hung = [...world.farms.values()].filter(({ running, runState }) => running && runState === 'hung');
+  if (route === 'GET /stats/farms') return hung.length * hungProxyMs;
+  const asksOne = /^GET \/(stats\/farms\/\{farmname\}|farms\/\{farmname\}\/status)/.test(route);
+  return asksOne && hung.some(({ name }) => path.split('/').includes(name)) ? hungProxyMs : 0;
 }
 
 /** Seconds that each call took on a real appliance (test/recorded); `usual` for the others. */

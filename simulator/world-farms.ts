@@ -11,8 +11,11 @@ interface FarmBase {
   running: boolean;
   /** True while a change waits for a restart. */
   needsRestart: boolean;
-  /** `unreadable`: the appliance prints the number -1 as the status. */
-  runState: 'readable' | 'unreadable';
+  /**
+   * `unreadable`: the appliance prints the number -1 as the status. `hung`: its proxy does not
+   * answer the appliance, which waits 20 s for it (docs/api.md §1.6).
+   */
+  runState: 'readable' | 'unreadable' | 'hung';
 }
 
 export interface HttpFarm extends FarmBase {
@@ -184,6 +187,7 @@ export type FarmState = 'down' | 'needed restart' | 'critical' | 'problem' | 'ma
 export function farmStatus(farm: Farm): FarmState {
   if (farm.runState === 'unreadable') return -1;
   if (!farm.running) return 'down';
+  if (farm.runState === 'hung') return 'critical';
   if (farm.needsRestart) return 'needed restart';
   const words = allBackends(farm).map((backend) => shownStatus(backend.status));
   const serves = words.includes('up') || hasRedirect(farm);

@@ -62,6 +62,7 @@ function begin({ world }: Call, farm: Farm): void {
   if (interfaceStatus(world, nic) === 'down') return refuse(400, `The interface ${nic.name} is down.`);
   if (isTaken(world, farm.vip, farm.vport, farm)) return refuse(400, `${farm.vip}:${farm.vport} is taken.`);
   farm.running = true;
+  if (farm.runState === 'hung') farm.runState = 'readable';
   if (farm.profile === 'http') farm.loaded = farm.certificates.flatMap((file) => world.certificates.get(file) ?? []);
 }
 

@@ -73,7 +73,7 @@ function serviceStatistics(call: Call): Reply {
 }
 
 function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]): Reply {
-  if (!farm.running) return withSessions(call, [], []);
+  if (!farm.running || farm.runState === 'hung') return withSessions(call, [], []);
   const sessions = services.flatMap((service) =>
     service.sessions.map(({ client, backend }) => {
       const { id = 0, ip = '', port = 0 } = service.backends.find((each) => each.id === backend) ?? {};

@@ -60,6 +60,8 @@ export interface CallReport {
   readonly reason: FailureReason | undefined;
   /** Seconds from the request to the end of the answer. */
   readonly seconds: number;
+  /** True for a read that may wait for proxies: its timeout says nothing of the appliance. */
+  readonly asksProxies?: boolean;
   /** True when the answer proves that the key was accepted. */
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the answer has no date. */
@@ -76,10 +78,16 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, K
 /** Reads from one appliance. Every failure is an {@link ApplianceError}. */
 export interface ApplianceClient {
   /**
-   * Rejects with `timeout` when `signal` aborts with a TimeoutError, with `cancelled` when it
-   * aborts for another reason.
+   * Rejects with `timeout` when `signal` aborts with a TimeoutError or `limitMs` is over, with
+   * `cancelled` when it aborts for another reason. Without a limit it is that of the configuration,
+   * or what the appliance itself may wait, if that is longer.
    */
-  read<Key extends ReadKey>(key: Key, params: Params<Key>, signal: AbortSignal): Promise<ReplyOf<Key>>;
+  read<Key extends ReadKey>(
+    key: Key,
+    params: Params<Key>,
+    signal: AbortSignal,
+    limitMs?: number,
+  ): Promise<ReplyOf<Key>>;
   /** Lets calls under way end, and accepts no new ones. */
   retire(): Promise<void>;
   close(): Promise<void>;
@@ -96,6 +104,8 @@ interface Call {
   /** Below the base path, encoded. */
   readonly path: string;
   readonly reply: Expected;
+  readonly limitMs: number;
+  readonly asksProxies: boolean;
 }
 
 interface Exchange {
@@ -106,8 +116,10 @@ interface Exchange {
 /** Creates a client; opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
   const { url, timeoutMs, bodyBytes } = options;
+  // The deadline of each call is what counts.
+  const longestMs = Math.max(timeoutMs, ...Object.values(endpoints).map((row: EndpointRow) => row.patienceMs ?? 0));
   const keys = keysToHide(options);
-  const connection = createConnection({ ...options, keepAliveMs });
+  const connection = createConnection({ ...options, timeoutMs: longestMs, connectMs: timeoutMs, keepAliveMs });
   const exchange = createExchange(options, connection);
   const basePaths = basePathsOf(url);
   let current = 0;
@@ -115,7 +127,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   /** Tries the other known base path if a web server answers with an HTML 404. */
   async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
     const ask = (base: number): Promise<Exchange> =>
-      withDeadline(signal, timeoutMs, (ending) => exchange(call, `${basePaths[base]}${call.path}`, ending));
+      withDeadline(signal, call.limitMs, (ending) => exchange(call, `${basePaths[base]}${call.path}`, ending));
     const first = await ask(current);
     if (!isForeign404(first.answer) || basePaths.length === 1) return first;
     const other = 1 - current;
@@ -125,7 +137,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   }
 
   return {
-    async read(key, params, signal) {
+    async read(key, params, signal, limitMs) {
       const row: EndpointRow = endpoints[key];
       const { method, template: endpoint } = parseRoute(row.route);
       if (method !== 'GET' || !row.reply) throw new TypeError(`${row.route} is not a read`);
@@ -135,7 +147,17 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         throw new ApplianceError('bad_request', { endpoint, message });
       }
       const reply = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, bodyBytes) };
-      const { answer, checked } = await findBasePath({ endpoint, path, reply }, signal);
+      const { patienceMs = 0 } = row;
+      const { answer, checked } = await findBasePath(
+        {
+          endpoint,
+          path,
+          reply,
+          limitMs: limitMs ?? Math.max(timeoutMs, patienceMs),
+          asksProxies: patienceMs > 0,
+        },
+        signal,
+      );
       if (answer.text.length > longReply) await nextTick();
       if ('value' in checked) return checked.value as never;
       throw new ApplianceError(checked.reason, {
@@ -150,10 +172,10 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   };
 }
 
-/** Runs a call with a signal that aborts with the given one or after `timeoutMs`. */
+/** Runs a call with a signal that aborts with the given one or after `limitMs`. */
 async function withDeadline<Result>(
   signal: AbortSignal,
-  timeoutMs: number,
+  limitMs: number,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   // AbortSignal.any would leave weak references behind at every call.
@@ -161,7 +183,7 @@ async function withDeadline<Result>(
   const leave = (): void => ending.abort(signal.reason);
   if (signal.aborted) leave();
   signal.addEventListener('abort', leave, { once: true });
-  const timer = setTimeout(() => ending.abort(callTimeout), timeoutMs);
+  const timer = setTimeout(() => ending.abort(callTimeout), limitMs);
   try {
     return await call(ending.signal);
   } finally {
@@ -181,13 +203,13 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
   return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
 
   async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
-    const { endpoint, reply } = call;
+    const { endpoint, reply, asksProxies } = call;
     const startedAt = steadyNow();
     const sentAt = now();
     let answered = false;
     let answeredAt = sentAt;
     const report = (outcome: Pick<CallReport, 'code' | 'reason' | 'authenticated' | 'clockOffsetSeconds'>): void =>
-      onCall({ method: 'GET', endpoint, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
+      onCall({ method: 'GET', endpoint, asksProxies, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
     try {
       const onAnswer = (): void => {
         answered = true;

@@ -14,7 +14,10 @@ export interface TlsOptions {
 export interface ConnectionOptions {
   readonly url: URL;
   readonly tls: TlsOptions;
+  /** The longest wait for headers, and between two parts of a body. */
   readonly timeoutMs: number;
+  /** The longest wait for a connection, at most {@link maxConnectMs}. */
+  readonly connectMs?: number;
   readonly maxConnections: number;
   readonly bodyBytes: number;
   /** The time for which a connection without a request stays open. */
@@ -36,7 +39,7 @@ const maxConnectMs = 5_000;
 
 /** Creates a pool; opens no connection until the first request. */
 export function createConnection(options: ConnectionOptions) {
-  const connect = createConnector(options.tls, Math.min(options.timeoutMs, maxConnectMs));
+  const connect = createConnector(options.tls, Math.min(options.connectMs ?? options.timeoutMs, maxConnectMs));
   let pool = createPool(options, connect);
   return {
     /** Resolves when the headers have arrived; the body is a stream. */

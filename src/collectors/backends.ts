@@ -105,8 +105,8 @@ export const backends = defineFarmCollector<FarmBackends>({
   maxStaleMs: 300_000,
   enabled: true,
   refreshedBy: [...farmAreas, 'farmguardian'],
-  covers: ({ name, profile }) =>
-    fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
+  covers: ({ name, profile, isSilent }) =>
+    !isSilent && fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   begin: () =>
     Promise.resolve(async (farm, { read, facts }) => {
       const stats = await read('readFarmStats', { farmname: farm.name });

@@ -27,10 +27,12 @@ export interface FarmFact {
   readonly profile: string;
   /** The appliance's word, see `transitionStates.farm`; empty where the list does not have it. */
   readonly state: string;
+  /** True while its proxy does not answer the appliance in time. */
+  readonly isSilent?: boolean;
 }
 
 export interface CollectContext {
-  /** Reads from the appliance, one call at a time, within the run's deadline. */
+  /** Reads from the appliance, one call at a time. */
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
@@ -59,7 +61,23 @@ export interface VipSettings {
   readonly networks: readonly string[];
 }
 
-export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
+export type ReadFrom = <Key extends ReadKey>(
+  key: Key,
+  params: Params<Key>,
+  options?: ReadOptions,
+) => Promise<ReplyOf<Key>>;
+
+export interface ReadOptions {
+  /** The time limit of the call; the client's own if left out. */
+  readonly limitMs?: number;
+  /**
+   * The time of the call that counts as work of the appliance at most; for the rest it waits for a
+   * proxy that hangs.
+   */
+  readonly workMs?: number;
+  /** Receives the milliseconds of a call that was answered, without its wait for others. */
+  readonly took?: (ms: number) => void;
+}
 
 /** An object whose state is worth a line in the log and a count when it changes. */
 export interface ObjectState {

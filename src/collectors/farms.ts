@@ -1,10 +1,25 @@
-import { defineCollector, type FarmFact, farmAreas, orIfMissing, stateWord, transitionStates } from './collector.ts';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import {
+  type CollectContext,
+  type Collector,
+  defineCollector,
+  type FarmFact,
+  farmAreas,
+  orIfMissing,
+  stateWord,
+  transitionStates,
+} from './collector.ts';
+import { type AskedFarm, askEachFarm, hasProxy, hungMs } from './farm-states.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
-  /** Farms that the configuration leaves out. */
-  readonly excluded: number;
+  /** Farms that the configuration leaves out; undefined without a reading. */
+  readonly excluded: number | undefined;
+  /** The usual time of the list of statistics; undefined before it was read. */
+  readonly usualMs?: number | undefined;
+  /** True after a list that took so long, or failed so, that a proxy may hang. */
+  readonly isSuspect?: boolean;
 }
 
 export interface ListedFarm extends FarmFact {
@@ -12,6 +27,8 @@ export interface ListedFarm extends FarmFact {
   readonly vport?: string | undefined;
   readonly established?: number | undefined;
   readonly pending?: number | undefined;
+  /** When it was last asked for alone, in Unix ms; see farm-states.ts. */
+  readonly asked?: AskedFarm | undefined;
 }
 
 const source = '(GET /stats/farms, else GET /farms';
@@ -28,13 +45,21 @@ export const farms = defineCollector<FarmList>({
   maxStaleMs: 180_000,
   enabled: true,
   refreshedBy: [...farmAreas, 'interfaces', 'letsencrypt'],
-  async collect({ read, watches }) {
-    const listed = await orIfMissing(
-      async () => (await read('listFarmStats', {})).farms.map(toFarm),
-      async () => (await read('listFarms', {})).params.map(toFarm),
-    );
-    const watched = listed.filter(({ name }) => watches(name));
-    return { farms: watched, excluded: listed.length - watched.length };
+  withoutReading: { farms: [], excluded: undefined },
+  async collect(context) {
+    const before = context.newest(collector);
+    const mayHang = before?.isSuspect || before?.farms.some(({ isSilent }) => isSilent);
+    const list = mayHang ? undefined : await readAtOnce(context, before);
+    if (list && !(list instanceof ApplianceError)) return list;
+    try {
+      return await readOneByOne(context, before);
+    } catch (error) {
+      // The failure of the usual list says more.
+      if (!(error instanceof ApplianceError)) throw error;
+      const instead = list ?? (await readAtOnce(context, undefined));
+      if (instead instanceof ApplianceError) throw instead;
+      return instead;
+    }
   },
   entity: ofFarms.entity('farm', ({ state }) => state),
   families: [
@@ -59,6 +84,16 @@ export const farms = defineCollector<FarmList>({
       vip: ({ vip }) => vip ?? '',
       vport: ({ vport }) => vport ?? '',
     }),
+    ofFarms.gauge(
+      'zlb_farm_proxy_answers',
+      'Whether the proxy of an HTTP farm answers the appliance; absent while it is not running (GET /farms/{farmname}/status).',
+      (farm) => (hasProxy(farm) && farm.state !== 'down' ? Number(!farm.isSilent) : undefined),
+    ),
+    ofList.gauge(
+      'zlb_farms_with_state',
+      'Farms whose state was read and is not too old; 0 while no list can be read (GET /stats/farms, else GET /farms).',
+      (list) => list.farms.length,
+    ),
     // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
     // left out.
     ofList.gauge(
@@ -68,6 +103,61 @@ export const farms = defineCollector<FarmList>({
     ),
   ],
 });
+
+// `collect` looks at the reading before, which is of this collector.
+const collector: Collector<FarmList> = farms;
+
+/** From this time on, a list of statistics that usually takes less waits for a proxy. */
+const suspectMs = 8_000;
+/** The longest list of statistics: the appliance's web server ends a request then. */
+const longestListMs = 60_000;
+/** Failures that a proxy which hangs can cause, or that concern the list of statistics alone. */
+const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
+
+/** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
+async function readAtOnce(
+  { read, watches }: CollectContext,
+  before: FarmList | undefined,
+): Promise<FarmList | ApplianceError> {
+  const usualMs = before?.usualMs;
+  const limitMs = usualMs === undefined ? longestListMs : Math.min(Math.max(4 * usualMs, suspectMs), longestListMs);
+  let tookMs = 0;
+  const took = (ms: number): void => {
+    tookMs = ms;
+  };
+  try {
+    const work = usualMs === undefined ? {} : { workMs: Math.max(1_000, 2 * usualMs) };
+    const listed = await orIfMissing(
+      async () => (await read('listFarmStats', {}, { limitMs, took, ...work })).farms.map(toFarm),
+      async () => (await read('listFarms', {})).params.map(toFarm),
+    );
+    const isSuspect = usualMs === undefined && tookMs >= hungMs;
+    return { ...watchedOf(listed, watches), usualMs: isSuspect ? undefined : tookMs, isSuspect };
+  } catch (error) {
+    if (error instanceof ApplianceError && listFailures.includes(error.reason)) return error;
+    throw error;
+  }
+}
+
+/** Reads the names of all farms with a call that asks no proxy, then each state alone. */
+async function readOneByOne(context: CollectContext, before: FarmList | undefined): Promise<FarmList> {
+  let callMs = 0;
+  const took = (ms: number): void => {
+    callMs = ms;
+  };
+  const listed = (await context.read('listFarms', {}, { took })).params.map(toFarm);
+  const { farms: watched, excluded } = watchedOf(listed, context.watches);
+  const asked = await askEachFarm(context, watched, { before: before?.farms ?? [], callMs });
+  return { farms: asked, excluded, usualMs: before?.usualMs ?? longestListMs / 4, isSuspect: false };
+}
+
+function watchedOf(
+  listed: readonly ListedFarm[],
+  watches: (farm: string) => boolean,
+): { readonly farms: readonly ListedFarm[]; readonly excluded: number } {
+  const watched = listed.filter(({ name }) => watches(name));
+  return { farms: watched, excluded: listed.length - watched.length };
+}
 
 interface FarmRow {
   readonly farmname: string;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Breaker } from '../appliance/breaker.ts';
 import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import type { ReadFrom } from '../collectors/collector.ts';
+import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { SkipReason } from './counters.ts';
 
@@ -196,10 +196,10 @@ export class Caller {
 
   /** Returns what reads on behalf of one run. */
   reader(run: CallingRun): ReadFrom {
-    return async (key, params) => {
+    return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
       if (known && this.#parts.now() < known.untilMs) throw known.error;
-      return await this.#queue.run(run.maxWaitMs, run.signal, () => this.#call(run, key, params));
+      return await this.#queue.run(run.maxWaitMs, run.signal, () => this.#call(run, key, params, options));
     };
   }
 
@@ -212,29 +212,40 @@ export class Caller {
     return this.#client.close();
   }
 
-  async #call<Key extends ReadKey>(run: CallingRun, key: Key, params: Params<Key>): Promise<ReplyOf<Key>> {
+  async #call<Key extends ReadKey>(
+    run: CallingRun,
+    key: Key,
+    params: Params<Key>,
+    { limitMs, workMs = Number.POSITIVE_INFINITY, took }: ReadOptions,
+  ): Promise<ReplyOf<Key>> {
     const reason = run.skipReason() ?? (this.#breaker.admit() ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
     const startedAt = steadyNow();
+    let isUnanswered = false;
     run.asked();
     try {
-      return await this.#client.read(key, params, run.signal);
+      const reply = await this.#client.read(key, params, run.signal, limitMs);
+      took?.(steadyNow() - startedAt);
+      return reply;
     } catch (error) {
+      isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
       if (error instanceof ApplianceError && error.routeMissing && dispensable.includes(key))
         this.#missing.set(key, { error, untilMs: this.#parts.now() + rememberMissingForMs });
       throw error;
     } finally {
-      run.spent((steadyNow() - startedAt) / 1_000);
+      const seconds = Math.min(steadyNow() - startedAt, workMs) / 1_000;
+      run.spent(seconds);
+      // An appliance that never answered did no work for us that could be known; the breaker spaces
+      // those calls.
+      if (!isUnanswered) this.#queue.charge(seconds);
       // The probe ended without an outcome of its own, for example because it was cancelled.
       if (this.#breaker.state === 'half_open') this.#breaker.failed();
     }
   }
 
   #onCall(report: CallReport): void {
-    // An appliance that never answered did no work for us that could be known; the breaker spaces
-    // those calls.
-    if (report.reason !== 'timeout') this.#queue.charge(report.seconds);
-    this.#judge(report);
+    // A timeout may be that of a proxy, while all else answers.
+    if (report.reason !== 'timeout' || !report.asksProxies) this.#judge(report);
     this.#parts.onCall(report);
   }
 

@@ -87,6 +87,8 @@ function describeFarm(
   { sinceMs }: Reading,
   ownReadings: readonly Reading[],
 ): FarmStatus {
+  // When it was asked concerns the collector alone.
+  const { asked: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const config = readingOf(snapshot, farmConfig, name)?.data;
@@ -94,7 +96,7 @@ function describeFarm(
   const configured = config?.backends?.map(({ service, backend }) => ({ service, backend }));
   const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, configured);
   return {
-    ...farm,
+    ...shown,
     state,
     sinceMs: sinceMs?.({ object: 'farm', labels: { farm: name } }),
     hasHealthCheck: config && areAllChecked(config.checks),

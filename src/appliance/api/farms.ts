@@ -21,7 +21,7 @@ export const farmsEndpoints = area('farms', {
   // Nobody knows what it does, so it is not promised to be reversible.
   postToFarm:       row('POST /farms/{farmname}',        'disruptive',  '4.0', 'listed for L4xNAT farms by the version notes, no known route'),
   deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm'),
-  readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply }),
+  readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply, patienceMs: 30_000 }),
   readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only'),
   actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm'),
 });

@@ -31,6 +31,11 @@ interface RowOptions {
    * reply-bounds.ts.
    */
   readonly maxValues?: number;
+  /**
+   * Milliseconds for which the appliance may wait before it answers, because it asks proxies: it
+   * waits 20 s for each one that hangs (docs/api.md §1.6).
+   */
+  readonly patienceMs?: number;
 }
 
 /**

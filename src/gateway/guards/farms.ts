@@ -8,6 +8,8 @@ interface FarmFacts {
   readonly profile: string;
   /** A state of docs/api.md §2.1, or `-1`; '' if unknown. */
   readonly status: string;
+  /** True if the appliance waited in vain for its proxy. */
+  readonly isSilent?: boolean;
 }
 
 /**
@@ -24,6 +26,9 @@ export async function calledFarm(context: GuardContext): Promise<FarmFacts | und
     const { params } = await context.read('readFarmStatus', { farmname: name });
     return { name, profile: listed?.profile ?? '', status: params.status ?? '' };
   } catch (error) {
+    // Its proxy does not answer the appliance, which says nothing about the others.
+    if (listed && error instanceof ApplianceError && error.reason === 'timeout')
+      return { name, profile: listed.profile ?? '', status: '', isSilent: true };
     // A listed farm has a status, so this release lacks the call.
     if (!listed && isMissing(error)) return undefined;
     throw error;
@@ -81,6 +86,12 @@ const restartMayLeaveDown: Guard = {
     }
     // hard_restart says what a start does.
     if (!isRestart) return undefined;
+    if (farm.isSilent)
+      return {
+        severity: 'warning',
+        message: `The proxy of the farm ${farm.name} does not answer the appliance; a restart is the repair. Its open connections drop.`,
+        remedy: 'Restart it, then read its status.',
+      };
     const http =
       farm.profile === 'http' ? ' at once, without being drained, and for about two seconds it serves nobody' : '';
     return {

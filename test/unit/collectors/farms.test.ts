@@ -32,6 +32,8 @@ describe('the farms collector', () => {
       zlb_farm_established_connections{appliance="lb",farm="shop"} 120
       zlb_farm_pending_connections{appliance="lb",farm="shop"} 2
       zlb_farm_info{appliance="lb",farm="shop",profile="https",vip="192.0.2.20",vport="443"} 1
+      zlb_farm_proxy_answers{appliance="lb",farm="shop"} 1
+      zlb_farms_with_state{appliance="lb"} 1
       zlb_farms_excluded{appliance="lb"} 0
       "
     `);
@@ -45,7 +47,7 @@ describe('the farms collector', () => {
 
     expect(familiesOf(collected)).toEqual(farms.families.map(({ family }) => family.name));
     expect(familiesOf(collected)[0]).toBe('zlb_farm_status');
-    expect(familiesOf(collected).at(-2)).toBe('zlb_farm_info');
+    expect(familiesOf(collected).at(-4)).toBe('zlb_farm_info');
   });
 
   it('reads numbers that come as text', async () => {
@@ -64,10 +66,9 @@ describe('the farms collector', () => {
     const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
     const empty = await collectFrom(farms, { listFarmStats: { farms: [] } });
 
-    expect(linesOf(collected, 'zlb_farm_established_connections')).toBe('');
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="unknown"} 1');
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="up"} 0');
-    expect(familiesOf(empty)).toEqual(['zlb_farms_excluded']);
+    expect(familiesOf(empty)).toEqual(['zlb_farms_with_state', 'zlb_farms_excluded']);
     expect(empty.facts).toEqual({ farms: [] });
   });
 
@@ -107,7 +108,7 @@ describe('the farms collector', () => {
     const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop'), farm('shop')] } });
 
     expect(linesOf(collected, 'zlb_farm_info').split('\n')).toHaveLength(1);
-    expect(collected.duplicates).toBe(4);
+    expect(collected.duplicates).toBe(5);
   });
 
   it('reads the plain list without counters if the appliance has no farm statistics', async () => {
@@ -117,11 +118,27 @@ describe('the farms collector', () => {
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
   });
 
-  it('does not mistake a failure for a missing route', async () => {
-    const failing = collectFrom(farms, { listFarmStats: refusal('server_error'), listFarms: { params: [] } });
+  it('takes names and states from the list that asks no proxy when the statistics fail', async () => {
+    const collected = await collectFrom(farms, {
+      listFarmStats: refusal('server_error'),
+      listFarms: {
+        params: [farm('shop', { status: 'up' }), farm('db', { profile: 'l4xnat' }), farm('old', { status: 'down' })],
+      },
+      readFarmStatus: { params: { status: 'critical' } },
+    });
 
-    await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
+    expect(collected.asked).toEqual(['listFarmStats', 'listFarms', 'readFarmStatus']);
+    expect(collected.states).toEqual(['farm shop critical', 'farm db up', 'farm old down']);
   });
+
+  it.each(['forbidden', 'unlicensed', 'connect', 'tls', 'unauthorized'] as const)(
+    'asks for nothing else after %s, and says so',
+    async (reason) => {
+      const failing = collectFrom(farms, { listFarmStats: refusal(reason), listFarms: { params: [] } });
+
+      await expect(failing).rejects.toMatchObject({ reason });
+    },
+  );
 
   it('leaves out excluded farms, also for other collectors, and counts them', async () => {
     const collected = await collectFrom(

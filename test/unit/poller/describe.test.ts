@@ -87,7 +87,7 @@ describe('the status of farms', () => {
       { watches: (farm) => farm === 'a' },
     );
 
-    expect(none.data).toEqual({ farms: [], excluded: 0 });
+    expect(none.data).toMatchObject({ farms: [], excluded: 0 });
     expect(leftOut.data).toMatchObject({ farms: [{ name: 'a' }], excluded: 1 });
   });
 });

@@ -1,4 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
+import type { EndpointRow } from '../../../src/appliance/api/row.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { collectorFamilies, collectors } from '../../../src/collectors/registry.ts';
@@ -74,7 +76,7 @@ export function givenPoller(parts: {
   readonly answer: (key: ReadKey, params: Readonly<Record<string, string>>) => Answer;
   readonly name?: string;
   /** How long each call takes, or calls for this. */
-  readonly callMs?: number | ((key: ReadKey) => number);
+  readonly callMs?: number | ((key: ReadKey, params: Readonly<Record<string, string>>) => number);
   readonly maxBusyRatio?: number;
   readonly maxStaleMs?: number;
   readonly maxConcurrent?: number;
@@ -95,17 +97,22 @@ export function givenPoller(parts: {
     params: Readonly<Record<string, string>>,
     signal: AbortSignal,
     onCall: (report: CallReport) => void,
+    limitMs?: number,
   ): Promise<unknown> => {
     asked.push({ key, params, at: performance.now() - startedAt });
-    const lastsMs = typeof callMs === 'number' ? callMs : callMs(key);
+    const row: EndpointRow = endpoints[key];
+    const allowedMs = limitMs ?? Math.max(20_000, row.patienceMs ?? 0);
+    const neededMs = typeof callMs === 'number' ? callMs : callMs(key, params);
+    const lastsMs = Math.min(neededMs, allowedMs);
     await sleep(lastsMs, signal);
-    const answer = parts.answer(key, params);
+    const answer: Answer = neededMs > allowedMs ? { fails: 'timeout' } : parts.answer(key, params);
     const reason = 'fails' in answer ? answer.fails : undefined;
     const code = reason ?? '200';
     const authenticated = reason === undefined || reason === 'unlicensed';
     onCall({
       method: 'GET',
       endpoint: key,
+      asksProxies: row.patienceMs !== undefined,
       code,
       reason,
       seconds: lastsMs / 1_000,
@@ -139,7 +146,7 @@ export function givenPoller(parts: {
           maxStaleMs: maxStaleMs ?? collector.maxStaleMs,
         })),
       connect: (onCall) => ({
-        read: (key, params, signal) => exchange(key, params, signal, onCall) as never,
+        read: (key, params, signal, limitMs) => exchange(key, params, signal, onCall, limitMs) as never,
         retire: () => Promise.resolve(),
         close: () => Promise.resolve(),
       }),

@@ -48,7 +48,7 @@ describe('a collector that fails alone', () => {
     given.poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
 
-    state.answer = { fails: 'timeout' };
+    state.answer = { fails: 'connect' };
     await vi.advanceTimersByTimeAsync(7 * minuteMs);
 
     expect(stateOf(await given.page(), 'zlb_circuit_breaker_state', {}, 'state')).not.toBe('closed');

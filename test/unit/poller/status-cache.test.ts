@@ -181,12 +181,12 @@ describe('the failure of a collector', () => {
     await vi.advanceTimersByTimeAsync(minuteMs);
     const first = collector(describe(), 'farms')?.failure;
 
-    answers({ listFarmStats: { fails: 'timeout' } });
+    answers({ listFarmStats: { fails: 'connect' } });
     await vi.advanceTimersByTimeAsync(20 * minuteMs);
 
     expect(first?.reason).toBe('server_error');
     expect(describe().breaker).not.toBe('closed');
-    expect(collector(describe(), 'farms')?.failure).toEqual({ reason: 'timeout', sinceMs: first?.sinceMs });
+    expect(collector(describe(), 'farms')?.failure).toEqual({ reason: 'connect', sinceMs: first?.sinceMs });
   });
 
   it('is the reason of a skip if nothing failed before', async () => {

@@ -22,6 +22,15 @@ const restart = (replies: Replies) => inspect('actOnFarm', replies, { body: { ac
 const start = (replies: Replies) => inspect('actOnFarm', replies, { body: { action: 'start' } });
 const only = async (seen: ReturnType<typeof restart>) => (await seen).findings.at(0)?.message;
 
+describe('a restart of a farm whose proxy does not answer', () => {
+  it('is the repair, and is not refused', async () => {
+    const seen = restart(given({ more: { readFarmStatus: refusal('timeout') } }));
+
+    expect(namesOf(await seen)).toEqual(['restart_may_leave_down warning']);
+    expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
+  });
+});
+
 describe('a start', () => {
   it.each(['up', 'problem', 'critical', 'maintenance', 'needed restart', -1, null])(
     'is a hard restart on an HTTP farm whose status is %j',
