@@ -31,3 +31,11 @@ export const toAppliance = rowLink('This appliance', 'zlb-appliance', ['applianc
 export const toFarm = rowLink('This farm', 'zlb-farm', ['appliance', 'farm']);
 export const toCertificates = rowLink('Certificates of this appliance', 'zlb-certificates', ['appliance']);
 export const toExporter = rowLink('How this appliance is polled', 'zlb-exporter', ['appliance']);
+
+/** From an alert to its runbook, with the labels that fill in its commands. */
+export const toRunbook: RowLink = {
+  title: 'Runbook',
+  url: `https://runbooks.example/runbooks/\${__data.fields.alertname}?${['appliance', 'farm']
+    .map((label) => `${label}=\${__data.fields.${label}}`)
+    .join('&')}`,
+};

@@ -8,7 +8,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { TableCellDisplayMode, TableCellHeight } from '@grafana/grafana-foundation-sdk/common';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
-import { type RowLink, toAppliance, toFarm } from './links.ts';
+import { type RowLink, toAppliance, toFarm, toRunbook } from './links.ts';
 import { type Described, dress, expirySteps, type Steps } from './look.ts';
 import { mapping, numberedWords, stateNumber, type Words, words } from './states.ts';
 import { refId, rows } from './targets.ts';
@@ -42,7 +42,7 @@ export interface LabelQuery {
 
 /** The columns of labels as they usually are. */
 const usualColumns = {
-  alertname: { title: 'Alert' },
+  alertname: { title: 'Alert', links: [toRunbook] },
   appliance: { title: 'Appliance', links: [toAppliance] },
   backend: { title: 'Backend' },
   code: { title: 'Answer', width: 90 },

@@ -100,6 +100,13 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe }: 
     const page = quietDocument('Runbooks · zlb-exporter', runbooksFor(runbooks, labels, addresses));
     return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(page);
   });
+  // For links that cannot write a name in small letters, such as those of a dashboard.
+  app.get('/runbooks/:alert', (request, reply) => {
+    const { alert = '' } = request.params as Readonly<Record<string, string>>;
+    const query = request.url.indexOf('?');
+    const fragment = /^Zlb[A-Za-z]+$/.test(alert) ? `#${alert.toLowerCase()}` : '';
+    return reply.redirect(`../runbooks${query === -1 ? '' : request.url.slice(query)}${fragment}`, 302);
+  });
   // The path of the shipped alerts' links, below an operator's own host; a browser keeps the
   // fragment.
   app.get('/docs/operations.md', (request, reply) => {

@@ -195,7 +195,15 @@ describe('each table', () => {
       ),
     );
     expect(links.length).toBeGreaterThan(10);
-    for (const { where, url, panel } of links) {
+    const [toRunbooks, toBoards] = [true, false].map((isRunbook) =>
+      links.filter(({ url }) => isRunbook === url.startsWith('https://runbooks.example/')),
+    );
+    expect(new Set(toRunbooks?.map(({ url }) => url))).toEqual(
+      new Set([
+        'https://runbooks.example/runbooks/${__data.fields.alertname}?appliance=${__data.fields.appliance}&farm=${__data.fields.farm}',
+      ]),
+    );
+    for (const { where, url, panel } of toBoards ?? []) {
       const target = boards.find(({ uid }) => url.startsWith(`/d/${uid}?`));
       expect(target, `${where}: ${url}`).toBeDefined();
       for (const [, variable, column] of url.matchAll(/var-(\w+)=\$\{__data\.fields\.(\w+)\}/g)) {

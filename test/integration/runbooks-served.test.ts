@@ -20,6 +20,11 @@ describe('the runbooks of the exporter', () => {
   it('are served at the address of the alerts, with the names of the alert', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
+    const ofBoard = await fetch(`${url}/runbooks/ZlbFarmDown?appliance=lb-1`, { redirect: 'manual' });
+    expect(ofBoard.headers.get('location')).toBe('../runbooks?appliance=lb-1#zlbfarmdown');
+    const unknown = await fetch(`${url}/runbooks/no%20exporter?farm=`, { redirect: 'manual' });
+    expect(unknown.headers.get('location')).toBe('../runbooks?farm=');
+
     const alias = await fetch(`${url}/docs/operations.md?appliance=lb-1`, { redirect: 'manual' });
     const followed = await fetch(`${url}/docs/operations.md`);
 
