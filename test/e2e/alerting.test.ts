@@ -111,6 +111,8 @@ describe.skipIf(missing)('from the appliance to the person on call', () => {
     expect(started.code, started.stderr).toBe(0);
     await told('resolved', 'ZlbFarmDown', { status: 'down' });
     step('restarted through the gateway: resolved');
+    const paged = heard('ZlbFarmDown', { status: 'down' }).map(({ status, receiver }) => `${receiver} ${status}`);
+    expect(paged, 'one page, one end').toEqual(['page firing', 'page resolved']);
 
     setBackends(world, 'down');
     const critical = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'critical' });
