@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import type { Principal, Principals } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
+import type { Recorder } from '../gateway/recorder.ts';
 import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
@@ -59,6 +60,7 @@ export interface ProposalsParts {
   readonly appliances: ReadonlyMap<string, unknown>;
   readonly principals: Pick<Principals, 'plannerFor'>;
   readonly metrics: Pick<AdminMetrics, 'changeRequestEnded'>;
+  readonly recorder: Pick<Recorder, 'scrubbed'>;
   readonly log: Logger;
 }
 
@@ -222,9 +224,9 @@ function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly
 
 /** Returns undefined for an alert without a repair, or for an appliance that is not the token's. */
 function wantedBy(
-  { recipes, appliances }: ProposalsParts,
+  { recipes, appliances, recorder }: ProposalsParts,
   { labels, annotations, startsAt }: Alert,
-  { principal }: Pick<Actor, 'principal'>,
+  { principal, token }: Omit<Actor, 'signal'>,
 ): Wanted | undefined {
   const { alertname = '', appliance = '' } = labels;
   const repair = repairOf(labels);
@@ -241,7 +243,7 @@ function wantedBy(
   const summary = annotations?.summary;
   const alert = {
     name: alertname,
-    summary: summary === undefined ? null : oneLine(summary, 300),
+    summary: summary === undefined ? null : oneLine(recorder.scrubbed(summary, token), 300),
     since: startsAt,
     fingerprint: fingerprintOf(labels),
   };
