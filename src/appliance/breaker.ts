@@ -5,7 +5,7 @@ export type BreakerState = (typeof breakerStates)[number];
 /** A circuit breaker: stops calls to an appliance that does not answer or refuses the key. */
 export interface Breaker {
   readonly state: BreakerState;
-  /** Returns true if a run may start now. In half-open exactly one may, and its outcome decides. */
+  /** Returns true if a call may start now. In half-open one may, and its outcome decides. */
   admit(): boolean;
   /** Records an answer of the appliance, whatever it was. */
   succeeded(): void;
@@ -15,38 +15,40 @@ export interface Breaker {
   rejected(): void;
   /** Milliseconds until the next probe; 0 if one may start. */
   readonly waitMs: number;
+  /** Records that a call was sent; returns a function for its end. */
+  sent(): () => void;
+  /** False after a failure until the next answer, and while a call waits far longer than others. */
+  readonly isAnswering: boolean;
 }
 
 export interface BreakerOptions {
+  /** A clock that never goes back. */
   readonly now: () => number;
   readonly random: () => number;
 }
 
 const failuresToOpen = 3;
-const firstWaitMs = 10_000;
+/** The time between two probes of an appliance that does not answer. */
+const probeEveryMs = 10_000;
 const maxWaitMs = 120_000;
+/** The time after which an unanswered call is a sign of an outage, if all calls are faster. */
+const silenceMs = 12_000;
 
 /**
- * Waits 10 s after opening, doubled with each failed probe up to 2 minutes; jitter shortens it by
- * up to half.
+ * Waits 10 s between two probes of an appliance that does not answer. After a refused key the wait
+ * doubles, up to 2 minutes. Jitter shortens it by up to half.
  */
 export function createBreaker({ now, random }: BreakerOptions): Breaker {
+  const pending = new Set<{ readonly atMs: number }>();
   let state: BreakerState = 'closed';
   let failures = 0;
-  let openings = 0;
+  let refusals = 0;
   let probeAt = 0;
+  let slowestMs = 0;
 
-  function open(): void {
+  function open(waitMs: number): void {
     state = 'open';
-    const wait = Math.min(firstWaitMs * 2 ** openings, maxWaitMs);
-    probeAt = now() + wait * (1 - random() / 2);
-    openings += 1;
-  }
-
-  function untilProbeMs(): number {
-    const wait = probeAt - now();
-    // A longer wait means that the system clock was set back.
-    return wait > maxWaitMs ? 0 : Math.max(0, wait);
+    probeAt = now() + waitMs * (1 - random() / 2);
   }
 
   return {
@@ -54,25 +56,37 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
       return state;
     },
     get waitMs() {
-      return state === 'open' ? untilProbeMs() : 0;
+      return state === 'open' ? Math.max(0, probeAt - now()) : 0;
+    },
+    get isAnswering() {
+      const patienceMs = Math.max(silenceMs, 1.5 * slowestMs);
+      return state === 'closed' && failures === 0 && [...pending].every(({ atMs }) => now() - atMs < patienceMs);
     },
     admit() {
       if (state === 'closed') return true;
-      if (state === 'half_open' || untilProbeMs() > 0) return false;
+      if (state === 'half_open' || now() < probeAt) return false;
       state = 'half_open';
       return true;
     },
+    sent() {
+      const call = { atMs: now() };
+      pending.add(call);
+      return () => void pending.delete(call);
+    },
     succeeded() {
+      for (const { atMs } of pending) slowestMs = Math.max(now() - atMs, 0.9 * slowestMs);
       state = 'closed';
       failures = 0;
-      openings = 0;
+      refusals = 0;
     },
     failed() {
       failures += 1;
-      if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open();
+      if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open(probeEveryMs);
     },
     rejected() {
-      if (state !== 'open') open();
+      failures += 1;
+      if (state !== 'open') open(Math.min(probeEveryMs * 2 ** refusals, maxWaitMs));
+      refusals += 1;
     },
   };
 }

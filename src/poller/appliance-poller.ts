@@ -13,6 +13,8 @@ import { Runner } from './runner.ts';
 import { Schedule } from './schedule.ts';
 import type { ApplianceStatus } from './status.ts';
 
+/** The collectors whose readings people wait for after a start. */
+const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
 /** Reasons for which a collector does not run until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
 /** A route that an edition lacks stays missing, but a 404 may also have been a bad moment. */
@@ -84,9 +86,9 @@ export class AppliancePoller {
     });
   }
 
-  /** Returns true after every enabled collector ran or was skipped. */
+  /** Returns true after each enabled collector of the first group ran or was skipped. */
   get hadFirstRuns(): boolean {
-    return [...this.#parts.jobs.values()].every(({ hadFirstRun }) => hadFirstRun);
+    return [...this.#parts.jobs].every(([name, { hadFirstRun }]) => hadFirstRun || !firstGroup.includes(name));
   }
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
@@ -157,18 +159,24 @@ export class AppliancePoller {
     return this.#closing.signal.aborted;
   }
 
-  /**
-   * Runs the collectors that ask farm by farm once the first list of farms is there, and those that
-   * make no calls after all others; the call queue orders the rest.
-   */
+  /** Runs the first group, then the others, and last those that make no calls. */
   async #firstRuns(): Promise<void> {
     const all = [...this.#parts.jobs.values()].map(({ collector }) => collector);
     const calling = all.filter(({ makesNoCalls }) => !makesNoCalls);
-    const whole = this.#startAll(calling.filter((collector) => !isFarmCollector(collector)));
-    await Promise.all(['farms', 'summary'].flatMap((name) => whole.get(name) ?? []));
-    const byFarm = this.#startAll(calling.filter((collector) => isFarmCollector(collector)));
-    await Promise.all([...whole.values(), ...byFarm.values()]);
+    await this.#runGroup(calling.filter(({ name }) => firstGroup.includes(name)));
+    await this.#runGroup(calling.filter(({ name }) => !firstGroup.includes(name)));
     this.#startAll(all.filter(({ makesNoCalls }) => makesNoCalls));
+  }
+
+  /**
+   * Runs the collectors that ask farm by farm once the first list of farms is there; the call queue
+   * orders the rest.
+   */
+  async #runGroup(collectors: readonly Collector[]): Promise<void> {
+    const whole = this.#startAll(collectors.filter((collector) => !isFarmCollector(collector)));
+    await Promise.all(['farms', 'summary'].flatMap((name) => whole.get(name) ?? []));
+    const byFarm = this.#startAll(collectors.filter((collector) => isFarmCollector(collector)));
+    await Promise.all([...whole.values(), ...byFarm.values()]);
   }
 
   /** Runs collectors at once; returns their runs by name. */

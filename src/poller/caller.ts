@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import type { Breaker } from '../appliance/breaker.ts';
+import type { EndpointRow } from '../appliance/api/row.ts';
+import { endpoints } from '../appliance/api/table.ts';
 import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf } from '../appliance/client.ts';
-import { ApplianceError } from '../appliance/errors.ts';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
-import { steadyNow } from '../lib/time.ts';
+import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from './counters.ts';
 
 export type CallQueue = ReturnType<typeof createCallQueue>;
@@ -155,6 +157,12 @@ const dispensable: readonly ReadKey[] = [
   'listAcmeCertificates',
 ];
 const rememberMissingForMs = 600_000;
+/** The time limit of a probe, which every appliance answers in a second. */
+const probeLimitMs = 4_000;
+/** The least time limit of a call that waits for proxies. */
+const leastLimitMs = 6_000;
+/** The least time between two probes. */
+const betweenProbesMs = 2_000;
 
 interface MissingRoute {
   readonly error: ApplianceError;
@@ -171,6 +179,10 @@ export class Caller {
   readonly #breaker: Breaker;
   readonly #client: ApplianceClient;
   readonly #missing = new Map<ReadKey, MissingRoute>();
+  /** How long the last call took, for reads that wait for proxies. */
+  readonly #usualMs = new Map<ReadKey, number>();
+  readonly #closing = new AbortController();
+  #probe: Promise<void> | undefined;
 
   constructor(parts: CallerParts) {
     const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
@@ -180,10 +192,9 @@ export class Caller {
     this.#client = parts.connect((report) => this.#onCall(report));
   }
 
-  /** Returns false while the breaker would refuse the first call of a run. */
+  /** Returns false while the breaker refuses all calls but its probes. */
   get wouldAdmit(): boolean {
-    const { state, waitMs } = this.#breaker;
-    return state === 'closed' || (state === 'open' && waitMs === 0);
+    return this.#breaker.state === 'closed';
   }
 
   /**
@@ -208,8 +219,45 @@ export class Caller {
     this.#missing.clear();
   }
 
-  close(): Promise<void> {
-    return this.#client.close();
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#probe;
+    await this.#client.close();
+  }
+
+  /**
+   * Asks with the cheapest call while the breaker is open, and once after a failure, so that an
+   * outage is neither found nor left late. One probe at a time.
+   */
+  #startProbing(): void {
+    this.#probe ??= this.#probeUntilClosed().finally(() => {
+      this.#probe = undefined;
+    });
+  }
+
+  async #probeUntilClosed(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = 0; !signal.aborted; pauseMs = betweenProbesMs) {
+      await sleep(Math.max(pauseMs, this.#breaker.waitMs), signal).catch(() => undefined);
+      const hasAnswered = await this.#queue.run(0, signal, () => this.#askForSign()).catch(() => false);
+      if (hasAnswered) return;
+    }
+  }
+
+  /** Returns true if the appliance answers, with whatever. */
+  async #askForSign(): Promise<boolean> {
+    if (!this.#breaker.admit()) return false;
+    const answered = this.#breaker.sent();
+    try {
+      await this.#client.read('readSystemVersion', {}, this.#closing.signal, probeLimitMs);
+      return true;
+    } catch {
+      return this.#breaker.isAnswering;
+    } finally {
+      answered();
+      // The probe ended without an outcome of its own, for example because it was cancelled.
+      if (this.#breaker.state === 'half_open') this.#breaker.failed();
+    }
   }
 
   async #call<Key extends ReadKey>(
@@ -218,14 +266,17 @@ export class Caller {
     params: Params<Key>,
     { limitMs, workMs = Number.POSITIVE_INFINITY, took }: ReadOptions,
   ): Promise<ReplyOf<Key>> {
-    const reason = run.skipReason() ?? (this.#breaker.admit() ? undefined : 'breaker_open');
+    const reason = run.skipReason() ?? (this.wouldAdmit ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
     const startedAt = steadyNow();
     let isUnanswered = false;
     run.asked();
+    // A call that waits for proxies may take long.
+    const answered = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
     try {
-      const reply = await this.#client.read(key, params, run.signal, limitMs);
+      const reply = await this.#client.read(key, params, run.signal, limitMs ?? this.#usualLimitMs(key));
       took?.(steadyNow() - startedAt);
+      if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startedAt);
       return reply;
     } catch (error) {
       isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
@@ -238,14 +289,20 @@ export class Caller {
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.
       if (!isUnanswered) this.#queue.charge(seconds);
-      // The probe ended without an outcome of its own, for example because it was cancelled.
-      if (this.#breaker.state === 'half_open') this.#breaker.failed();
+      answered?.();
     }
   }
 
+  /** Returns a limit for a call that waits for proxies, once it is known how long it takes. */
+  #usualLimitMs(key: ReadKey): number | undefined {
+    const usualMs = this.#usualMs.get(key);
+    return usualMs === undefined ? undefined : Math.max(4 * usualMs, leastLimitMs);
+  }
+
   #onCall(report: CallReport): void {
-    // A timeout may be that of a proxy, while all else answers.
-    if (report.reason !== 'timeout' || !report.asksProxies) this.#judge(report);
+    // A timeout may be that of a proxy, while all else answers: a probe tells.
+    if (report.reason === 'timeout' && report.asksProxies) this.#startProbing();
+    else this.#judge(report);
     this.#parts.onCall(report);
   }
 
@@ -253,9 +310,10 @@ export class Caller {
     const { log, onRecovered } = this.#parts;
     const before = this.#breaker.state;
     if (reason === 'unauthorized') this.#breaker.rejected();
-    else if (reason === 'connect' || reason === 'timeout' || reason === 'tls') this.#breaker.failed();
+    else if (isSilence(reason)) this.#breaker.failed();
     else if (reason !== 'cancelled') this.#breaker.succeeded();
     const { state, waitMs } = this.#breaker;
+    if (isSilence(reason) || state === 'open') this.#startProbing();
     if (before === 'closed' && state === 'open')
       log.warn(
         { reason, retryInSeconds: Math.round(waitMs / 1_000) },
@@ -266,4 +324,14 @@ export class Caller {
       onRecovered();
     }
   }
+}
+
+/** Returns true for a failure after which it is not known whether the appliance answers at all. */
+function isSilence(reason: FailureReason | undefined): boolean {
+  return reason === 'connect' || reason === 'timeout' || reason === 'tls';
+}
+
+function asksProxies(key: ReadKey): boolean {
+  const row: EndpointRow = endpoints[key];
+  return row.patienceMs !== undefined;
 }

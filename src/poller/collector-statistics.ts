@@ -20,7 +20,7 @@ const ofCollectors = rowsOf(({ collectors }: OwnNumbers) => collectors, { collec
 export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
   ofAppliance.gauge(
     'zlb_up',
-    '1 when the appliance gave an authenticated answer within the shortest max_stale of its collectors, or longer while intervals are stretched (any call).',
+    '1 while the appliance answers, and accepted the key within the shortest max_stale of its collectors (any call).',
     ({ up }) => up,
   ),
   ofAppliance.stateSet(
@@ -107,6 +107,8 @@ export function createCollectorStatistics(options: {
    * `zlb_up` does not alternate.
    */
   readonly upForMs: () => number;
+  /** False while calls fail, or wait far longer than calls do. */
+  readonly isAnswering: () => boolean;
 }) {
   const { collectors, counters, before } = options;
   counters.expect(collectors);
@@ -119,15 +121,18 @@ export function createCollectorStatistics(options: {
   };
   const { entries } = state;
 
-  /** Returns the value of `zlb_up`; undefined before the first answer. */
-  const isUp = (ageMs: number): boolean | undefined =>
+  /** Returns whether a recent answer had the right key; undefined before the first answer. */
+  const hasAnswered = (ageMs: number): boolean | undefined =>
     state.called ? state.answeredAtMs !== undefined && ageMs - state.answeredAtMs < options.upForMs() : undefined;
+  /** Returns the value of `zlb_up`: that, and true at this moment. */
+  const isUp = (ageMs: number): boolean | undefined => hasAnswered(ageMs) && options.isAnswering();
   const change = (collector: string, changes: Entry): void => {
     entries.set(collector, { ...entries.get(collector), ...changes });
   };
 
   return {
     state,
+    hasAnswered,
     isUp,
     /** Records a call; `ageMs` is its time on the clock of `isUp`. */
     called(report: CallReport, ageMs: number): void {

@@ -123,7 +123,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     return this.#parts.store.page(form, appliances, isBare);
   }
 
-  /** True once every enabled collector of every appliance ran or was skipped; it stays true. */
+  /** True once the first group of collectors of every appliance ran or was skipped. */
   get ready(): boolean {
     this.#wasReady ||= this.#pollers.every((poller) => poller.hadFirstRuns);
     return this.#wasReady;

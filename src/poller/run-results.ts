@@ -20,7 +20,7 @@ import { Transitions } from './transitions.ts';
 
 /** Differences on the appliance that a reading shows; the loop acts on them. */
 export interface Changes {
-  /** Farms whose state is another one. */
+  /** Farms whose state is another one, and farms that are new. */
   readonly farms: readonly string[];
   readonly version: { readonly from: string; readonly to: string | undefined } | undefined;
   /** True if the appliance no longer refuses everything because its licence is missing. */
@@ -60,6 +60,7 @@ export class RunResults {
       collectors: [...jobs.keys()],
       counters,
       before: state.statistics,
+      isAnswering: () => parts.breaker.isAnswering,
       upForMs: () => Math.min(...[...jobs.values()].map((job) => this.timing.freshForMs(job))),
     });
     this.#failures = new FailureLog(log, now);
@@ -159,7 +160,7 @@ export class RunResults {
     });
     const changes = isFarmCollector(collector) ? noChanges : this.#updateFacts(collector, data);
     this.#exposition.refresh();
-    return { ...changes, farms };
+    return { ...changes, farms: [...farms, ...changes.farms] };
   }
 
   /** Records the transitions since the previous reading; returns the farms that changed. */
@@ -173,7 +174,7 @@ export class RunResults {
     return transitions.flatMap(({ object, labels: { farm } }) => (object === 'farm' && farm !== undefined ? farm : []));
   }
 
-  #updateFacts({ name }: ApplianceCollector, data: unknown): Omit<Changes, 'farms'> {
+  #updateFacts({ name }: ApplianceCollector, data: unknown): Changes {
     const { newest } = this.#parts.state;
     const before = this.#facts;
     newest.set(name, data);
@@ -181,8 +182,10 @@ export class RunResults {
     this.#facts = after;
     const listed = new Set(after.farms?.map((farm) => farm.name));
     for (const farm of before.farms ?? []) if (!listed.has(farm.name)) this.#forgetFarm(farm.name);
+    const known = new Set(before.farms?.map((farm) => farm.name));
     const isNew = before.version !== undefined && after.version !== before.version;
     return {
+      farms: before.farms ? [...listed].filter((farm) => !known.has(farm)) : [],
       version: isNew ? { from: before.version, to: after.version } : undefined,
       isLicensedAgain: before.licensed === false && after.licensed === true,
     };
@@ -223,7 +226,7 @@ export class RunResults {
   #isExtended({ collector, takenAtMs, extendedMs }: StoredReading, ageMs: number): boolean {
     const job = this.#parts.jobs.get(collector);
     const allowedMs = job ? Math.max(extendedMs, this.timing.freshForMs(job)) : 0;
-    return ageMs - takenAtMs < allowedMs && this.#statistics.isUp(ageMs) === true;
+    return ageMs - takenAtMs < allowedMs && this.#statistics.hasAnswered(ageMs) === true;
   }
 
   /** Drops what the poller before has stored, and the new settings leave out. */

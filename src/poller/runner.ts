@@ -92,7 +92,8 @@ export class Runner {
     const { results } = this.#parts;
     const farms = job.farmOrder.next((results.facts.farms ?? []).filter((farm) => collector.covers(farm)));
     let startMs = steadyNow();
-    const { outcome: beginning, collectFarm } = await this.#begin(job, collector, job.intervalMs);
+    const maxWaitMs = pace === 'at_once' ? atOnceMs(job) : job.intervalMs;
+    const { outcome: beginning, collectFarm } = await this.#begin(job, collector, maxWaitMs);
     if (!collectFarm) return beginning;
     const beginSeconds = job.spentSeconds;
 
@@ -103,7 +104,7 @@ export class Runner {
       if (pace === 'spread') startMs += results.timing.roundMs(job) / farms.length;
       if (!this.#isListed(farm)) continue;
       const before = job.spentSeconds;
-      const outcome = await this.#oneFarm(job, { farm, collectFarm, maxWaitMs: job.intervalMs });
+      const outcome = await this.#oneFarm(job, { farm, collectFarm, maxWaitMs });
       if (outcome === 'closing') return outcome;
       // A failure before the round was cut off counts.
       if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;

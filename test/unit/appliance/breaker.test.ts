@@ -55,24 +55,36 @@ describe('the circuit breaker', () => {
     expect(breaker.state).toBe('half_open');
   });
 
-  it('doubles the wait with each failed probe, up to two minutes, and resets it after an answer', () => {
+  it('doubles the wait with each refusal of the key, up to two minutes, and resets it after an answer', () => {
     const { breaker, clock } = given();
-    fail(breaker, 3);
+    breaker.rejected();
 
     const waits = Array.from({ length: 6 }, () => {
       const wait = breaker.waitMs;
       clock.ms += wait;
       breaker.admit();
-      breaker.failed();
+      breaker.rejected();
       return wait;
     });
     clock.ms += breaker.waitMs;
     breaker.admit();
     breaker.succeeded();
-    fail(breaker, 3);
+    breaker.rejected();
 
     expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
     expect(breaker.waitMs).toBe(10_000);
+  });
+
+  it('probes an appliance that does not answer every ten seconds', () => {
+    const { breaker, clock } = given();
+    fail(breaker, 3);
+
+    for (let probe = 0; probe < 6; probe += 1) {
+      expect(breaker.waitMs).toBe(10_000);
+      clock.ms += 10_000;
+      breaker.admit();
+      breaker.failed();
+    }
   });
 
   it('shortens a wait by up to half at random, so that exporters do not call together', () => {
@@ -83,14 +95,22 @@ describe('the circuit breaker', () => {
     expect(breaker.waitMs).toBe(5_000);
   });
 
-  it('does not wait longer if the system clock is set back', () => {
+  it('takes a call that waits far longer than others for a sign of an outage, and its answer for the end', () => {
     const { breaker, clock } = given();
-    fail(breaker, 3);
+    const ended = breaker.sent();
 
-    clock.ms -= 86_400_000;
+    clock.ms += 11_999;
+    const before = breaker.isAnswering;
+    clock.ms += 1;
+    const silent = breaker.isAnswering;
+    breaker.succeeded();
+    ended();
 
-    expect(breaker.waitMs).toBe(0);
-    expect(breaker.admit()).toBe(true);
+    expect([before, silent, breaker.isAnswering]).toEqual([true, false, true]);
+    // Calls of this appliance take so long.
+    breaker.sent();
+    clock.ms += 17_000;
+    expect(breaker.isAnswering).toBe(true);
   });
 
   it('is always closed after an answer, never waits beyond two minutes, and permits one probe at a time', () => {

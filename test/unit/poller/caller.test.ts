@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBreaker } from '../../../src/appliance/breaker.ts';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
@@ -8,12 +8,14 @@ import { givenLog } from './given-log.ts';
 
 /** A caller whose appliance answers as the test says; undefined is a reply. */
 function given() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { log, lines } = givenLog();
   const appliance = { refuses: undefined as FailureReason | undefined, routeMissing: false };
   const clock = { ms: 0, recoveries: 0 };
   const asked: ReadKey[] = [];
   const spent: number[] = [];
-  const breaker = createBreaker({ now: () => clock.ms, random: () => 0 });
+  const breaker = createBreaker({ now: () => performance.now(), random: () => 0 });
   const caller = new Caller({
     breaker,
     connect: (onCall) => ({
@@ -131,37 +133,40 @@ describe('the breaker before the calls', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('permits a probe after its wait, and all calls after an answer', async () => {
-    const { breaker, caller, read, appliance, clock, lines } = given();
+  it('probes by itself with the cheapest call, and admits all calls after an answer', async () => {
+    const { breaker, caller, read, appliance, asked, lines } = given();
     appliance.refuses = 'unauthorized';
     await expect(read('readStats', {})).rejects.toThrow();
 
-    clock.ms += 10_000;
-    const admits = caller.wouldAdmit;
+    await vi.advanceTimersByTimeAsync(9_000);
+    const early = [...asked];
     appliance.refuses = undefined;
-    await read('readStats', {});
-    await read('readStats', {});
+    await vi.advanceTimersByTimeAsync(1_000);
 
-    expect(admits).toBe(true);
-    expect(breaker.state).toBe('closed');
+    expect(early).toEqual(['readStats']);
+    expect(asked).toEqual(['readStats', 'readSystemVersion']);
+    expect([caller.wouldAdmit, breaker.state]).toEqual([true, 'closed']);
     expect(lines.map(({ msg }) => msg)).toEqual([
       'appliance does not answer as it should, polling paused',
       'appliance answers again, polling resumed',
     ]);
+    await caller.close();
   });
 
-  it('counts a cancelled probe as failed, and does not wait for it', async () => {
-    const { breaker, caller, read, appliance, clock } = given();
-    appliance.refuses = 'unauthorized';
+  it.each(['connect', 'timeout', 'tls'] as const)('looks at once after %s whether anything answers', async (reason) => {
+    const { breaker, caller, read, appliance, asked } = given();
+    appliance.refuses = reason;
     await expect(read('readStats', {})).rejects.toThrow();
-    clock.ms += 10_000;
+    expect(breaker.isAnswering).toBe(false);
 
-    appliance.refuses = 'cancelled';
-    await expect(read('readStats', {})).rejects.toThrow();
-
+    await vi.advanceTimersByTimeAsync(3_000);
     expect(breaker.state).toBe('open');
-    clock.ms += 20_000;
-    expect(caller.wouldAdmit).toBe(true);
+    expect(asked).toEqual(['readStats', 'readSystemVersion', 'readSystemVersion']);
+
+    appliance.refuses = 'forbidden';
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([breaker.state, breaker.isAnswering]).toEqual(['closed', true]);
+    await caller.close();
   });
 });
 

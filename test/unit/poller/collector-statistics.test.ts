@@ -34,6 +34,7 @@ function given({ upForMs = 180_000 } = {}) {
     collectors: ['farms', 'vpn'],
     counters,
     upForMs: () => options.upForMs,
+    isAnswering: () => true,
   });
   return { statistics, counters, options };
 }

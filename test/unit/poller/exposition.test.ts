@@ -121,7 +121,12 @@ function given() {
   const store = createMetricsStore([...ownFamilies, sessions]);
   store.arrange(['lb']);
   const counters = createCounters('lb');
-  const statistics = createCollectorStatistics({ collectors: ['farms'], counters, upForMs: () => 1_000 });
+  const statistics = createCollectorStatistics({
+    collectors: ['farms'],
+    counters,
+    upForMs: () => 1_000,
+    isAnswering: () => true,
+  });
   const readingStore = new ReadingStore({
     appliance: 'lb',
     stored: new Map(),

@@ -21,7 +21,9 @@ function givenFarms(count: number, state: { answer?: Answer; callMs?: number } =
     callMs: (key) => (key === 'readFarmStats' ? (state.callMs ?? 10) : 10),
     answer(key: ReadKey) {
       if (key === 'listFarmStats') return { body: { farms } };
-      return state.answer ?? answering()(key);
+      // A probe tells whether anything answers.
+      const isProbe = key === 'readSystemVersion' && state.callMs !== undefined;
+      return (isProbe ? undefined : state.answer) ?? answering()(key);
     },
   });
 }

@@ -181,7 +181,7 @@ describe('the failure of a collector', () => {
     await vi.advanceTimersByTimeAsync(minuteMs);
     const first = collector(describe(), 'farms')?.failure;
 
-    answers({ listFarmStats: { fails: 'connect' } });
+    answers({ listFarmStats: { fails: 'connect' }, readSystemVersion: { fails: 'connect' } });
     await vi.advanceTimersByTimeAsync(20 * minuteMs);
 
     expect(first?.reason).toBe('server_error');

@@ -1,0 +1,44 @@
+import { expect, it, vi } from 'vitest';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { seriesOf } from '../../support/samples.ts';
+import { answering, givenPoller } from './given-poller.ts';
+
+/** An appliance that needs 0.6 s for a call, with these farms. */
+function givenAppliance(farms: string[]) {
+  return givenPoller({
+    names: collectors.filter(({ enabled }) => enabled).map(({ name }) => name),
+    callMs: 600,
+    maxBusyRatio: 0.25,
+    answer: (key) =>
+      key === 'listFarmStats'
+        ? { body: { farms: farms.map((farmname) => ({ farmname, profile: 'http', status: 'up' })) } }
+        : answering()(key),
+  });
+}
+
+it('reads farms, activation, certificates and backends first, and is ready after them', async () => {
+  const { poller, asked } = givenAppliance(Array.from({ length: 11 }, (_, index) => `shop-${index}`));
+  poller.start();
+
+  let seconds = 0;
+  for (; !poller.hadFirstRuns && seconds < 300; seconds += 1) await vi.advanceTimersByTimeAsync(1_000);
+
+  expect(seconds).toBeLessThan(60);
+  const keys = asked.map(({ key }) => key);
+  expect(keys.filter((key) => key === 'readFarmStats')).toHaveLength(11);
+  const later = ['listPackages', 'listBackups', 'listAcmeCertificates', 'listFirewallPackages', 'readFarm'];
+  expect(keys.filter((key) => later.includes(key))).toEqual([]);
+});
+
+it('reads the backends of a new farm at once, however rarely all of them are read', async () => {
+  const farms = Array.from({ length: 61 }, (_, index) => `shop-${index}`);
+  const { poller, page } = givenAppliance(farms);
+  poller.start();
+  await vi.advanceTimersByTimeAsync(1_800_000);
+
+  farms.push('new-1', 'new-2');
+  await vi.advanceTimersByTimeAsync(240_000);
+
+  for (const farm of ['new-1', 'new-2'])
+    expect(seriesOf(await page(), 'zlb_farm_backends', { farm }).length, farm).toBeGreaterThan(0);
+});

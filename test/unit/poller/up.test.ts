@@ -1,0 +1,55 @@
+import { expect, it, vi } from 'vitest';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { valueOf } from '../../support/samples.ts';
+import { answering, givenPoller } from './given-poller.ts';
+
+/** A linear congruential generator: the same outages in each run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+}
+
+it('tells within 30 s that an appliance of ten farms is away, and within 15 s that it is back', {
+  timeout: 120_000,
+}, async () => {
+  let outage: 'refuses' | 'hangs' | undefined;
+  const endlessMs = 3_600_000;
+  const farms = Array.from({ length: 10 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+  const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+  const { poller, page } = givenPoller({
+    names,
+    maxBusyRatio: 0.25,
+    callMs: () => (outage === 'hangs' ? endlessMs : 50),
+    answer(key) {
+      if (outage) return { fails: 'connect' };
+      return key === 'listFarmStats' ? { body: { farms } } : answering()(key);
+    },
+  });
+  const random = createRandom(20_261_125);
+  const lags = { away: 0, back: 0 };
+  poller.start();
+  await vi.advanceTimersByTimeAsync(300_000);
+
+  /** Returns the seconds until `zlb_up` is as expected, at most those given. */
+  const secondsUntil = async (up: number, seconds: number): Promise<number> => {
+    for (let second = 0; second < seconds; second += 1) {
+      if (valueOf(await page(), 'zlb_up') === up) return second;
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    return seconds;
+  };
+
+  for (let round = 0; round < 20; round += 1) {
+    outage = round % 2 === 0 ? 'refuses' : 'hangs';
+    const seconds = Math.round(20 + random() * 580);
+    const away = await secondsUntil(0, seconds);
+    lags.away = Math.max(lags.away, away);
+    await vi.advanceTimersByTimeAsync((seconds - away) * 1_000);
+    outage = undefined;
+    lags.back = Math.max(lags.back, await secondsUntil(1, 300));
+    await vi.advanceTimersByTimeAsync(Math.round(120 + random() * 60) * 1_000);
+  }
+
+  expect(lags.away).toBeLessThanOrEqual(30);
+  expect(lags.back).toBeLessThanOrEqual(15);
+});
