@@ -16,7 +16,7 @@ export interface KnownSeries {
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
-const targetLabels = ['job', 'instance'];
+const targetLabels = ['job', 'instance', 'exporter'];
 /**
  * A label that a configuration gives to its appliances; any name is possible, this one is that of
  * the examples.
