@@ -58,6 +58,8 @@ async function everything(prepare: (appliance: SimulatedAppliance) => void) {
   await writeFile(key, apiKey, { mode: 0o600 });
   const target = given.appliance('lb-1').url.replace('https://', '');
   const config = `--config.file=${given.path('zlb.yml')}`;
+  const farmsRead = /^zlb_collector_success\{[^}]*collector="farms"[^}]*\} (\d)/m.exec(metrics)?.[1];
+  const pluginFarm = () => run('plugin', 'farm', 'lb-1', `--exporter.url=${given.daemon.url}`);
   const json = await run('check', config, '--json');
   return {
     init: await run('init', target, '--name=lb-1', `--api-key-file=${key}`, `--config.file=${join(folder, 'new.yml')}`),
@@ -65,9 +67,10 @@ async function everything(prepare: (appliance: SimulatedAppliance) => void) {
     json: JSON.parse(json.text) as { exit_code: number; appliances: readonly { ok: boolean; failure: unknown }[] },
     page: (await given.page('/?appliance=lb-1')).replaceAll(/<[^>]*>/g, ''),
     up: /^zlb_up\{[^}]*\} (\d)/m.exec(metrics)?.[1],
-    farmsRead: /^zlb_collector_success\{[^}]*collector="farms"[^}]*\} (\d)/m.exec(metrics)?.[1],
+    farmsRead,
     plugin: await run('plugin', 'appliance', 'lb-1', `--exporter.url=${given.daemon.url}`),
-    pluginFarm: await run('plugin', 'farm', 'lb-1', `--exporter.url=${given.daemon.url}`),
+    // The backends are read soon after the farms.
+    pluginFarm: farmsRead === '1' ? await until(pluginFarm, ({ code }) => code !== 3) : await pluginFarm(),
   };
 }
 
