@@ -8,8 +8,13 @@ interface ConnectParts extends Partial<Pick<ClientOptions, 'decode' | 'now' | 'o
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }
 
-/** Creates the client of one appliance from the settings. */
-export function connectAppliance({ appliance, settings, ...parts }: ConnectParts): ApplianceClient {
+/** Creates the client of one appliance from the settings, by default with its own decoder. */
+export function connectAppliance({
+  appliance,
+  settings,
+  decode = createDecoder(),
+  ...parts
+}: ConnectParts): ApplianceClient {
   const { url, tls, apiKey, adminApiKey, keyHeader } = appliance;
   return createApplianceClient({
     url,
@@ -20,7 +25,7 @@ export function connectAppliance({ appliance, settings, ...parts }: ConnectParts
     timeoutMs: settings.polling.timeoutMs,
     maxConnections: settings.polling.maxConcurrentPerAppliance,
     bodyBytes: settings.limits.bodyBytes,
-    decode: createDecoder(),
+    decode,
     now: Date.now,
     onCall: () => undefined,
     ...parts,
