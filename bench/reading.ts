@@ -14,7 +14,7 @@ const rounds = 20;
 const form = { format: 'text', encoding: 'identity' } as const;
 
 /**
- * Renders and deflates the readings of one appliance, in this process; beside it, prom-client
+ * Renders the readings of one appliance, in this process; beside it, prom-client
  * renders a whole page.
  */
 export async function readingResults(page: string): Promise<Result> {
@@ -36,11 +36,10 @@ export async function readingResults(page: string): Promise<Result> {
     () => timed(() => registry.metrics()),
   ]);
   const [series, all] = [store.series('lb'), seriesOf(page)].map((count) => count.toLocaleString('en'));
-  const name = `rendering and deflating readings of ${series} series (registry.metrics() of prom-client for ${all})`;
+  const name = `rendering readings of ${series} series (registry.metrics() of prom-client for ${all})`;
   return compare({ name, unit: 'ms', ours, reference, atMost });
 }
 
-/** Other numbers each time: what did not change is not deflated again. */
 function farmBackends(farm: string): FarmBackends {
   const below = (limit: number): number => Math.floor(Math.random() * limit);
   return {

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
-import { finishPage } from '../metrics/page.ts';
 import { inFormat } from '../metrics/render.ts';
 import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
@@ -127,7 +126,7 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log
     const form = negotiate(request.headers);
     const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined, isBare);
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
-    return sendPage(request, reply, { form, contents: finishPage(page, form.encoding, tail) });
+    return sendPage(request, reply, { form, contents: page.finish(tail) });
   }
 
   const routes = app.withTypeProvider<SchemaTypes>();

@@ -1,15 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Family } from './family.ts';
-import {
-  type Chunk,
-  createPage,
-  deflate,
-  type Deflated,
-  type Format,
-  joinDeflated,
-  type Page,
-  type Representation,
-} from './page.ts';
+import { createPage, type Format, type Page, type Representation } from './page.ts';
 import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines, totalSeries } from './render.ts';
 
 export type MetricsStore = ReturnType<typeof createMetricsStore>;
@@ -19,217 +10,141 @@ export type MetricsStore = ReturnType<typeof createMetricsStore>;
  */
 const maxAtOnce = 2_000;
 
-/** Lines of one family from one reading. */
-interface Lines {
-  readonly text: string;
-  readonly deflated: Deflated;
-}
-
-type ApplianceText = ReturnType<typeof createApplianceText>;
-
+/** A reading of an appliance under its key. A newer one replaces it. */
 interface Shown {
-  /** Differs with every put. */
-  readonly token: object;
-  readonly families: readonly FamilySize[];
+  /** The families that are shown, rendered or not yet. */
+  families: readonly FamilySize[];
+  /** The finished lines by family; empty until they are rendered. */
+  lines: ReadonlyMap<Family, Buffer>;
 }
 
-type Headers = readonly (readonly [Family, Readonly<Record<Format, Chunk>>])[];
+/** The readings of one appliance, in the order in which their keys were put first. */
+type Readings = Map<string, Shown>;
 
 /**
  * Holds the finished text of all appliances and joins it into expositions, family by family;
  * `families` is their order in an exposition.
  */
 export function createMetricsStore(families: readonly Family[]) {
-  const headers = Promise.all(families.map(headersOf));
-  let texts: ReadonlyMap<string, ApplianceText> = new Map();
+  const headers = Promise.all(families.map(headerOf));
+  let appliances: ReadonlyMap<string, Readings> = new Map();
   const rendering = new Set<Promise<void>>();
   /** The cache of expositions of all appliances; emptied by every change. */
-  const pages = new Map<string, Page>();
-  const onChange = (): void => pages.clear();
+  const pages = new Map<string, Promise<Page>>();
 
   return {
     /**
      * Sets the appliances and their order in an exposition. Appliances that stay keep what they
      * have, except those in `emptied`.
      */
-    arrange(appliances: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
-      const before = texts;
-      const kept = (name: string): ApplianceText | undefined => (emptied.has(name) ? undefined : before.get(name));
-      texts = new Map(appliances.map((name) => [name, kept(name) ?? createApplianceText(onChange)]));
-      onChange();
+    arrange(names: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
+      const before = appliances;
+      const kept = (name: string): Readings | undefined => (emptied.has(name) ? undefined : before.get(name));
+      appliances = new Map(names.map((name) => [name, kept(name) ?? new Map()]));
+      pages.clear();
     },
     /**
      * Replaces what an appliance has under this key. It is rendered at once, and every later
      * exposition has it.
      */
     put(appliance: string, key: string, reading: FilledRegistry): void {
-      const text = texts.get(appliance);
-      if (!text) return;
-      const rendered = text.put(key, reading).finally(() => rendering.delete(rendered));
+      const readings = appliances.get(appliance);
+      if (!readings) return;
+      const shown: Shown = { families: reading.families, lines: new Map() };
+      readings.set(key, shown);
+      pages.clear();
+      const rendered = render(reading, shown).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
     },
-    remove: (appliance: string, key: string): void => texts.get(appliance)?.remove(key),
+    remove(appliance: string, key: string): void {
+      if (appliances.get(appliance)?.delete(key)) pages.clear();
+    },
     /** Removes the families of a reading that are not allowed; returns the number of series. */
-    restrict: (appliance: string, key: string, allows: (family: Family) => boolean): number =>
-      texts.get(appliance)?.restrict(key, allows) ?? 0,
+    restrict(appliance: string, key: string, allows: (family: Family) => boolean): number {
+      const shown = appliances.get(appliance)?.get(key);
+      const refused = shown?.families.filter(({ family }) => !allows(family)) ?? [];
+      if (!shown || refused.length === 0) return 0;
+      shown.families = shown.families.filter(({ family }) => allows(family));
+      shown.lines = new Map([...shown.lines].filter(([family]) => allows(family)));
+      pages.clear();
+      return totalSeries(refused);
+    },
     /** Returns the number of series of an appliance, without those under the keys left out. */
-    series: (appliance: string, except: readonly string[] = []): number => texts.get(appliance)?.series(except) ?? 0,
+    series(appliance: string, except: readonly string[] = []): number {
+      let total = 0;
+      for (const [key, shown] of appliances.get(appliance) ?? [])
+        if (!except.includes(key)) total += totalSeries(shown.families);
+      return total;
+    },
     /**
      * Returns all that was put before, of all appliances or of those named; `isBare` leaves out the
      * labels of the configuration.
      */
-    async page(form: Representation, appliances?: ReadonlySet<string>, isBare = false): Promise<Page> {
+    async page({ format, encoding }: Representation, names?: ReadonlySet<string>, isBare = false): Promise<Page> {
       const known = await headers;
       // All or nothing: readings that were put together come together.
       while (rendering.size > 0) await Promise.all(rendering);
-      if (appliances)
-        return build(
-          form,
-          known,
-          [...texts].flatMap(([name, text]) => (appliances.has(name) ? text : [])),
-          isBare,
-        );
-      const key = `${form.format} ${form.encoding}`;
-      const page = pages.get(key) ?? build(form, known, [...texts.values()]);
+      const chosen = [...appliances].flatMap(([name, readings]) => (!names || names.has(name) ? [readings] : []));
+      const build = (): Promise<Page> => createPage(join(known, format, chosen, isBare), encoding);
+      if (names) return await build();
+      const key = `${format} ${encoding}`;
+      const page = pages.get(key) ?? build();
       pages.set(key, page);
-      return page;
+      return await page;
     },
   };
 }
 
-function build(
-  { format, encoding }: Representation,
-  headers: Headers,
-  chosen: readonly ApplianceText[],
-  isBare = false,
-): Page {
-  const chunks: Chunk[] = [];
-  for (const [family, header] of headers) {
-    const ofFamily = chosen.flatMap((text) => text.chunk(family) ?? []);
-    const shown =
-      isBare && family.takesConfiguredLabels ? ofFamily.map((chunk) => withOwnLabels(chunk, family)) : ofFamily;
-    if (ofFamily.length > 0) chunks.push(header[format], ...shown);
+/** Renders a reading, and shows the families of it that are still allowed afterwards. */
+async function render({ registry, families }: FilledRegistry, shown: Shown): Promise<void> {
+  const isLong = totalSeries(families) > maxAtOnce;
+  const texts: (readonly [Family, string])[] = [];
+  for (const { family } of families) {
+    if (isLong) await nextTick();
+    texts.push([family, await renderLines(registry, family.name)]);
   }
-  return createPage(chunks, encoding);
+  const allowed = new Set(shown.families.map(({ family }) => family));
+  shown.lines = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
 }
 
-/** Removes labels that are not the family's: those of the configuration. */
-function withOwnLabels(chunk: Chunk, { labels }: Family): Chunk {
-  const own = new Set(['appliance', ...labels]);
-  return toChunk(
-    chunk
-      .text()
-      .toString()
-      .replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (own.has(name) ? pair : '')),
+/** Returns bytes in one memory of their own: short buffers of the pool would keep all of it. */
+function toBytes(texts: readonly (readonly [Family, string])[]): ReadonlyMap<Family, Buffer> {
+  const size = texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let end = 0;
+  return new Map(
+    texts.map(([family, text]) => {
+      const start = end;
+      end += bytes.write(text, start);
+      return [family, bytes.subarray(start, end)];
+    }),
   );
 }
 
-/** Holds the text of one appliance; see {@link MetricsStore}. */
-function createApplianceText(onChange: () => void) {
-  /** The families of each key, rendered or not yet. */
-  const shown = new Map<string, Shown>();
-  /**
-   * Lines by family and key, in the order in which the keys were put first; undefined until they
-   * are rendered.
-   */
-  const lines = new Map<Family, Map<string, Lines | undefined>>();
-  /**
-   * The cache of appliance × family: all lines of a family, joined at the first exposition that
-   * needs them.
-   */
-  const chunks = new Map<Family, Chunk | undefined>();
+type Header = readonly [Family, Readonly<Record<Format, Buffer>>];
 
-  function linesOf(family: Family): Map<string, Lines | undefined> {
-    const ofFamily = lines.get(family) ?? new Map<string, Lines | undefined>();
-    lines.set(family, ofFamily);
-    return ofFamily;
-  }
-
-  function changed(family: Family): void {
-    chunks.delete(family);
-    onChange();
-  }
-
-  function drop(family: Family, key: string): void {
-    if (lines.get(family)?.delete(key)) changed(family);
-  }
-
-  function set(family: Family, key: string, text: string): void {
-    if (text === '') return drop(family, key);
-    if (linesOf(family).get(key)?.text === text) return;
-    linesOf(family).set(key, { text, deflated: deflate(text) });
-    changed(family);
-  }
-
-  return {
-    async put(key: string, { registry, families }: FilledRegistry): Promise<void> {
-      const token = {};
-      shown.set(key, { token, families });
-      // Reserves its position among the lines at once: readings are rendered in any order.
-      for (const { family } of families) if (!linesOf(family).has(key)) linesOf(family).set(key, undefined);
-      const isLong = totalSeries(families) > maxAtOnce;
-      const texts: string[] = [];
-      for (const { family } of families) {
-        if (isLong) await nextTick();
-        texts.push(await renderLines(registry, family.name));
-      }
-      const now = shown.get(key);
-      // A newer reading has taken its place, or it was removed.
-      if (now?.token !== token) return;
-      const allowed = new Set(now.families.map(({ family }) => family));
-      for (const family of lines.keys()) if (!allowed.has(family)) drop(family, key);
-      for (const [index, { family }] of families.entries())
-        if (allowed.has(family)) set(family, key, texts[index] ?? '');
-    },
-    remove(key: string): void {
-      if (shown.delete(key)) for (const family of lines.keys()) drop(family, key);
-    },
-    restrict(key: string, allows: (family: Family) => boolean): number {
-      const before = shown.get(key);
-      const refused = before?.families.filter(({ family }) => !allows(family)) ?? [];
-      if (!before || refused.length === 0) return 0;
-      shown.set(key, { ...before, families: before.families.filter(({ family }) => allows(family)) });
-      for (const { family } of refused) drop(family, key);
-      return totalSeries(refused);
-    },
-    series(except: readonly string[]): number {
-      let total = 0;
-      for (const [key, { families }] of shown) if (!except.includes(key)) total += totalSeries(families);
-      return total;
-    },
-    /** Returns all lines of a family, undefined if there are none. */
-    chunk(family: Family): Chunk | undefined {
-      if (!chunks.has(family))
-        chunks.set(family, joinLines([...(lines.get(family)?.values() ?? [])].filter((each) => each !== undefined)));
-      return chunks.get(family);
-    },
-  };
+/** Returns the lines of some appliances, each family under its header and once. */
+function join(headers: readonly Header[], format: Format, chosen: readonly Readings[], isBare: boolean): Buffer {
+  const joined = new Map<Family, Buffer[]>(headers.map(([family]) => [family, []]));
+  for (const readings of chosen)
+    for (const { lines } of readings.values())
+      for (const [family, bytes] of lines)
+        joined.get(family)?.push(isBare && family.takesConfiguredLabels ? withOwnLabels(bytes, family) : bytes);
+  const isNeeded = ([family]: Header): boolean => (joined.get(family)?.length ?? 0) > 0;
+  return Buffer.concat(
+    headers.filter(isNeeded).flatMap(([family, header]) => [header[format], ...(joined.get(family) ?? [])]),
+  );
 }
 
-function joinLines(lines: readonly Lines[]): Chunk | undefined {
-  if (lines.length === 0) return undefined;
-  const deflated = joinDeflated(lines.map((each) => each.deflated));
-  let text: Buffer | undefined;
-  return {
-    deflated,
-    // Most scrapes are compressed: the text is joined when it is asked for.
-    text: () => (text ??= bytesOf(lines.map((each) => each.text).join(''), deflated.size)),
-  };
+/** Removes labels that are not the family's: those of the configuration. */
+function withOwnLabels(lines: Buffer, { labels }: Family): Buffer {
+  const own = new Set(['appliance', ...labels]);
+  return Buffer.from(
+    lines.toString().replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (own.has(name) ? pair : '')),
+  );
 }
 
-/** Returns bytes in separate memory: a short pooled buffer would keep a block of 64 kB alive. */
-function bytesOf(text: string, size: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(size);
-  bytes.write(text);
-  return bytes;
-}
-
-async function headersOf(family: Family): Promise<Headers[number]> {
+async function headerOf(family: Family): Promise<Header> {
   const classic = await renderHeader(family);
-  return [family, { text: toChunk(classic), openmetrics: toChunk(inFormat(classic, 'openmetrics')) }];
-}
-
-function toChunk(text: string): Chunk {
-  const bytes = Buffer.from(text);
-  return { text: () => bytes, deflated: deflate(text) };
+  return [family, { text: Buffer.from(classic), openmetrics: Buffer.from(inFormat(classic, 'openmetrics')) }];
 }

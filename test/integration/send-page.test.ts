@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSendPage, defaultLimits, negotiate, type SendPageLimits } from '../../src/http/send-page.ts';
 import { gauge } from '../../src/metrics/family.ts';
-import { finishPage } from '../../src/metrics/page.ts';
 import { fillRegistry } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import { textOf } from '../support/store-text.ts';
@@ -187,7 +186,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
   const app = fastify({ forceCloseConnections: true });
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = negotiate(request.headers);
-    return sendPage(request, reply, { form, contents: finishPage(await store.page(form), form.encoding, '') });
+    return sendPage(request, reply, { form, contents: (await store.page(form)).finish('') });
   }
   app.get('/', send);
   let left = 0;

@@ -9,8 +9,8 @@ export async function textOf(
   format: Representation['format'] = 'text',
   appliances?: ReadonlySet<string>,
 ): Promise<string> {
-  const { bytes } = await store.page({ format, encoding: 'identity' }, appliances);
-  return bytes.toString();
+  const page = await store.page({ format, encoding: 'identity' }, appliances);
+  return Buffer.concat(page.finish('')).toString();
 }
 
 /** Returns the emitted text as prom-client renders it, family by family. */

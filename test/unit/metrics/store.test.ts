@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { counter, type Emit, gauge } from '../../../src/metrics/family.ts';
-import { type Format, finishPage } from '../../../src/metrics/page.ts';
+import type { Format } from '../../../src/metrics/page.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createMetricsStore, type MetricsStore } from '../../../src/metrics/store.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -44,9 +44,10 @@ describe('a page', () => {
         emit.sample(info, { kernel: '6,site="x"' }, 1, { site: 'a "b", c', rack: '1' }),
       );
 
-      const bytes = finishPage(await store.page({ format: 'text', encoding }, new Set(['lb-1']), true), encoding, '');
+      const page = await store.page({ format: 'text', encoding }, new Set(['lb-1']), true);
 
-      const text = encoding === 'gzip' ? gunzipSync(Buffer.concat(bytes)) : Buffer.concat(bytes);
+      const bytes = Buffer.concat(page.finish(''));
+      const text = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
       expect(text.toString()).toContain('\nzlb_info{appliance="lb-1",kernel="6,site=\\"x\\""} 1\n');
     },
   );
@@ -119,7 +120,6 @@ describe('a page', () => {
     put(store, 'lb-1', 'a', fillEverything);
     const page = await store.page(plain);
 
-    put(store, 'lb-1', 'a', fillEverything);
     store.remove('lb-1', 'never put');
     store.remove('lb-9', 'a');
     put(store, 'lb-9', 'a', fillEverything);
@@ -137,7 +137,7 @@ describe('a page', () => {
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 1));
     await store.page(plain);
 
-    expect(before.bytes.toString()).toContain('} 0\n');
+    expect(Buffer.concat(before.finish('')).toString()).toContain('} 0\n');
   });
 });
 
@@ -292,5 +292,5 @@ function upLines(page: string): readonly string[] | null {
 
 async function unpacked(store: MetricsStore, format: Format = 'text'): Promise<string> {
   const page = await store.page({ format, encoding: 'gzip' });
-  return gunzipSync(Buffer.concat(finishPage(page, 'gzip', ''))).toString();
+  return gunzipSync(Buffer.concat(page.finish(''))).toString();
 }
