@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../lib/check.ts';
-import type { Decode } from './decode.ts';
+import type { Decode, OnUnreadable } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { type Excess, excessOf } from './reply-bounds.ts';
 
@@ -19,6 +19,8 @@ export interface Expected {
   readonly schema: TSchema;
   /** Values that the reply may hold. */
   readonly maxValues: number;
+  /** See {@link Decode}. */
+  readonly onUnreadable?: OnUnreadable | undefined;
 }
 
 /** The result of checking an answer; `because` may quote the appliance. */
@@ -34,7 +36,8 @@ export type CheckedAnswer = (
 type Body = { readonly json: unknown } | Excess;
 
 /** Checks an answer against its row of the endpoint table. Parses the body once. */
-export function checkAnswer(answer: ApplianceAnswer, { schema, maxValues }: Expected, decode: Decode): CheckedAnswer {
+export function checkAnswer(answer: ApplianceAnswer, expectation: Expected, decode: Decode): CheckedAnswer {
+  const { schema, maxValues, onUnreadable } = expectation;
   if (answer.status !== 200) return checkErrorAnswer(answer, maxValues);
   const { mediaType, text } = answer;
   const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
@@ -46,7 +49,7 @@ export function checkAnswer(answer: ApplianceAnswer, { schema, maxValues }: Expe
   if ('reason' in body) return { ...body, provesKey: false };
   if (isErrorRow(body.json))
     return malformed(`the appliance answered 200 with an error${sentenceOf(body.json, mediaType)}`);
-  const checked = decode(schema, body.json);
+  const checked = decode(schema, body.json, onUnreadable);
   return checked.ok ? { value: body.json, provesKey: true } : { ...checked, provesKey: false };
 }
 

@@ -24,7 +24,7 @@ import {
   reasonOfTransportError,
   remedyFor,
 } from './errors.ts';
-import type { Decode } from './decode.ts';
+import type { Decode, Unreadable } from './decode.ts';
 import type { EndpointRow } from './api/row.ts';
 import { endpoints } from './api/table.ts';
 import { createBodyScrubber, keyHeaders, type KeyOptions, keysToHide, presentable, scrub } from './api-key.ts';
@@ -68,6 +68,12 @@ export interface CallReport {
   readonly clockOffsetSeconds: number | undefined;
 }
 
+/** A field of a reply that could not be read in part. */
+export interface UnreadableField extends Unreadable {
+  /** The route template. */
+  readonly endpoint: string;
+}
+
 export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {
   readonly decode: Decode;
   /** Unix milliseconds, for the comparison of clocks. */
@@ -75,18 +81,27 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, K
   readonly onCall: (report: CallReport) => void;
 }
 
+export interface ReadOptions {
+  /** Without it the limit of the configuration, or what the appliance itself may wait, if longer. */
+  readonly limitMs?: number | undefined;
+  /**
+   * Receives what cannot be read in a reply, see decode.ts; without it, a reply that lacks a row or
+   * a word is `malformed`.
+   */
+  readonly onUnreadable?: ((found: readonly UnreadableField[]) => void) | undefined;
+}
+
 /** Reads from one appliance. Every failure is an {@link ApplianceError}. */
 export interface ApplianceClient {
   /**
    * Rejects with `timeout` when `signal` aborts with a TimeoutError or `limitMs` is over, with
-   * `cancelled` when it aborts for another reason. Without a limit it is that of the configuration,
-   * or what the appliance itself may wait, if that is longer.
+   * `cancelled` when it aborts for another reason.
    */
   read<Key extends ReadKey>(
     key: Key,
     params: Params<Key>,
     signal: AbortSignal,
-    limitMs?: number,
+    options?: ReadOptions,
   ): Promise<ReplyOf<Key>>;
   /** Lets calls under way end, and accepts no new ones. */
   retire(): Promise<void>;
@@ -137,7 +152,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   }
 
   return {
-    async read(key, params, signal, limitMs) {
+    async read(key, params, signal, { limitMs, onUnreadable } = {}) {
       const row: EndpointRow = endpoints[key];
       const { method, template: endpoint } = parseRoute(row.route);
       if (method !== 'GET' || !row.reply) throw new TypeError(`${row.route} is not a read`);
@@ -146,7 +161,13 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         const message = `GET ${endpoint}: a name that no path can carry was not asked for`;
         throw new ApplianceError('bad_request', { endpoint, message });
       }
-      const reply = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, bodyBytes) };
+      const named = (found: readonly Unreadable[]): void =>
+        onUnreadable?.(found.map((each) => ({ ...each, endpoint, example: presentable(each.example, keys) })));
+      const reply = {
+        schema: row.reply,
+        maxValues: maxValuesOf(row.maxValues, bodyBytes),
+        onUnreadable: onUnreadable && named,
+      };
       const { patienceMs = 0 } = row;
       const { answer, checked } = await findBasePath(
         {

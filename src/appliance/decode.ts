@@ -1,74 +1,227 @@
-import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv';
+import { isDeepStrictEqual } from 'node:util';
+import { type AnySchemaObject, Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
+import { isRecord } from '../lib/check.ts';
 import type { Excess } from './reply-bounds.ts';
-import { type WireKind, wireKeyword } from './wire-types.ts';
+import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
+
+/** A field of a reply of which values, or whole rows of a list, could not be read. */
+export interface Unreadable {
+  /** A word of the schema, never of the appliance. */
+  readonly field: string;
+  /** Values or rows. */
+  readonly count: number;
+  /** The first one as JSON, cut off. */
+  readonly example: string;
+}
+
+export type OnUnreadable = (found: readonly Unreadable[]) => void;
 
 /**
- * Checks a parsed reply against its schema and coerces the appliance's types in place; the error
- * names the first wrong field, or the list that has too many rows.
+ * Checks a parsed reply against its schema and coerces the appliance's types in place. What cannot
+ * be read becomes null, a row without its name is left out, and `onUnreadable` receives both.
+ * Without it only numbers may be unreadable: what decides by a reply needs all of its rows and
+ * words. The error names the first wrong field.
  */
-export type Decode = (schema: TSchema, body: unknown) => { readonly ok: true } | ({ readonly ok: false } & Excess);
+export type Decode = (
+  schema: TSchema,
+  body: unknown,
+  onUnreadable?: OnUnreadable,
+) => { readonly ok: true } | ({ readonly ok: false } & Excess);
+
+/** Values or rows that could not be read. */
+interface Loss extends Pick<Unreadable, 'field' | 'count'> {
+  readonly value: unknown;
+  /** The place and what is wrong. */
+  readonly because: string;
+  readonly isNumber?: boolean;
+}
+
+type Lose = (loss: Loss) => void;
 
 /** Creates a decoder that compiles each schema once, at its first use. */
 export function createDecoder(): Decode {
   // The schemas are typed: to check them at run time takes longer than to compile them.
   const ajv = new Ajv({ strictSchema: false, validateFormats: false, validateSchema: false });
-  ajv.addKeyword({ keyword: wireKeyword, schemaType: 'string', modifying: true, errors: 'full', validate: coerce });
   const compiled = new WeakMap<TSchema, ValidateFunction>();
+  const losses: Loss[] = [];
+  const lose: Lose = (loss) => losses.push(loss);
+  for (const keyword of [valueKeyword(lose), partsKeyword(ajv, lose), listKeyword(ajv, lose)])
+    ajv.addKeyword({ modifying: true, errors: 'full', ...keyword });
 
-  return (schema, body) => {
+  return (schema, body, onUnreadable) => {
     let validate = compiled.get(schema);
     if (!validate) {
       validate = ajv.compile(schema);
       compiled.set(schema, validate);
     }
-    if (validate(body)) return { ok: true };
-    return { ok: false, ...excessIn(validate.errors?.[0]) };
+    losses.length = 0;
+    if (!validate(body)) return malformed(sentence(validate.errors?.[0]));
+    const decisive = onUnreadable ? undefined : losses.find(({ isNumber }) => !isNumber);
+    if (decisive) return malformed(decisive.because);
+    if (losses.length > 0) onUnreadable?.(summarized(losses));
+    return { ok: true };
   };
 }
 
-function excessIn(error: ErrorObject | undefined): Excess {
-  const place = error?.instancePath || 'the body';
-  if (error?.keyword !== 'maxItems')
-    return { reason: 'malformed', because: `${place} ${error?.message ?? 'does not fit'}` };
-  const remedy = 'check what answers under the url of the appliance';
-  return { reason: 'oversize', because: `${place} has more than ${error.params.limit} rows; ${remedy}` };
+function malformed(because: string) {
+  return { ok: false, reason: 'malformed', because } as const;
 }
 
-const coerce: SchemaValidateFunction = (kind: WireKind, value: unknown, _schema, context) => {
-  const result = coerceWire(kind, value);
-  if (result === undefined) {
-    coerce.errors = [{ keyword: wireKeyword, message: expectation[kind], params: {} }];
-    return false;
-  }
-  if (result !== value && context) {
-    const parent: Record<string | number, unknown> = context.parentData;
-    parent[context.parentDataProperty] = result;
-  }
-  return true;
-};
+function sentence(error: ErrorObject | undefined): string {
+  return `${error?.instancePath || 'the body'} ${error?.message ?? 'does not fit'}`;
+}
 
-const expectation: Record<WireKind, string> = {
-  number: 'must be a number, a string of digits, empty or null',
+const maxExample = 40;
+
+function summarized(losses: readonly Loss[]): readonly Unreadable[] {
+  return [...Map.groupBy(losses, ({ field }) => field)].map(([field, ofField]) => ({
+    field,
+    count: ofField.reduce((sum, { count }) => sum + count, 0),
+    example: (JSON.stringify(ofField[0]?.value) ?? 'nothing').slice(0, maxExample),
+  }));
+}
+
+/** A check of ours; Ajv clears its errors before each use. */
+type DataValidateFunction = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
+
+/** The place of a value, as Ajv describes it. */
+type Place = NonNullable<Parameters<ValidateFunction>[1]>;
+
+/** Reads one value; refuses a name, without which its row means nothing. */
+function valueKeyword(lose: Lose): FuncKeywordDefinition {
+  return {
+    keyword: wireKeyword,
+    compile(kind: WireKind) {
+      const isNumber = kind === 'number' || kind === 'signed';
+      const message = expectation[kind];
+      const read: DataValidateFunction = (value: unknown, place?: Place) => {
+        const result = coerceWire(kind, value);
+        if (!place || (result === undefined && kind === 'name')) {
+          read.errors = [{ keyword: wireKeyword, message, params: {} }];
+          return false;
+        }
+        const { parentData, parentDataProperty, instancePath } = place;
+        if (result !== value) parentData[parentDataProperty] = result ?? null;
+        if (result === undefined)
+          lose({ field: String(parentDataProperty), count: 1, value, because: `${instancePath} ${message}`, isNumber });
+        return true;
+      };
+      return read;
+    },
+  };
+}
+
+/** Reads a part of an object that the rest can do without. */
+function partsKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
+  return {
+    keyword: partKeyword,
+    compile(part: AnySchemaObject) {
+      const validate = ajv.compile(part);
+      return (value: unknown, place?: Place): boolean => {
+        if (!place || value === null || validate(value, place)) return true;
+        const { parentData, parentDataProperty } = place;
+        parentData[parentDataProperty] = null;
+        lose({ field: String(parentDataProperty), count: 1, value, because: sentence(validate.errors?.[0]) });
+        return true;
+      };
+    },
+  };
+}
+
+/** Reads a list row by row. */
+function listKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
+  return {
+    keyword: rowsKeyword,
+    type: 'array',
+    compile({ item, key, maxRows }: WireRowsSchema) {
+      const validate = ajv.compile(item);
+      return (rows: unknown[], place?: Place): boolean => {
+        if (!place) return false;
+        const path = place.instancePath;
+        const list = String(place.parentDataProperty);
+        if (rows.length > maxRows) {
+          const because = `${path} has more than ${maxRows} rows; check what answers under the url of the appliance`;
+          lose({ field: list, count: rows.length - maxRows, value: rows[maxRows], because });
+          rows.length = maxRows;
+        }
+        let kept = 0;
+        for (const index of rows.keys()) {
+          const at = { ...place, instancePath: `${path}/${index}`, parentData: rows, parentDataProperty: index };
+          if (validate(rows[index], at)) {
+            rows[kept] = rows[index];
+            kept += 1;
+          } else {
+            const [error] = validate.errors ?? [];
+            lose({ field: fieldOf(error) ?? list, count: 1, value: rows[index], because: sentence(error) });
+          }
+        }
+        rows.length = kept;
+        if (key.length > 0) uniteRows(rows, { key, path, item }, lose);
+        return true;
+      };
+    },
+  };
+}
+
+/** Returns the field of a row that is missing or refused; undefined if the row itself is no row. */
+function fieldOf(error: ErrorObject | undefined): string | undefined {
+  return error?.params.missingProperty ?? /\/([A-Za-z]\w*)$/.exec(error?.instancePath ?? '')?.[1];
+}
+
+/**
+ * Leaves one row for each key. Rows that differ contradict each other: what they differ in is not
+ * known.
+ */
+function uniteRows(
+  rows: unknown[],
+  { key, path, item }: { readonly key: readonly string[]; readonly path: string; readonly item: TSchema },
+  lose: Lose,
+): void {
+  const fields = 'properties' in item && isRecord(item.properties) ? Object.keys(item.properties) : [];
+  const firsts = new Map<string, Record<string, unknown>>();
+  for (const row of rows) {
+    if (!isRecord(row)) continue;
+    const id = key.map((field) => JSON.stringify(row[field] ?? null)).join();
+    const first = firsts.get(id);
+    if (!first) {
+      firsts.set(id, row);
+      continue;
+    }
+    for (const field of fields) {
+      if (isDeepStrictEqual(first[field] ?? null, row[field] ?? null)) continue;
+      first[field] = null;
+      lose({ field, count: 1, value: row[field], because: `${path} has one ${key[0]} twice, with another ${field}` });
+    }
+  }
+  if (firsts.size < rows.length) rows.splice(0, rows.length, ...firsts.values());
+}
+
+const expectation: Readonly<Record<WireKind, string>> = {
+  number: 'must be a number from 0, its digits, empty or null',
+  signed: 'must be a number, its digits, empty or null',
   text: 'must be a text, a number or null',
+  state: 'must be a text, a number or null',
   name: 'must be a text that is not empty',
 };
 
-const decimal = /^\s*[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
+const decimal = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
+/** No status word of an appliance is as long; a longer text would take seconds to rewrite. */
+const maxStateLength = 64;
+
+/** Returns a value of the kind, null if it is not set, or undefined if it cannot be read. */
 function coerceWire(kind: WireKind, value: unknown): string | number | null | undefined {
+  if (value === null) return kind === 'name' ? undefined : null;
   // `JSON.parse` turns 1e999 into Infinity.
-  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return undefined;
-  if (kind === 'name') {
-    if (typeof value === 'number') return String(value);
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  }
-  if (value === null) return null;
-  if (kind === 'text') {
-    if (typeof value === 'string') return value;
-    return typeof value === 'number' ? String(value) : undefined;
-  }
-  if (typeof value === 'string' && value.trim() === '') return null;
-  const number = typeof value === 'string' && decimal.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+  if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  const written = String(value);
+  const text = written.trim();
+  if (kind === 'name') return text === '' ? undefined : written;
+  if (kind === 'text') return text;
+  if (kind === 'state') return text.slice(0, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
+  if (text === '') return null;
+  const number = typeof value === 'number' ? value : decimal.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(number) && (kind === 'signed' || number >= 0) ? number : undefined;
 }

@@ -3,10 +3,13 @@ import {
   about,
   maxBackends,
   WireList,
-  WireListOrNull,
   WireName,
   WireNumber,
+  WirePart,
   WireRows,
+  WireRowsOrNull,
+  WireSigned,
+  WireState,
   WireText,
 } from './wire-types.ts';
 
@@ -19,7 +22,7 @@ export const StatsReply = Type.Object({
   params: Type.Object(
     {
       hostname: WireText,
-      cpu: Type.Optional(
+      cpu: WirePart(
         Type.Object({
           cores: WireNumber,
           user: WireNumber,
@@ -31,8 +34,8 @@ export const StatsReply = Type.Object({
           idle: WireNumber,
         }),
       ),
-      load: Type.Optional(Type.Object({ Last_1: WireNumber, Last_5: WireNumber, Last_15: WireNumber })),
-      memory: Type.Optional(
+      load: WirePart(Type.Object({ Last_1: WireNumber, Last_5: WireNumber, Last_15: WireNumber })),
+      memory: WirePart(
         Type.Object({
           MemTotal: WireNumber,
           MemFree: WireNumber,
@@ -53,7 +56,7 @@ export const StatsReply = Type.Object({
 /** `GET /stats/system/network` (docs/api.md §3.2): MiB since boot. */
 export const NetworkStatsReply = Type.Object({
   params: Type.Object({
-    interfaces: WireRows(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber })),
+    interfaces: WireRows(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber }), ['interface']),
   }),
 });
 
@@ -62,17 +65,19 @@ export const ConnectionStatsReply = Type.Object({
   params: Type.Object({ connections: WireNumber }, about('connections')),
 });
 
-const listedFarm = { farmname: WireName, profile: WireText, status: WireText, vip: WireText, vport: WireText };
+const listedFarm = { farmname: WireName, profile: WireText, status: WireState, vip: WireText, vport: WireText };
 
 /** `GET /stats/farms` (docs/api.md §3.5). */
 export const FarmStatsListReply = Type.Object({
-  farms: WireRows(Type.Object({ ...listedFarm, established: WireNumber, pending: WireNumber })),
+  farms: WireRows(Type.Object({ ...listedFarm, established: WireNumber, pending: WireNumber }), ['farmname']),
 });
 
 /** `GET /farms` (docs/api.md §3.7). */
-export const FarmListReply = Type.Object({ params: WireRows(Type.Object(listedFarm)) });
+export const FarmListReply = Type.Object({ params: WireRows(Type.Object(listedFarm), ['farmname']) });
 
-const summaryModule = WireList(Type.Object({ name: WireName, profile: WireText, services: WireList(WireName) }));
+const summaryModule = WireList(Type.Object({ name: WireName, profile: WireText, services: WireList(WireName, []) }), [
+  'name',
+]);
 
 /** `GET /farms/modules/summary` (docs/api.md §3.8): names only, no status. */
 export const FarmsSummaryReply = Type.Object({
@@ -84,23 +89,24 @@ export const FarmsSummaryReply = Type.Object({
  * down. No session is looked into.
  */
 export const FarmStatsReply = Type.Object({
-  backends: WireListOrNull(
+  backends: WireRowsOrNull(
     Type.Object({
       id: WireText,
       ip: WireText,
       port: WireText,
       service: WireText,
-      status: WireText,
+      status: WireState,
       established: WireNumber,
       pending: WireNumber,
       weight: WireNumber,
       priority: WireNumber,
       max_conns: WireNumber,
     }),
+    ['service', 'id', 'ip', 'port'],
     maxBackends,
   ),
   total_sessions: WireNumber,
-  sessions: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
+  sessions: WirePart(Type.Array(Type.Unknown())),
 });
 
 const configuredBackend = Type.Object({
@@ -110,6 +116,9 @@ const configuredBackend = Type.Object({
   weight: WireNumber,
   priority: WireNumber,
 });
+
+const keyOfBackend = ['id', 'ip', 'port'];
+const backendsOfService = WireList(configuredBackend, keyOfBackend, maxBackends);
 
 /**
  * `GET /farms/{farmname}` (docs/api.md §3.9), all profiles. A backend's status in it is not to be
@@ -122,31 +131,29 @@ export const FarmReply = Type.Object({
       protocol: WireText,
       ciphers: WireText,
       // A plain HTTP farm of some builds has the number -1 where a file name is expected.
-      certlist: WireList(Type.Object({ file: WireText })),
+      certlist: WireList(Type.Object({ file: WireText }), []),
     },
     about('status', 'vip', 'listener'),
   ),
-  services: WireList(
-    Type.Object({ id: WireName, farmguardian: WireText, backends: WireList(configuredBackend, maxBackends) }),
-  ),
+  services: WireList(Type.Object({ id: WireName, farmguardian: WireText, backends: backendsOfService }), ['id']),
   // The backends of a farm without services.
-  backends: WireList(configuredBackend, maxBackends),
+  backends: backendsOfService,
 });
 
 /** `GET /farms/{farmname}/status` (docs/api.md §3.10): the status word alone, or the number -1. */
-export const FarmStatusReply = Type.Object({ params: Type.Object({ status: WireText }, about('status')) });
+export const FarmStatusReply = Type.Object({ params: Type.Object({ status: WireState }, about('status')) });
 
 /** `GET /farms/{farmname}/services/{service}` (docs/api.md §3.10), HTTP farms. */
 export const ServiceReply = Type.Object({
-  params: Type.Object({ id: WireName, backends: WireListOrNull(configuredBackend, maxBackends) }),
+  params: Type.Object({ id: WireName, backends: WireRowsOrNull(configuredBackend, keyOfBackend, maxBackends) }),
 });
 
 /** `GET /farms/{farmname}/backends` (docs/api.md §3.10), L4xNAT and datalink farms. */
-export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend, maxBackends) });
+export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend, keyOfBackend, maxBackends) });
 
 /** `GET /monitoring/fg` (docs/api.md §3.14). */
 export const FarmguardianListReply = Type.Object({
-  params: WireRows(Type.Object({ name: WireName, farms: WireList(WireName) })),
+  params: WireRows(Type.Object({ name: WireName, farms: WireList(WireName, []) }), ['name']),
 });
 
 /** `GET /certificates` (docs/api.md §3.11). */
@@ -159,8 +166,9 @@ export const CertificateListReply = Type.Object({
       issuer: WireText,
       creation: WireText,
       expiration: WireText,
-      status: WireText,
+      status: WireState,
     }),
+    ['file'],
   ),
 });
 
@@ -169,10 +177,9 @@ export const AcmeCertificateListReply = Type.Object({
   params: WireRows(
     Type.Object({
       file: WireName,
-      autorenewal: Type.Optional(
-        Type.Union([Type.Object({ status: WireText, farm: WireText, vip: WireText, restart: WireText }), Type.Null()]),
-      ),
+      autorenewal: WirePart(Type.Object({ status: WireState, farm: WireText, vip: WireText, restart: WireState })),
     }),
+    ['file'],
   ),
 });
 
@@ -181,7 +188,7 @@ export const AcmeCertificateListReply = Type.Object({
  * releases is left alone.
  */
 export const ActivationInfoReply = Type.Object({
-  params: Type.Object({ days_to_expire: WireNumber, type: WireText }, about('days_to_expire', 'type')),
+  params: Type.Object({ days_to_expire: WireSigned, type: WireText }, about('days_to_expire', 'type')),
 });
 
 /** `GET /certificates/activation`: the long text form, not JSON. */
@@ -204,37 +211,40 @@ export const SystemVersionReply = Type.Object({ params: Type.Object(versionField
 /** `GET /system/info` (docs/api.md §3.12, since 4.0.1). */
 export const SystemInfoReply = Type.Object({
   params: Type.Object(
-    { ...versionFields, edition: WireText, last_api_version: WireText, last_zapi_version: WireText },
+    { ...versionFields, edition: WireState, last_api_version: WireText, last_zapi_version: WireText },
     aboutVersions,
   ),
 });
 
 /** `GET /interfaces` and `GET /interfaces/virtual` (docs/api.md §3.13). */
 export const InterfaceListReply = Type.Object({
-  interfaces: WireListOrNull(
-    Type.Object({ name: WireName, type: WireText, ip: WireText, mac: WireText, parent: WireText, status: WireText }),
+  interfaces: WireRowsOrNull(
+    Type.Object({ name: WireName, type: WireText, ip: WireText, mac: WireText, parent: WireText, status: WireState }),
+    ['name'],
   ),
 });
 
 /** `GET /system/packages` (docs/api.md §3.12). */
 export const PackagesReply = Type.Object({
-  params: Type.Object({ status: WireText, number: WireNumber }, about('status', 'number')),
+  params: Type.Object({ status: WireState, number: WireNumber }, about('status', 'number')),
 });
 
 /** `GET /system/backup` (docs/api.md §3.12). */
-export const BackupListReply = Type.Object({ params: WireRows(Type.Object({ name: WireName, date: WireText })) });
+export const BackupListReply = Type.Object({
+  params: WireRows(Type.Object({ name: WireName, date: WireText }), ['name']),
+});
 
 /** `GET /vpns` (docs/api.md §3.15). */
 export const VpnListReply = Type.Object({
-  params: WireRows(Type.Object({ name: WireName, profile: WireText, status: WireText })),
+  params: WireRows(Type.Object({ name: WireName, profile: WireText, status: WireState }), ['name']),
 });
 
 /** `GET /system/cluster/nodes/localhost` (docs/api.md §3.12, Enterprise); parsed loosely. */
 export const LocalClusterNodeReply = Type.Object({
-  params: Type.Object({ name: WireText, role: WireText, status: WireText }, about('role', 'status')),
+  params: Type.Object({ name: WireText, role: WireState, status: WireState }, about('role', 'status')),
 });
 
 /** `GET /ipds` (docs/api.md §6, Enterprise). */
 export const IpdsListReply = Type.Object({
-  params: WireRows(Type.Object({ name: WireName, rule: WireText, status: WireText })),
+  params: WireRows(Type.Object({ name: WireName, rule: WireText, status: WireState }), ['name', 'rule']),
 });

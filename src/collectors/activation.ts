@@ -1,5 +1,5 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { certificateDateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../lib/text-date.ts';
 import { type CollectContext, defineCollector, type Edition, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
@@ -135,7 +135,7 @@ async function tolerant<Value>(call: () => Promise<Value>): Promise<Tolerated<Va
 }
 
 function dateIn(text: string | undefined, pattern: RegExp): number | undefined {
-  return certificateDateToSeconds(pattern.exec(text ?? '')?.[1]?.trim() ?? '');
+  return dateToSeconds(pattern.exec(text ?? '')?.[1]?.trim() ?? '');
 }
 
 /**

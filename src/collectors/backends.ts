@@ -196,7 +196,7 @@ function listOf({ backends: list }: FarmBackends): readonly Backend[] {
 
 /** Internal words that some releases let through (docs/api.md §2.2). */
 const stateSynonyms: ReadonlyMap<string, string> = new Map([
-  ['fgDOWN', 'down'],
+  ['fgdown', 'down'],
   ['active', 'up'],
   ['undefined', 'unknown'],
 ]);

@@ -1,4 +1,4 @@
-import { backupDateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../lib/text-date.ts';
 import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
@@ -23,7 +23,7 @@ export const backups = defineCollector<Backups>({
   refreshedBy: ['system-backup'],
   async collect({ read }) {
     const list = (await read('listBackups', {})).params;
-    const dates = list.map(({ date }) => backupDateToSeconds(date ?? '')).filter((date) => date !== undefined);
+    const dates = list.map(({ date }) => dateToSeconds(date ?? '')).filter((date) => date !== undefined);
     return { count: list.length, lastSeconds: dates.length > 0 ? Math.max(...dates) : undefined };
   },
   families: [

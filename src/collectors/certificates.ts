@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { certificateDateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../lib/text-date.ts';
 import { defineCollector, stateWord, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
@@ -71,8 +71,8 @@ type Listed = ReplyOf<'listCertificates'>['params'][number];
 
 function toCertificate(listed: Listed): Certificate {
   const kind = kindOf(listed);
-  const begins = certificateDateToSeconds(listed.creation ?? '');
-  const ends = certificateDateToSeconds(listed.expiration ?? '');
+  const begins = dateToSeconds(listed.creation ?? '');
+  const ends = dateToSeconds(listed.expiration ?? '');
   const isIssued = kind === 'certificate';
   return {
     file: listed.file,

@@ -202,15 +202,12 @@ export async function orIfMissing<Result>(
   }
 }
 
-/** No word of an appliance is as long. */
-const maxWordLength = 64;
-
 /**
- * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`.
- * Cuts it first, because replacing in millions of characters takes a second.
+ * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`,
+ * and the number -1, which some releases write instead of a word (docs/api.md §2.4), `unknown`.
  */
 export function stateWord(word: string | null | undefined): string {
-  return word ? word.trim().slice(0, maxWordLength).replaceAll(' ', '_') : 'unknown';
+  return word && word !== '-1' ? word.replaceAll(' ', '_') : 'unknown';
 }
 
 /** Everything that can be changed about a farm. */

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
+import { type CollectContext, defineCollector, orIfMissing, stateWord } from './collector.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
 
@@ -46,7 +46,7 @@ export const interfaces = defineCollector<Interfaces>({
       })),
       interfaces: list.map((each) => ({
         name: each.name,
-        state: each.status || 'unknown',
+        state: stateWord(each.status),
         kind: each.type ?? '',
         ip: each.ip ?? '',
         mac: each.mac ?? '',

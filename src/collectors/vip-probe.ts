@@ -5,7 +5,7 @@ import type { X509Certificate } from 'node:crypto';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { oneLine } from '../lib/text.ts';
-import { certificateDateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../lib/text-date.ts';
 
 /** A destination, and the name to ask for there. */
 export interface ProbeRequest {
@@ -128,8 +128,8 @@ function describeOne(certificate: X509Certificate): PresentedCertificate {
     issuer: partOf(issuer, 'CN') ?? partOf(issuer, 'O') ?? '',
     serial: serialNumber.toLowerCase(),
     fingerprintSha256: fingerprint256.replaceAll(':', '').toLowerCase(),
-    notBeforeSeconds: certificateDateToSeconds(validFrom),
-    notAfterSeconds: certificateDateToSeconds(validTo),
+    notBeforeSeconds: dateToSeconds(validFrom),
+    notAfterSeconds: dateToSeconds(validTo),
   };
 }
 

@@ -126,7 +126,7 @@ function contains(list: BlockList, address: string): boolean {
 
 /** Returns true for a state in which a farm has a listener (docs/api.md §2.1). */
 function isRunning({ state }: ListedFarm): boolean {
-  return state !== 'down' && state !== 'unknown' && state !== '-1';
+  return state !== 'down' && state !== 'unknown';
 }
 
 function isTcp(profile: string, config: FarmConfig | undefined): boolean {

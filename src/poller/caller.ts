@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Breaker } from '../appliance/breaker.ts';
 import type { EndpointRow } from '../appliance/api/row.ts';
 import { endpoints } from '../appliance/api/table.ts';
-import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf } from '../appliance/client.ts';
+import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf, UnreadableField } from '../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
@@ -127,6 +127,8 @@ export interface CallingRun {
   readonly asked: () => void;
   /** Receives the seconds of each call. */
   readonly spent: (seconds: number) => void;
+  /** Receives what could not be read in a reply. */
+  readonly unreadable: (found: readonly UnreadableField[]) => void;
   /** Returns why no further call of this run may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
 }
@@ -249,7 +251,7 @@ export class Caller {
     if (!this.#breaker.admit()) return false;
     const answered = this.#breaker.sent();
     try {
-      await this.#client.read('readSystemVersion', {}, this.#closing.signal, probeLimitMs);
+      await this.#client.read('readSystemVersion', {}, this.#closing.signal, { limitMs: probeLimitMs });
       return true;
     } catch {
       return this.#breaker.isAnswering;
@@ -274,7 +276,8 @@ export class Caller {
     // A call that waits for proxies may take long.
     const answered = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
     try {
-      const reply = await this.#client.read(key, params, run.signal, limitMs ?? this.#usualLimitMs(key));
+      const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable: run.unreadable };
+      const reply = await this.#client.read(key, params, run.signal, limits);
       took?.(steadyNow() - startedAt);
       if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startedAt);
       return reply;

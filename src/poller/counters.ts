@@ -54,6 +54,11 @@ const families = {
     'object',
     'to',
   ]),
+  unreadable: counter(
+    'zlb_api_unreadable_values_total',
+    'Values in replies that could not be read and are absent, or rows that were left out for one (this exporter).',
+    ['endpoint', 'field'],
+  ),
   dropped: counter(
     'zlb_exporter_series_dropped_total',
     'Series left out of readings, over limits.series_per_appliance or named twice (this exporter).',
@@ -83,6 +88,7 @@ export function createCounters(name: string) {
   const requestCounter = counterOf(families.requests);
   const busyCounter = counterOf(families.busy);
   const transitionCounter = counterOf(families.transitions);
+  const unreadableCounter = counterOf(families.unreadable);
   const dropCounter = counterOf(families.dropped);
   const durations = new Histogram({ ...configurationOf(families.requestDuration, registry), buckets: durationBounds });
 
@@ -109,6 +115,8 @@ export function createCounters(name: string) {
       skipCounter.inc({ appliance, collector, reason });
     },
     transitioned: (object: TransitionObject, to: string): void => transitionCounter.inc({ appliance, object, to }),
+    unreadable: (endpoint: string, field: string, count: number): void =>
+      unreadableCounter.inc({ appliance, endpoint, field }, count),
     dropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),
     /** Returns the current counts; series of our own are not limited, and not counted. */
     reading: (): FilledRegistry => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
 import { keyOf, type Origin } from './reading.ts';
@@ -28,6 +29,8 @@ export class FailureLog {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #failing = new Map<string, Trouble>();
+  /** What could not be read in the newest replies, by origin, where that is anything. */
+  readonly #unreadable = new Map<string, { readonly origin: Origin; readonly found: readonly UnreadableField[] }>();
   readonly #words = new Set<string>();
   readonly #dropped = new Set<DropReason>();
 
@@ -59,18 +62,46 @@ export class FailureLog {
   }
 
   recovered(origin: Origin): void {
-    if (this.forget(origin)) this.#log.info({ ...origin }, 'poll succeeds again');
+    if (this.#endTrouble(origin)) this.#log.info({ ...origin }, 'poll succeeds again');
   }
 
-  /**
-   * Forgets an origin that is gone, which neither fails nor recovers; returns true if it was the
-   * last that failed.
-   */
-  forget(origin: Origin): boolean {
+  /** Forgets an origin that is gone, which neither fails nor recovers. */
+  forget(origin: Origin): void {
+    this.#endTrouble(origin);
+    this.#unreadable.delete(keyOf(origin));
+  }
+
+  /** Returns true if it was the last origin that failed. */
+  #endTrouble(origin: Origin): boolean {
     const trouble = this.#failing.get(origin.collector);
     const wasLast = trouble?.origins.delete(keyOf(origin)) === true && trouble.origins.size === 0;
     if (wasLast) this.#failing.delete(origin.collector);
     return wasLast;
+  }
+
+  /** Keeps what could not be read in the newest replies; logs each field of a collector once. */
+  unreadable(origin: Origin, found: readonly UnreadableField[]): void {
+    const known = this.unreadableOf(origin.collector);
+    if (found.length === 0) this.#unreadable.delete(keyOf(origin));
+    else this.#unreadable.set(keyOf(origin), { origin, found });
+    for (const { endpoint, field, count, example } of found) {
+      if (known.some((each) => each.endpoint === endpoint && each.field === field)) continue;
+      this.#log.warn({ ...origin, endpoint, field, count, example }, 'values in a reply cannot be read, left out');
+    }
+  }
+
+  /** Returns the fields of which the newest replies had values that could not be read. */
+  unreadableOf(collector: string): readonly UnreadableField[] {
+    const sums = new Map<string, UnreadableField>();
+    for (const { origin, found } of this.#unreadable.values()) {
+      if (origin.collector !== collector) continue;
+      for (const each of found) {
+        const key = `${each.endpoint} ${each.field}`;
+        const before = sums.get(key);
+        sums.set(key, before ? { ...before, count: before.count + each.count } : each);
+      }
+    }
+    return [...sums.values()];
   }
 
   seriesDropped(reason: DropReason, series: number): void {

@@ -1,4 +1,5 @@
 import type { Collector, FarmFact } from '../collectors/collector.ts';
+import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { SkipReason } from './counters.ts';
 import type { Origin } from './reading.ts';
@@ -76,7 +77,11 @@ export interface RunFinished {
  * farm by farm.
  */
 export type StepFinished = { readonly job: Job; readonly origin: Origin } & (
-  | { readonly outcome: 'ok'; readonly reading: FreshData | undefined }
+  | {
+      readonly outcome: 'ok';
+      readonly reading: FreshData | undefined;
+      readonly unreadable: readonly UnreadableField[];
+    }
   | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly error: Error }
   | { readonly outcome: 'unsupported_route'; readonly error: Error }
 );

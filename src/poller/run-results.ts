@@ -104,6 +104,8 @@ export class RunResults {
     if (outcome === 'ok') {
       const changes = step.reading ? this.#record(job, origin, step.reading) : noChanges;
       this.#failures.recovered(origin);
+      this.#failures.unreadable(origin, step.unreadable);
+      for (const { endpoint, field, count } of step.unreadable) this.#parts.counters.unreadable(endpoint, field, count);
       return changes;
     }
     if (outcome === 'unsupported_route') {

@@ -1,3 +1,4 @@
+import type { UnreadableField } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import {
   type ApplianceCollector,
@@ -161,6 +162,7 @@ export class Runner {
     const { age } = state;
     const startedAtMs = steadyNow();
     let askedAtMs: number | undefined;
+    const unreadable: UnreadableField[] = [];
     const read = caller.reader({
       maxWaitMs,
       signal: closing,
@@ -171,11 +173,14 @@ export class Runner {
       spent(seconds) {
         job.spentSeconds += seconds;
       },
+      unreadable(found) {
+        unreadable.push(...found);
+      },
     });
     try {
       const data = await work(this.#contextOf(read));
       const reading = data === undefined ? undefined : { data, askedAtMs: askedAtMs ?? age() };
-      onStep({ job, origin, outcome: 'ok', reading });
+      onStep({ job, origin, outcome: 'ok', reading, unreadable });
       return 'ok';
     } catch (thrown) {
       if (closing.aborted) return 'closing';

@@ -72,6 +72,7 @@ export class StatusCache {
     const { name } = job.collector;
     const { ok, lastSuccessMs, intervalMs = job.intervalMs } = statistics.state.entries.get(name) ?? {};
     const isSupported = job.retryAtMs === undefined;
+    const unreadable = failures.unreadableOf(name);
     return {
       name,
       ok,
@@ -80,6 +81,7 @@ export class StatusCache {
       isStale: stale.has(name),
       isSupported,
       failure: isSupported ? (failures.trouble(name) ?? job.blocked) : undefined,
+      ...(unreadable.length > 0 && { unreadable }),
     };
   }
 }

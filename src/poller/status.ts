@@ -1,4 +1,5 @@
 import type { BreakerState } from '../appliance/breaker.ts';
+import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { Activation } from '../collectors/activation.ts';
 import type { Backend } from '../collectors/backends.ts';
@@ -124,6 +125,8 @@ export interface CollectorStatus {
   readonly isSupported: boolean;
   /** Absent while it gets all that it asks for. */
   readonly failure?: CollectorFailure | undefined;
+  /** Fields of its newest replies with values that could not be read; absent without any. */
+  readonly unreadable?: readonly UnreadableField[] | undefined;
 }
 
 export interface CollectorFailure {

@@ -11,15 +11,13 @@ export function misfit(schema: TSchema, before: unknown, after: unknown, at = ''
     const wrong = (schema.anyOf as TSchema[]).map((each) => misfit(each, before, after, at));
     return wrong.includes(undefined) ? undefined : wrong.join(' and ');
   }
+  if ('part' in schema) return after === null ? undefined : misfit(schema.part as TSchema, before, after, at);
   if ('wire' in schema) return misfitOfWire(String(schema.wire), before, after, at);
+  if ('rows' in schema) return misfitOfRows(schema.rows as { item: TSchema }, before, after, at);
   const type = 'type' in schema ? schema.type : undefined;
   if (type === 'null') return after === null ? undefined : `${at} is not null`;
   if (type === 'string') return typeof after === 'string' ? undefined : `${at} is no text`;
-  if (type === 'array') {
-    if (!Array.isArray(after) || !Array.isArray(before)) return `${at} is no list`;
-    const items = (schema as TSchema & { items: TSchema }).items;
-    return first(after.map((each: unknown, index) => misfit(items, before[index], each, `${at}/${index}`)));
-  }
+  if (type === 'array') return Array.isArray(after) ? undefined : `${at} is no list`;
   if (type !== 'object') return undefined;
   if (!isRecord(after) || !isRecord(before)) return `${at} is no object`;
   const { properties, required = [] } = schema as TSchema & {
@@ -35,10 +33,25 @@ export function misfit(schema: TSchema, before: unknown, after: unknown, at = ''
   );
 }
 
+/** A row that was left out, or united with one of its name, has no place of its own any more. */
+function misfitOfRows({ item }: { item: TSchema }, before: unknown, after: unknown, at: string): string | undefined {
+  if (after === null) return before === null ? undefined : `${at} was taken away`;
+  if (!Array.isArray(after) || !Array.isArray(before)) return `${at} is no list`;
+  if (after.length > before.length) return `${at} has rows that were made up`;
+  return first(
+    after.map((each: unknown, index) => {
+      const wrong = before.slice(index).map((row: unknown) => misfit(item, row, each, `${at}/${index}`));
+      return wrong.includes(undefined) ? undefined : wrong[0];
+    }),
+  );
+}
+
 function misfitOfWire(kind: string, before: unknown, after: unknown, at: string): string | undefined {
-  const isUnset = before === null || (kind === 'number' && typeof before === 'string' && before.trim() === '');
-  if (isUnset) return after === null && kind !== 'name' ? undefined : `${at} was made of nothing`;
-  if (kind === 'number') {
+  const isUnset =
+    before === null || ((kind === 'number' || kind === 'signed') && typeof before === 'string' && before.trim() === '');
+  if (after === null && kind !== 'name') return undefined;
+  if (isUnset) return `${at} was made of nothing`;
+  if (kind === 'number' || kind === 'signed') {
     if (typeof after !== 'number' || !Number.isFinite(after)) return `${at} is no number`;
     if (typeof before === 'string') return Number(before) === after ? undefined : `${at} is another number`;
     return before === after ? undefined : `${at} is another number`;
@@ -46,7 +59,10 @@ function misfitOfWire(kind: string, before: unknown, after: unknown, at: string)
   if (typeof after !== 'string' || (kind === 'name' && after === '')) return `${at} is no text`;
   if (typeof before === 'number')
     return Number(after) === before && after !== 'Infinity' ? undefined : `${at} is another`;
-  return before === after ? undefined : `${at} is another text`;
+  if (kind === 'state' && typeof before === 'string')
+    return before.toLowerCase().includes(after.split(' ')[0] ?? '') ? undefined : `${at} is another word`;
+  const text = kind === 'text' && typeof before === 'string' ? before.trim() : before;
+  return text === after ? undefined : `${at} is another text`;
 }
 
 function first(wrong: readonly (string | undefined)[]): string | undefined {

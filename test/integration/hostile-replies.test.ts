@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createApplianceClient, type ReadKey } from '../../src/appliance/client.ts';
+import { createApplianceClient, type ReadKey, type UnreadableField } from '../../src/appliance/client.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import { Secret } from '../../src/lib/secret.ts';
@@ -32,6 +32,8 @@ async function given(
   return {
     read: (endpoint: ReadKey = 'listFarmStats') =>
       outcomeOf(client.read(endpoint, { farmname: 'shop' } as never, never)),
+    readTolerantly: (onUnreadable: (found: readonly UnreadableField[]) => void) =>
+      outcomeOf(client.read('listFarmStats', {}, never, { onUnreadable })),
   };
 }
 
@@ -54,6 +56,10 @@ const escaped = (text: string): string =>
 const row =
   '{"farmname":"f","profile":"http","status":"up","vip":"192.0.2.1","vport":"80","established":1,"pending":0}';
 
+/** Rows of different names. */
+const numbered = (count: number, item: string): string =>
+  Array.from({ length: count }, (_, index) => item.replace('NAME', String(index))).join(',');
+
 describe('a reply of very many values', () => {
   it.each([
     [
@@ -74,7 +80,7 @@ describe('a reply of very many values', () => {
 
   it('is read for a large site: 2,500 farms with nine fields each', async () => {
     const wide = row.replace('}', ',"a":"b","c":"d"}');
-    const { read } = await given(`{"farms":[${many(2_500, wide)}]}`);
+    const { read } = await given(`{"farms":[${numbered(2_500, wide.replace('"f"', '"NAME"'))}]}`);
 
     expect((await read()).value).toMatchObject({ farms: { length: 2_500 } });
   });
@@ -95,17 +101,17 @@ describe('a reply of very many values', () => {
   });
 
   it.each([
-    ['farms', 'listFarmStats', 2_500, '{"farmname":"f"}', 'GET /stats/farms: /farms'],
-    ['backends', 'readFarmStats', 1_000, '{"id":1}', 'GET /stats/farms/{farmname}: /backends'],
+    ['farms', 'listFarmStats', 2_500, '{"farmname":"NAME"}', 'GET /stats/farms: /farms'],
+    ['backends', 'readFarmStats', 1_000, '{"id":NAME}', 'GET /stats/farms/{farmname}: /backends'],
   ] as const)(
-    'is oversize too if one list has more rows than any appliance: %s',
+    'is malformed to who decides by it if one list has more rows than any appliance: %s',
     async (name, key, rows, item, list) => {
-      const within = await given(`{"${name}":[${many(rows, item)}]}`);
-      const beyond = await given(`{"${name}":[${many(rows + 1, item)}]}`);
+      const within = await given(`{"${name}":[${numbered(rows, item)}]}`);
+      const beyond = await given(`{"${name}":[${numbered(rows + 1, item)}]}`);
 
       expect((await within.read(key)).value).toMatchObject({ [name]: { length: rows } });
       expect(await beyond.read(key)).toEqual({
-        reason: 'oversize',
+        reason: 'malformed',
         message: `${list} has more than ${rows} rows; check what answers under the url of the appliance`,
       });
     },
@@ -119,6 +125,26 @@ describe('a reply of very many values', () => {
       message: 'GET /stats/farms: the appliance answered 500',
     });
   });
+});
+
+it('keeps all other rows of a list with an odd one, and tells what it left out, without the key', async () => {
+  const odd = `{"farmname":"b","established":"${key.replaceAll(/["\\]/g, '\\$&')}"},{"status":"up"}`;
+  const { read, readTolerantly } = await given(`{"farms":[${row},${odd}]}`);
+  const lost: UnreadableField[] = [];
+
+  const { value } = await readTolerantly((found) => lost.push(...found));
+
+  expect(value).toMatchObject({
+    farms: [
+      { farmname: 'f', established: 1 },
+      { farmname: 'b', established: null },
+    ],
+  });
+  expect(lost).toEqual([
+    { endpoint: '/stats/farms', field: 'established', count: 1, example: '"[redacted]"' },
+    { endpoint: '/stats/farms', field: 'farmname', count: 1, example: '{"status":"up"}' },
+  ]);
+  expect(await read()).toMatchObject({ reason: 'malformed' });
 });
 
 it('yields to other work between decoding and use', async () => {

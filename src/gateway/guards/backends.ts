@@ -90,7 +90,7 @@ const unknownBackend: Guard = {
 
 const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBackend'];
 /** The states in which a backend certainly gets no traffic (docs/api.md §2.2). */
-const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
+const outOfService: readonly string[] = ['down', 'maintenance', 'fgdown'];
 
 /**
  * Reads health from the statistics: other calls show the backends of a stopped farm as up

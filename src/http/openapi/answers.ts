@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { wireKeyword, type WireKind } from '../../appliance/wire-types.ts';
+import { partKeyword, rowsKeyword, wireKeyword, type WireKind, wireKinds } from '../../appliance/wire-types.ts';
 import { isOneOf, isRecord } from '../../lib/check.ts';
 import { problemCodes, problemStatus } from '../../gateway/problem.ts';
 import type { EndpointRow } from '../../appliance/api/row.ts';
@@ -8,7 +8,13 @@ import type { gatewaySchemas } from './gateway-schemas.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const wireNames: Readonly<Record<WireKind, string>> = { number: 'WireNumber', text: 'WireText', name: 'WireName' };
+const wireNames: Readonly<Record<WireKind, string>> = {
+  number: 'WireNumber',
+  signed: 'WireNumber',
+  text: 'WireText',
+  state: 'WireText',
+  name: 'WireName',
+};
 
 /**
  * The components that {@link plainSchema} refers to: how this family of appliances writes numbers
@@ -29,8 +35,11 @@ export const wireSchemas: JsonObject = {
 /** Returns a schema of ours in the words of JSON Schema 2020-12 alone. */
 export function plainSchema(schema: TSchema): unknown {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
-    const kind = isRecord(value) ? value[wireKeyword] : undefined;
-    return isOneOf(['number', 'text', 'name'], kind) ? schemaRef(wireNames[kind]) : value;
+    if (!isRecord(value)) return value;
+    const { [wireKeyword]: kind, [partKeyword]: part, [rowsKeyword]: rows } = value;
+    if (isOneOf(wireKinds, kind)) return schemaRef(wireNames[kind]);
+    if (isRecord(rows)) return { type: value.type, items: rows.item, maxItems: rows.maxRows };
+    return part === undefined ? value : { anyOf: [part, { type: 'null' }] };
   });
 }
 

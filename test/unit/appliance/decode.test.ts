@@ -1,17 +1,38 @@
 import * as fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { createDecoder } from '../../../src/appliance/decode.ts';
-import { WireList, WireName, WireNumber, WireText } from '../../../src/appliance/wire-types.ts';
+import { createDecoder, type Unreadable } from '../../../src/appliance/decode.ts';
+import {
+  WireList,
+  WireName,
+  WireNumber,
+  WirePart,
+  WireRows,
+  WireSigned,
+  WireState,
+  WireText,
+} from '../../../src/appliance/wire-types.ts';
 
 const decode = createDecoder();
+const row = Type.Object({ name: WireName, state: WireState, count: WireNumber });
 const schema = Type.Object({
   number: WireNumber,
+  signed: WireSigned,
   text: WireText,
-  list: WireList(Type.Object({ name: WireName, count: WireNumber })),
+  state: WireState,
+  part: WirePart(Type.Object({ inner: WireNumber })),
+  list: WireList(row, ['name'], 3),
 });
 
-/** Returns a decoded body, or the reason for its refusal as a text. */
+/** Returns a decoded body, or the reason for its refusal as a text, and what could not be read. */
+function read(json: string): { readonly body: unknown; readonly unreadable: readonly Unreadable[] } {
+  const body: unknown = JSON.parse(json);
+  const unreadable: Unreadable[] = [];
+  const checked = decode(schema, body, (found) => unreadable.push(...found));
+  return { body: checked.ok ? body : checked.because, unreadable };
+}
+
+/** The same for who decides by the reply. */
 function decoded(json: string): unknown {
   const body: unknown = JSON.parse(json);
   const checked = decode(schema, body);
@@ -22,13 +43,11 @@ describe('a number on the wire', () => {
   it.each([
     ['5', 5],
     ['0', 0],
-    ['-1', -1],
     ['0.43', 0.43],
     ['"5"', 5],
     ['"0"', 0],
     ['"007"', 7],
     ['"51240.77"', 51_240.77],
-    ['"-12.07"', -12.07],
     ['"+3"', 3],
     ['"1e3"', 1_000],
     ['" 5 "', 5],
@@ -44,9 +63,16 @@ describe('a number on the wire', () => {
     expect(decoded('{}')).toEqual({});
   });
 
+  it.each(['-1', '"-12.07"'])('%s is a number only where that makes sense', (written) => {
+    expect(decoded(`{"signed":${written}}`)).toEqual({ signed: Number(JSON.parse(written)) });
+    expect(read(`{"number":${written}}`).body).toEqual({ number: null });
+  });
+
   it.each([
     'true',
     'false',
+    '-1',
+    '"1,234"',
     '"0x10"',
     '"0b1"',
     '"1_000"',
@@ -63,8 +89,12 @@ describe('a number on the wire', () => {
     '[]',
     '[5]',
     '{}',
-  ])('%s is refused: a wrong number is worse than none', (written) => {
-    expect(decoded(`{"number":${written}}`)).toBe('/number must be a number, a string of digits, empty or null');
+  ])('%s is absent and reported: a wrong number is worse than none', (written) => {
+    const { body, unreadable } = read(`{"number":${written}}`);
+
+    expect(body).toEqual({ number: null });
+    expect(unreadable).toMatchObject([{ field: 'number', count: 1 }]);
+    expect(decoded(`{"number":${written}}`)).toEqual({ number: null });
   });
 
   it('is the same if it is written as text', () => {
@@ -72,7 +102,7 @@ describe('a number on the wire', () => {
 
     fc.assert(
       fc.property(numbers, (number) => {
-        expect(decoded(JSON.stringify({ number: String(number) }))).toEqual({ number });
+        expect(decoded(JSON.stringify({ signed: String(number) }))).toEqual({ signed: number });
       }),
     );
   });
@@ -84,13 +114,38 @@ describe('a text on the wire', () => {
     ['""', ''],
     ['-1', '-1'],
     ['443', '443'],
+    ['" 443 "', '443'],
     ['null', null],
   ])('%s is %j', (written, text) => {
     expect(decoded(`{"text":${written}}`)).toEqual({ text });
   });
 
-  it.each(['true', '[]', '{}', '1e999'])('%s is refused', (written) => {
+  it.each(['true', '[]', '{}', '1e999'])('%s is absent and reported', (written) => {
+    const { body, unreadable } = read(`{"text":${written}}`);
+
+    expect(body).toEqual({ text: null });
+    expect(unreadable).toMatchObject([{ field: 'text', count: 1 }]);
     expect(decoded(`{"text":${written}}`)).toBe('/text must be a text, a number or null');
+  });
+});
+
+describe('a status word on the wire', () => {
+  it.each(['needed restart', 'Needed Restart', ' NEEDED  RESTART\t'])('%j is one word', (written) => {
+    expect(decoded(JSON.stringify({ state: written }))).toEqual({ state: 'needed restart' });
+  });
+
+  it('is cut off', () => {
+    expect(decoded(JSON.stringify({ state: 'A '.repeat(1_000_000) }))).toEqual({ state: 'a '.repeat(32) });
+  });
+});
+
+describe('a part of an object', () => {
+  it.each(['"N/A"', '5', '[]', 'true'])('is absent and reported when it is %s', (written) => {
+    const { body, unreadable } = read(`{"number":1,"part":${written}}`);
+
+    expect(body).toEqual({ number: 1, part: null });
+    expect(unreadable).toEqual([{ field: 'part', count: 1, example: written }]);
+    expect(decoded(`{"part":${written}}`)).toBe('/part must be object');
   });
 });
 
@@ -108,19 +163,82 @@ describe('a list on the wire', () => {
     });
   });
 
-  it.each(['"list"', '5', '{"0":{"name":"a"}}', 'true'])('is refused when it is %s', (written) => {
-    expect(decoded(`{"list":${written}}`)).toBe('/list must be array');
+  it.each(['"list"', '5', '{"0":{"name":"a"}}', 'true'])('that is optional is absent when it is %s', (written) => {
+    expect(read(`{"list":${written}}`)).toEqual({
+      body: { list: null },
+      unreadable: [{ field: 'list', count: 1, example: written }],
+    });
+    expect(decoded(`{"list":${written}}`)).toBe('/list must be array,null');
+  });
+
+  it('that the reply is about is malformed when it is no list', () => {
+    expect(decode(Type.Object({ list: WireRows(row, ['name']) }), { list: 'none' }, () => undefined)).toMatchObject({
+      reason: 'malformed',
+      because: '/list must be array',
+    });
   });
 
   it.each([
-    ['{"list":[{"name":"a"},{"name":""}]}', '/list/1/name must be a text that is not empty'],
-    ['{"list":[{"name":-1e999}]}', '/list/0/name must be a text that is not empty'],
-    ['{"list":[{"name":null}]}', '/list/0/name must be a text that is not empty'],
-    ['{"list":[{}]}', "/list/0 must have required property 'name'"],
-    ['{"list":[null]}', '/list/0 must be object'],
-    ['{"list":[{"name":"a","count":{}}]}', '/list/0/count must be a number, a string of digits, empty or null'],
-  ])('names the place of the error in %s', (written, because) => {
+    ['{"name":""}', 'name', '/list/1/name must be a text that is not empty'],
+    ['{"name":"  "}', 'name', '/list/1/name must be a text that is not empty'],
+    ['{"name":-1e999}', 'name', '/list/1/name must be a text that is not empty'],
+    ['{"name":null}', 'name', '/list/1/name must be a text that is not empty'],
+    ['{"state":"up"}', 'name', "/list/1 must have required property 'name'"],
+    ['null', 'list', '/list/1 must be object'],
+  ])('leaves out the row %s, and keeps the others', (odd, field, because) => {
+    const written = `{"list":[{"name":"a"},${odd},{"name":"b"}]}`;
+    const { body, unreadable } = read(written);
+
+    expect(body).toEqual({ list: [{ name: 'a' }, { name: 'b' }] });
+    expect(unreadable).toMatchObject([{ field, count: 1 }]);
     expect(decoded(written)).toBe(because);
+  });
+
+  it('has rows up to its bound, and says how many more there were', () => {
+    const rows = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name }));
+    const { body, unreadable } = read(JSON.stringify({ list: rows }));
+
+    expect(body).toEqual({ list: rows.slice(0, 3) });
+    expect(unreadable).toEqual([{ field: 'list', count: 2, example: '{"name":"d"}' }]);
+    expect(decoded(JSON.stringify({ list: rows }))).toMatch(/^\/list has more than 3 rows; check what answers/);
+  });
+
+  it('has identical rows once', () => {
+    expect(read('{"list":[{"name":"a","count":1},{"name":"b"},{"name":"a","count":"1"}]}')).toEqual({
+      body: { list: [{ name: 'a', count: 1 }, { name: 'b' }] },
+      unreadable: [],
+    });
+  });
+
+  it('does not know in what rows of one name differ', () => {
+    const written = '{"list":[{"name":"a","state":"up","count":1},{"name":"a","state":"down","count":1}]}';
+
+    expect(read(written)).toEqual({
+      body: { list: [{ name: 'a', state: null, count: 1 }] },
+      unreadable: [{ field: 'state', count: 1, example: '"down"' }],
+    });
+    expect(decoded(written)).toBe('/list has one name twice, with another state');
+  });
+
+  it('gives of each row what it would give without the others', () => {
+    const names = fc.constantFrom('a', 'b');
+    const sound = fc.uniqueArray(fc.record({ name: names, state: fc.constantFrom('up', 'down'), count: fc.nat() }), {
+      selector: ({ name }) => name,
+    });
+    const odd = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('name', 'state', 'count'), fc.jsonValue()));
+
+    fc.assert(
+      fc.property(sound, odd, fc.nat(2), (rows, one, at) => {
+        const body = JSON.stringify({ list: rows.toSpliced(Math.min(at, rows.length), 0, one as never) });
+        const others = (read(body).body as { list: { name: string }[] }).list.filter(
+          ({ name }) => rows.some((each) => each.name === name) && name !== String((one as { name?: unknown })?.name),
+        );
+
+        const untouched = rows.filter(({ name }) => name !== String((one as { name?: unknown } | null)?.name));
+        expect(others).toEqual(untouched);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 

@@ -103,7 +103,7 @@ describe('the quirks of single replies', () => {
     });
   });
 
-  it('refuses a list of farms in which one has no name, and reports its index', () => {
+  it('refuses a list of farms in which one has no name to who decides by it, and reports its index', () => {
     const farms = [{ farmname: 'shop' }, { farmname: '' }];
 
     expect(reading('GET /stats/farms', { farms })).toBe('/farms/1/farmname must be a text that is not empty');

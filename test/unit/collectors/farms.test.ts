@@ -72,14 +72,11 @@ describe('the farms collector', () => {
     expect(empty.facts).toEqual({ farms: [] });
   });
 
-  it.each(['-1', 'UP', 'running', '', '  ', 'constructor', '__proto__'])(
-    'shows the status %j as unknown',
-    async (status) => {
-      const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { status })] } });
+  it.each(['-1', 'running', '', '  ', 'constructor', '__proto__'])('shows the status %j as unknown', async (status) => {
+    const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { status })] } });
 
-      expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe('unknown');
-    },
-  );
+    expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe('unknown');
+  });
 
   it('cuts a status to the length of a word', async () => {
     const status = 'a '.repeat(1_000_000);
@@ -104,11 +101,26 @@ describe('the farms collector', () => {
     `);
   });
 
-  it('writes a farm that is listed twice once, and counts the rest as dropped', async () => {
-    const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop'), farm('shop')] } });
+  it.each([
+    ['UP', 'up'],
+    [' up', 'up'],
+    ['Needed Restart', 'needed_restart'],
+  ])('shows the status %j as %s', async (status, state) => {
+    const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { status })] } });
 
-    expect(linesOf(collected, 'zlb_farm_info').split('\n')).toHaveLength(1);
-    expect(collected.duplicates).toBe(5);
+    expect(data.farms[0]?.state).toBe(state);
+  });
+
+  it('has a farm that is listed twice once, and does not know a state that the rows contradict', async () => {
+    const twice = [farm('shop'), farm('shop'), farm('db', { status: 'up' }), farm('db', { status: 'down' })];
+
+    const { data, duplicates } = await collectFrom(farms, { listFarmStats: { farms: twice } });
+
+    expect(data.farms.map(({ name, state }) => [name, state])).toEqual([
+      ['shop', 'up'],
+      ['db', 'unknown'],
+    ]);
+    expect(duplicates).toBe(0);
   });
 
   it('reads the plain list without counters if the appliance has no farm statistics', async () => {

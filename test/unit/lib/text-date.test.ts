@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backupDateToSeconds, certificateDateToSeconds } from '../../../src/lib/text-date.ts';
+import { dateToSeconds } from '../../../src/lib/text-date.ts';
 
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -22,7 +22,7 @@ describe('a date of a certificate', () => {
   it('reads back for any second from 1970 to 2099', () => {
     fc.assert(
       fc.property(anySecond, (seconds) => {
-        expect(certificateDateToSeconds(asCertificateDate(seconds))).toBe(seconds);
+        expect(dateToSeconds(asCertificateDate(seconds))).toBe(seconds);
       }),
       { numRuns: 5_000 },
     );
@@ -33,7 +33,7 @@ describe('a date of a certificate', () => {
 
     const wrong = days
       .flatMap((start) => [start, start + 86_399])
-      .filter((seconds) => certificateDateToSeconds(asCertificateDate(seconds)) !== seconds);
+      .filter((seconds) => dateToSeconds(asCertificateDate(seconds)) !== seconds);
 
     expect(wrong).toEqual([]);
   });
@@ -46,13 +46,13 @@ describe('a date of a certificate', () => {
     ['Jan 19 03:14:08 2038 GMT', '2038-01-19T03:14:08Z'],
     ['Dec 31 23:59:59 9999 GMT', '9999-12-31T23:59:59Z'],
   ])('%s is %s', (text, iso) => {
-    expect(certificateDateToSeconds(text)).toBe(Date.parse(iso) / 1_000);
+    expect(dateToSeconds(text)).toBe(Date.parse(iso) / 1_000);
   });
 
   it.each(['Nov 6 00:00:00 2025 GMT', 'Nov 06 00:00:00 2025 GMT'])(
     'without the padding of its day is still the same date: %s',
     (text) => {
-      expect(certificateDateToSeconds(text)).toBe(Date.UTC(2025, 10, 6) / 1_000);
+      expect(dateToSeconds(text)).toBe(Date.UTC(2025, 10, 6) / 1_000);
     },
   );
 
@@ -61,7 +61,6 @@ describe('a date of a certificate', () => {
     ['a file that cannot be read has none', '-'],
     ['nothing is there', ''],
     ['the zone is another', 'Nov  6 00:00:00 2025 CET'],
-    ['the zone is UTC, which the source never writes', 'Nov  6 00:00:00 2025 UTC'],
     ['there is no zone', 'Nov  6 00:00:00 2025'],
     ['the year is a common one', 'Feb 29 12:00:00 2027 GMT'],
     ['1900 and 2100 are common years', 'Feb 29 12:00:00 2100 GMT'],
@@ -73,12 +72,41 @@ describe('a date of a certificate', () => {
     ['the month is in upper case', 'NOV  6 00:00:00 2025 GMT'],
     ['the month is in another language', 'Dez  6 00:00:00 2025 GMT'],
     ['the year has two digits', 'Nov  6 00:00:00 25 GMT'],
-    ['the month comes last', '6 Nov 2025 00:00:00 GMT'],
-    ['it is in ISO form', '2025-11-06T00:00:00Z'],
-    ['there is more behind it', 'Nov  6 00:00:00 2025 GMT '],
-    ['a second line follows', 'Nov  6 00:00:00 2025 GMT\n'],
+    ['day and month could be either', '03/04/2026 00:00:00 GMT'],
+    ['day and month could be either', '03-04-2026-00:00'],
+    ['ISO has no zone', '2025-11-06T00:00:00'],
+    ['ISO has no time', '2025-11-06'],
+    ['the zone of RFC 5322 is a name', 'Thu, 06 Nov 2025 00:00:00 EST'],
+    ['no zone is so far away', '2025-11-06T00:00:00+15:00'],
+    ['the second is 61', 'Dec 31 23:59:61 2016 GMT'],
+    ['UTCTime has no zone', '251106000000'],
+    ['the number may be milliseconds', '1762387200000'],
+    ['the number is short', '176238720'],
+    ['there is more behind it', 'Nov  6 00:00:00 2025 GMT x'],
+    ['a second line follows', 'Nov  6 00:00:00 2025 GMT\nx'],
   ])('is undefined when %s', (_, text) => {
-    expect(certificateDateToSeconds(text)).toBeUndefined();
+    expect(dateToSeconds(text)).toBeUndefined();
+  });
+});
+
+describe('a date in another form', () => {
+  it.each([
+    ['Nov  6 00:00:00 2025 UTC', '2025-11-06T00:00:00Z'],
+    ['Nov  6 02:00:00 2025 +0200', '2025-11-06T00:00:00Z'],
+    [' Nov  6 00:00:00 2025 GMT\n', '2025-11-06T00:00:00Z'],
+    ['2025-11-06T00:00:00Z', '2025-11-06T00:00:00Z'],
+    ['2025-11-06 00:00:00.500+05:30', '2025-11-05T18:30:00Z'],
+    ['Thu, 06 Nov 2025 00:00:00 -0800', '2025-11-06T08:00:00Z'],
+    ['6 Nov 2025 00:00 GMT', '2025-11-06T00:00:00Z'],
+    ['20251106000000Z', '2025-11-06T00:00:00Z'],
+    ['20251106013000+0130', '2025-11-06T00:00:00Z'],
+    ['251106000000Z', '2025-11-06T00:00:00Z'],
+    ['491231235959Z', '2049-12-31T23:59:59Z'],
+    ['500101000000Z', '1950-01-01T00:00:00Z'],
+    ['1762387200', '2025-11-06T00:00:00Z'],
+    ['Dec 31 23:59:60 2016 GMT', '2017-01-01T00:00:00Z'],
+  ])('%j is %s', (text, iso) => {
+    expect(dateToSeconds(text)).toBe(Date.parse(iso) / 1_000);
   });
 });
 
@@ -88,25 +116,24 @@ describe('a date of a backup', () => {
       fc.property(anySecond, (seconds) => {
         const text = `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', '  ')} UTC`;
 
-        expect(backupDateToSeconds(text)).toBe(seconds);
+        expect(dateToSeconds(text)).toBe(seconds);
       }),
       { numRuns: 2_000 },
     );
   });
 
   it('may have one space', () => {
-    expect(backupDateToSeconds('2026-11-06 03:00:01 UTC')).toBe(Date.UTC(2026, 10, 6, 3, 0, 1) / 1_000);
+    expect(dateToSeconds('2026-11-06 03:00:01 UTC')).toBe(Date.UTC(2026, 10, 6, 3, 0, 1) / 1_000);
   });
 
   it.each([
     '',
     '-',
     '2026-11-06  03:00:01',
-    '2026-11-06  03:00:01 GMT',
     '2026-13-06  03:00:01 UTC',
     '2026-02-30  03:00:01 UTC',
     '06-11-2026  03:00:01 UTC',
   ])('is undefined for %j', (text) => {
-    expect(backupDateToSeconds(text)).toBeUndefined();
+    expect(dateToSeconds(text)).toBeUndefined();
   });
 });

@@ -44,6 +44,7 @@ function given() {
     signal: new AbortController().signal,
     asked: () => undefined,
     spent: (seconds) => spent.push(seconds),
+    unreadable: () => undefined,
     skipReason: () => skipReason.reason,
   });
   return { caller, breaker, read, appliance, clock, asked, spent, skipReason, lines };

@@ -96,6 +96,7 @@ describe('the statistics', async () => {
 
     counters.failed('farms', 'timeout');
     counters.skipped('farms', 'overlap');
+    counters.unreadable('/stats/farms', 'established', 1);
     counters.transitioned('farm', 'down');
 
     const texts = await rendered(statistics, counters, 0);

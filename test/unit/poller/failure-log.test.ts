@@ -85,4 +85,19 @@ describe('the failure log', () => {
 
     expect(lines).toHaveLength(100);
   });
+
+  it('logs a field that cannot be read once for all farms, and shows it until the newest replies are whole', () => {
+    const { failures, messages } = given();
+    const odd = { endpoint: '/stats/farms/{farmname}', field: 'established', count: 2, example: '"1,234"' };
+
+    for (const farm of ['shop', 'db']) failures.unreadable({ collector: 'backends', farm }, [odd]);
+    const both = failures.unreadableOf('backends');
+    failures.unreadable({ collector: 'backends', farm: 'shop' }, []);
+    const one = failures.unreadableOf('backends');
+    failures.forget({ collector: 'backends', farm: 'db' });
+
+    expect(messages()).toEqual(['values in a reply cannot be read, left out']);
+    expect([both, one, failures.unreadableOf('backends')]).toEqual([[{ ...odd, count: 4 }], [odd], []]);
+    expect(failures.unreadableOf('farms')).toEqual([]);
+  });
 });

@@ -146,7 +146,7 @@ export function givenPoller(parts: {
           maxStaleMs: maxStaleMs ?? collector.maxStaleMs,
         })),
       connect: (onCall) => ({
-        read: (key, params, signal, limitMs) => exchange(key, params, signal, onCall, limitMs) as never,
+        read: (key, params, signal, options) => exchange(key, params, signal, onCall, options?.limitMs) as never,
         retire: () => Promise.resolve(),
         close: () => Promise.resolve(),
       }),

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
-import { certificateDateToSeconds } from '../../../lib/text-date.ts';
+import { dateToSeconds } from '../../../lib/text-date.ts';
 import { cannot } from '../../../recipes/admin-error.ts';
 import { adminCommand } from '../../../lib/text.ts';
 import { dayOf } from '../../../lib/time.ts';
@@ -41,7 +41,7 @@ export const replaceCertificate: Recipe = {
     };
     const { CN: oldName = '-', expiration: oldEnd = '-' } = stored.find(({ file }) => file === old) ?? {};
     const { names, certificate } = pem;
-    const oldEndSeconds = certificateDateToSeconds(oldEnd ?? '');
+    const oldEndSeconds = dateToSeconds(oldEnd ?? '');
     const endsSooner = oldEndSeconds !== undefined && certificate.validToDate.getTime() < oldEndSeconds * 1_000;
     const covers = oldName === '-' || oldName === null || names.includes(oldName) || certificate.checkHost(oldName);
     return {
@@ -101,7 +101,7 @@ function isSame(stored: ReplyOf<'listCertificates'>['params'][number], { certifi
   const seconds = (date: Date): number => date.getTime() / 1_000;
   return (
     names.includes(stored.CN ?? '') &&
-    certificateDateToSeconds(stored.creation ?? '') === seconds(certificate.validFromDate) &&
-    certificateDateToSeconds(stored.expiration ?? '') === seconds(certificate.validToDate)
+    dateToSeconds(stored.creation ?? '') === seconds(certificate.validFromDate) &&
+    dateToSeconds(stored.expiration ?? '') === seconds(certificate.validToDate)
   );
 }
