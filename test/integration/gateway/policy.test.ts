@@ -67,32 +67,6 @@ describe('each role and each operation', () => {
   });
 });
 
-describe('the details of a certificate', () => {
-  it.each(['shop.key', 'shop.KEY', 'shop.Key', 'shop%2EKEY', 'shop.%4bEY'])(
-    'are secret if the file is a private key: %s',
-    async (file) => {
-      const { call, arrived, audit } = await givenCounter();
-      const ask = async (as: string) => (await call('GET', `/appliances/lb-1/certificates/${file}/info`, { as })).json;
-
-      expect(await ask('viewer')).toMatchObject({ status: 403, code: 'role_too_low' });
-      expect(await ask('operator')).toMatchObject({ status: 403, code: 'role_too_low' });
-      expect(arrived).toEqual([]);
-      expect(await ask('admin')).toMatchObject({ params: [] });
-      expect(arrived).toHaveLength(1);
-      expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', principal: 'admin' }));
-    },
-  );
-
-  it('are a plain read if it is not', async () => {
-    const { call, arrived, audit } = await givenCounter();
-
-    const answer = await call('GET', '/appliances/lb-1/certificates/shop.pem/info', { as: 'viewer' });
-
-    expect([answer.status, arrived]).toEqual([200, ['GET /certificates/shop.pem/info']]);
-    expect(await audit()).toEqual([]);
-  });
-});
-
 describe('the lists of a token', () => {
   const reads = ['readFarmStatus', 'listFarms', 'readSystemVersion', 'deleteFarm'] as const;
   const routeOf = {
@@ -264,73 +238,6 @@ describe('the expiry of a token', () => {
 });
 
 describe('the confirmation of what cannot be undone', () => {
-  const destructive = endpointRows.filter(([, { risk }]) => risk === 'destructive');
-
-  it('is required for every destructive operation, and a wrong name is distinguished from none', async () => {
-    const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
-
-    for (const [key, row] of destructive) {
-      const { method, path, request } = requestFor(row);
-      const { 'x-confirm': name = '', ...headers } = request.headers;
-
-      const missing = await call(method, `/appliances/lb-1${path}`, { ...request, headers });
-      const wrong = await call(method, `/appliances/lb-1${path}`, {
-        ...request,
-        headers: { ...headers, 'x-confirm': `${name}x` },
-      });
-      const yes = await call(method, `/appliances/lb-1${path}`, {
-        ...request,
-        headers: { ...headers, 'x-confirm': 'true' },
-      });
-
-      expect(missing.json, key).toMatchObject({ status: 428, code: 'confirmation_required' });
-      expect(missing.json?.expected, key).toContain(decodeURIComponent(name));
-      expect(missing.json?.remedy, key).toContain(`X-Confirm: ${encodeURIComponent(decodeURIComponent(name))}`);
-      for (const answer of [wrong, yes])
-        expect(answer.json, key).toMatchObject({ status: 412, code: 'confirmation_mismatch' });
-      expect(arrived, key).toEqual([]);
-    }
-
-    expect(destructive).toHaveLength(73);
-    const codes = (await audit()).map(({ event, code }) => `${String(event)} ${String(code)}`);
-    expect(codes.filter((code) => code === 'denied confirmation_required')).toHaveLength(73);
-    expect(codes.filter((code) => code === 'denied confirmation_mismatch')).toHaveLength(146);
-  });
-
-  it('accepts the name of the appliance only if the path has no name', async () => {
-    const { call, arrived } = await givenCounter();
-    let without = 0;
-
-    for (const [key, row] of destructive) {
-      const { method, path, request } = requestFor(row);
-      arrived.length = 0;
-
-      const answer = await call(method, `/appliances/lb-1${path}`, {
-        ...request,
-        headers: { ...request.headers, 'x-confirm': 'lb-1' },
-      });
-
-      const isNameless = !row.route.includes('{');
-      expect({ key, status: answer.status }).toEqual({ key, status: isNameless ? 200 : 412 });
-      expect(arrived.length > 0, key).toBe(isNameless);
-      if (isNameless) without += 1;
-    }
-    expect(without).toBe(9);
-  });
-
-  it('takes a name outside ASCII percent-encoded or as UTF-8, as the path has it', async () => {
-    const { call, arrived } = await givenCounter();
-    const path = '/certificates/gr%C3%BC%C3%9Fe%20%28neu%29.pem';
-
-    for (const confirm of ['gr%C3%BC%C3%9Fe%20(neu).pem', Buffer.from('grüße (neu).pem').toString('latin1')]) {
-      const answer = await call('DELETE', `/appliances/lb-1${path}`, { headers: { 'x-confirm': confirm } });
-
-      expect(answer.status, confirm).toBe(200);
-    }
-
-    expect(arrived).toEqual(Array.from({ length: 2 }, () => 'DELETE /certificates/gr%C3%BC%C3%9Fe%20(neu).pem'));
-  });
-
   it('is not required of a token with skip_confirmation, and of all others it is', async () => {
     const { token } = makeToken();
     const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'old-script', skipConfirmation: true }] });
@@ -341,17 +248,6 @@ describe('the confirmation of what cannot be undone', () => {
     expect(skipped.status).toBe(200);
     expect(asked.json).toMatchObject({ code: 'confirmation_required' });
     expect(arrived).toEqual(['DELETE /certificates/old.pem']);
-  });
-
-  it('cannot be replaced by force', async () => {
-    const { call, arrived } = await givenCounter();
-
-    const answer = await call('DELETE', '/appliances/lb-1/certificates/old.pem', {
-      headers: { 'x-force': 'true', 'x-reason': 'must go' },
-    });
-
-    expect(answer.json).toMatchObject({ status: 428, code: 'confirmation_required' });
-    expect(arrived).toEqual([]);
   });
 });
 
