@@ -82,7 +82,7 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, K
 }
 
 export interface ReadOptions {
-  /** Without it the limit of the configuration, or what the appliance itself may wait, if longer. */
+  /** Defaults to the configured limit, or to what the appliance itself may wait, if longer. */
   readonly limitMs?: number | undefined;
   /**
    * Receives what cannot be read in a reply, see decode.ts; without it, a reply that lacks a row or

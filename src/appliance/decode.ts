@@ -18,8 +18,9 @@ export interface Unreadable {
 export type OnUnreadable = (found: readonly Unreadable[]) => void;
 
 /**
- * Checks a parsed reply against its schema and coerces the appliance's types in place. What cannot
- * be read becomes null, a row without its name is left out, and `onUnreadable` receives both.
+ * Checks a parsed reply against its schema and coerces the appliance's types in place. A value
+ * that cannot be read becomes null, a row without its name is left out, and `onUnreadable` receives
+ * both.
  * Without it only numbers may be unreadable: what decides by a reply needs all of its rows and
  * words. The error names the first wrong field.
  */

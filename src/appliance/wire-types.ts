@@ -47,7 +47,8 @@ export const maxBackends = 1_000;
 
 /**
  * Creates a list that is read row by row: a row that means nothing is left out, and so are those
- * beyond the bound. Of rows with the same key, one remains, without the fields in which they differ.
+ * beyond the bound. One of several rows with the same key remains, without the fields in which
+ * they differ.
  */
 export function WireRows<Item extends TSchema>(item: Item, key: readonly string[], maxRows = defaultMaxRows) {
   return Type.Unsafe<Static<Item>[]>({ type: 'array', [rowsKeyword]: { item, key, maxRows } satisfies WireRowsSchema });

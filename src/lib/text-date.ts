@@ -3,7 +3,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const clock = String.raw`(?<hour>\d\d):(?<minute>\d\d)`;
 const offset = String.raw`(?<zone>GMT|UTC|UT|Z|[+-]\d\d:?\d\d)`;
 
-/** The forms in which a date is one instant. A form without a zone, or with 3/4 for a day, is none. */
+/** Forms of a date that name one instant: not one without a zone, or with 3/4 for a day. */
 const forms: readonly RegExp[] = [
   // Certificates of the appliance: `Nov  6 00:00:00 2025 GMT`.
   new RegExp(`^(?<name>[A-Z][a-z]{2}) +(?<day>\\d{1,2}) ${clock}:(?<second>\\d\\d) (?<year>\\d{4}) ${offset}$`),

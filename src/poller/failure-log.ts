@@ -29,7 +29,7 @@ export class FailureLog {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #failing = new Map<string, Trouble>();
-  /** What could not be read in the newest replies, by origin, where that is anything. */
+  /** Holds the values of the newest replies that could not be read, by origin. */
   readonly #unreadable = new Map<string, { readonly origin: Origin; readonly found: readonly UnreadableField[] }>();
   readonly #words = new Set<string>();
   readonly #dropped = new Set<DropReason>();
