@@ -31,7 +31,7 @@ for (const [suite, packages] of Object.entries(suites)) {
   const versions = ['prometheus', 'prometheus-alertmanager'].map((program) => firstLine(program, PATH));
   console.log(`\n== ${versions.join('; ')}`);
   timed('promtool check rules', 'promtool', ['check', 'rules', '--lint=all', ...globSync('alerts/*.rules.yml')], PATH);
-  timed('promtool test rules', 'promtool', ['test', 'rules', ...globSync('alerts/tests/*.test.yml')], PATH);
+  timed('promtool test rules', 'promtool', ['test', 'rules', ...globSync('alerts/tests/**/*.test.yml')], PATH);
   const projects = ['versions', 'integration', 'e2e'].map((name) => `--project=${name}`);
   timed('scrapes, rules, notifications', 'npx', ['vitest', 'run', ...projects, ...tests], PATH);
 }

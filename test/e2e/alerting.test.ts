@@ -150,8 +150,8 @@ describe.skipIf(missing)('from the appliance to the person on call', () => {
     const deleted = await admin('deleteActivationCertificate', '--confirm=lb-paris');
     expect(deleted.code, deleted.stderr).toBe(0);
     const { receiver } = await told('firing', 'ZlbApplianceDeactivated', { appliance: 'lb-paris' });
-    expect(receiver).toBe('page');
-    step('deleted: a page');
+    expect(receiver).toBe('tickets');
+    step('deleted: a ticket');
 
     const file = join(folder, 'activation.pem');
     writeFileSync(
