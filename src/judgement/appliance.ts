@@ -1,3 +1,4 @@
+import type { UnreadableField } from '../appliance/client.ts';
 import { counted, listed } from '../lib/text.ts';
 import { span } from '../lib/time.ts';
 import type {
@@ -165,6 +166,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
     ...(withoutFarms ? [withoutFarms] : []),
     ...(forbidden.length > 0 ? [notAllowed(appliance, forbidden)] : []),
     ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
+    ...status.collectors.flatMap(({ unreadable = [] }) => unreadable.map((each) => unreadableProblem(appliance, each))),
   ];
 }
 
@@ -183,7 +185,7 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
       sinceMs: reading?.failure?.sinceMs,
       title: `No farm of ${name} has a known state`,
       meaning: 'It answers and lists its farms, but says nothing about their state. Whether they serve is not known.',
-      alert: 'ZlbFarmStatusUnknown',
+      alert: 'ZlbFarmsUnknown',
     };
   // A deactivated appliance has a problem of its own; before the first run ended nothing failed.
   if (farms !== undefined || isDeactivated(status) || !reading || (reason === undefined && !reading.isStale))
@@ -196,6 +198,26 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
     title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
     meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}. Whether they serve is not known.${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
     alert: 'ZlbFarmsUnknown',
+  };
+}
+
+/** Names of the rows of lists: a row without its name is left out. */
+const rowNames = ['farmname', 'file', 'name', 'interface', 'id'];
+
+/** Returns the problem of values of a reply that cannot be read; all else of it is shown. */
+export function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnProblem {
+  const { endpoint, field, count, example } = unreadable;
+  const isRow = rowNames.includes(field);
+  const found = isRow
+    ? `${counted(count, 'row')} without a readable ${field}`
+    : `${counted(count, 'value')} of ${field}`;
+  const shown = isRow ? 'left out' : 'shown as unknown';
+  return {
+    about: 'appliance',
+    level: 'warning',
+    title: `Not all of ${endpoint} of ${appliance} can be read: ${found}`,
+    meaning: `Such as ${example}. What cannot be read is ${shown}, all else is read. Report it with the product and its version.`,
+    alert: 'ZlbCollectorStale',
   };
 }
 

@@ -39,6 +39,16 @@ export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): 
 function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProblem | undefined {
   const { name, state, sinceMs } = farm;
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
+  if (isHung(farm)) {
+    return {
+      about: 'farm',
+      labels: { farm: name },
+      level: 'critical',
+      title: `The proxy of farm ${name} does not answer`,
+      meaning: 'It did not answer its appliance in time: connections may hang. A restart is the repair.',
+      alert: 'ZlbFarmDown',
+    };
+  }
   switch (state) {
     case 'down':
       return {
@@ -75,6 +85,11 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
     default:
       return undefined;
   }
+}
+
+/** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
+function isHung({ isSilent, state }: Pick<FarmStatus, 'isSilent' | 'state'>): boolean {
+  return isSilent === true && state !== 'down';
 }
 
 function listener({ vip, vport }: FarmStatus): string {

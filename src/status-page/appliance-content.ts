@@ -105,9 +105,10 @@ ${own.length > 0 && panel('problems', 'What is wrong now', [problemList(own, now
 function repairOf(problems: readonly Problem[], appliance: string, farm: string, spoken: Spoken): Part {
   const alerts = problems.map(({ alert }) => alert);
   const isDown = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.endsWith('is down'));
+  const isSilent = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.startsWith('The proxy of'));
   const start = ['actOnFarm', `farmname=${farm}`, 'action=start', '--reason=ZlbFarmDown'];
-  const restart = ['restart-farm', `farm=${farm}`, '--reason=ZlbFarmNeedsRestart'];
-  const words = isDown ? start : alerts.includes('ZlbFarmNeedsRestart') ? restart : undefined;
+  const restart = ['restart-farm', `farm=${farm}`, `--reason=${isSilent ? 'ZlbFarmDown' : 'ZlbFarmNeedsRestart'}`];
+  const words = isDown ? start : isSilent || alerts.includes('ZlbFarmNeedsRestart') ? restart : undefined;
   if (!words) return false;
   if (!spoken)
     return html`<p class="note">The admin gateway is off: ${isDown ? 'start' : 'restart'} it in the web interface, LSLB &gt; Farms, after a look at the runbook.</p>`;

@@ -1,4 +1,4 @@
-import type { ApplianceClient, CallReport } from '../../appliance/client.ts';
+import type { ApplianceClient, CallReport, UnreadableField } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
@@ -10,7 +10,7 @@ import { type ApplianceSettings, type Settings, watchesFarm } from '../../config
 import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { applianceProblems } from '../../judgement/appliance.ts';
+import { applianceProblems, unreadableProblem } from '../../judgement/appliance.ts';
 import type { Problem } from '../../judgement/problem.ts';
 import { describeAppliance } from '../../poller/describe.ts';
 import { keyOf, type Origin, type Reading } from '../../poller/reading.ts';
@@ -72,7 +72,8 @@ export async function probeAppliance({ appliance, settings, stopped }: ProbePart
   const client = connectAppliance({ appliance, settings, onCall: (call) => void calls.push(call) });
   const newest = new Map<string, unknown>();
   const readings = new Map<string, Reading>();
-  const context = contextOf(client, appliance, newest, stopped);
+  const unreadable: UnreadableField[] = [];
+  const context = contextOf({ client, appliance, newest, unreadable, signal: stopped });
   const polled: string[] = [];
   const unsupported: string[] = [];
   const obstacles: Obstacle[] = [];
@@ -111,7 +112,12 @@ export async function probeAppliance({ appliance, settings, stopped }: ProbePart
   }
   failure ??= unprovenBy(calls, obstacles) ?? withoutFarms(obstacles);
   const { facts } = context;
-  const problems = failure ? [] : applianceProblems(statusOf(appliance, readings), Date.now());
+  const problems = failure
+    ? []
+    : [
+        ...applianceProblems(statusOf(appliance, readings), Date.now()),
+        ...unreadable.map((each) => ({ appliance: appliance.name, ...unreadableProblem(appliance.name, each) })),
+      ];
   return {
     failure,
     calls,
@@ -209,14 +215,23 @@ async function tryCollector(
   return covered.length;
 }
 
-function contextOf(
-  client: ApplianceClient,
-  appliance: ApplianceSettings,
-  newest: ReadonlyMap<string, unknown>,
-  signal: AbortSignal,
-): CollectContext {
+/** Adds values that cannot be read to `unreadable`. */
+function contextOf({
+  client,
+  appliance,
+  newest,
+  unreadable,
+  signal,
+}: {
+  readonly client: ApplianceClient;
+  readonly appliance: ApplianceSettings;
+  readonly newest: ReadonlyMap<string, unknown>;
+  readonly unreadable: UnreadableField[];
+  readonly signal: AbortSignal;
+}): CollectContext {
+  const onUnreadable = (found: readonly UnreadableField[]): void => void unreadable.push(...found);
   return {
-    read: (key, params) => client.read(key, params, signal),
+    read: (key, params) => client.read(key, params, signal, { onUnreadable }),
     get facts() {
       return applianceFacts(newest);
     },

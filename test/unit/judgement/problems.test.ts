@@ -30,6 +30,31 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', state })] })).toEqual([problem]);
   });
 
+  it.each([
+    ['critical', 'critical ZlbFarmDown: The proxy of farm shop does not answer'],
+    ['up', 'critical ZlbFarmDown: The proxy of farm shop does not answer'],
+    ['down', 'critical ZlbFarmDown: Farm shop is down'],
+  ])('is a silent proxy of a farm that is %s', (state, problem) => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', state, isSilent: true })] })).toEqual([problem]);
+  });
+
+  it('is a list of farms without any state', () => {
+    const farms = ['shop', 'db'].map((name) => farmStatus({ name, state: 'unknown' }));
+
+    expect(problemsOf({ farms })).toContain('critical ZlbFarmsUnknown: No farm of lb-1 has a known state');
+  });
+
+  it.each([
+    ['status', 1, 'Not all of /stats/farms of lb-1 can be read: 1 value of status'],
+    ['farmname', 2, 'Not all of /stats/farms of lb-1 can be read: 2 rows without a readable farmname'],
+  ])('is an unreadable %s in a reply', (field, count, title) => {
+    const unreadable = [{ endpoint: '/stats/farms', field, count, example: '{}' }];
+    const collectors = [collectorStatus({ name: 'farms', unreadable })];
+
+    expect(problemsOf({ collectors })).toEqual([`warning ZlbCollectorStale: ${title}`]);
+    expect(problemsOf({ collectors, up: false })).not.toContain(`warning ZlbCollectorStale: ${title}`);
+  });
+
   it('is not a farm in maintenance', () => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', state: 'maintenance' })] })).toEqual([]);
   });

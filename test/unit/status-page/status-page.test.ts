@@ -274,6 +274,17 @@ describe('a link', () => {
     expect(off).toContain('The admin gateway is off: start it in the web interface');
   });
 
+  it('shows the restart of a farm whose proxy does not answer', async () => {
+    const farms = [farmStatus({ name: 'shop', state: 'critical', isSilent: true })];
+    const page = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms })), {
+      adminUrl: 'http://127.0.0.1:9445',
+    });
+
+    expect(await textAt(page, '/?appliance=lb-1&farm=shop')).toContain(
+      '<code>zlb-exporter admin lb-1 restart-farm farm=shop --reason=ZlbFarmDown</code>',
+    );
+  });
+
   it('keeps a port in one piece, and names on an appliance what is not known', async () => {
     const farms = [farmStatus({ name: 'shop', vip: '2001:db8::20', vport: '40669', backends: undefined })];
     const text = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms }))), '/?appliance=lb-1');
