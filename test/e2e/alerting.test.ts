@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createActivationCertificate } from '../../simulator/replies/activation.ts';
 import { expiringWorld } from '../../simulator/scenes/expiring.ts';
 import type { World } from '../../simulator/world.ts';
-import { certificate } from '../../simulator/world-parts.ts';
+import { certificate, httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
 import { givenAlerting } from '../support/given-alerting.ts';
 import { isThere } from '../support/programs.ts';
 import { makeMaterial } from '../support/tls-server.ts';
@@ -141,6 +141,37 @@ describe.skipIf(missing)('from the appliance to the person on call', () => {
     step('both come back: both resolved');
     print();
   }, 240_000);
+
+  it('a proxy that hangs is one page, and resolved after the restart of its farm through the gateway', async () => {
+    const world = healthyWorld();
+    const services = [service('main', { backends: [httpBackend(0, '10.50.0.21', 80)] })];
+    world.farms.set('blog', httpFarm({ name: 'blog', vip: '192.0.2.51', vport: '80', services }));
+    const { prometheus, told, pages, admin } = await givenAlerting(world, { maxStale: '3m' });
+    const { step, print } = stopwatch('proxy that hangs');
+    const shows = (series: string, count: number) =>
+      until(
+        () => prometheus.query(`${series} == 1`).catch(() => []),
+        (seen) => seen.length === count,
+        180_000,
+      );
+    await shows('zlb_farm_status{status="up"}', 2);
+    step('seen up');
+
+    portalOf(world).runState = 'hung';
+    const page = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'critical' });
+    expect(page.annotations['description']).toContain('its proxy does not answer the appliance. First: restart it.');
+    step('its proxy hangs: a page');
+    await shows('zlb_farm_status{farm="portal",status="critical"}', 1);
+    step('the appliance has given up on it');
+
+    const restarted = await admin('restart-farm', 'farm=portal');
+    expect(restarted.code, restarted.stderr).toBe(0);
+    step('restarted through the gateway');
+    await told('resolved', 'ZlbFarmDown', { farm: 'portal' });
+    step('resolved');
+    expect(pages()).toEqual(['firing ZlbFarmDown portal', 'resolved ZlbFarmDown portal']);
+    print();
+  }, 400_000);
 
   it('a deleted activation certificate is notified, and resolved after an installation through the gateway', async () => {
     const world = healthyWorld();

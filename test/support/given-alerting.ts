@@ -47,16 +47,16 @@ function shipped(file: string): string {
  * The whole chain from a simulated appliance to a receiver of notifications, every link a process
  * of its own but the first and the last: exporter, Prometheus with the shipped rules, Alertmanager
  * with the shipped routes and inhibitions. Times are shortened, expressions and thresholds are not.
- * With `farmsListen` the collector vip is on: it connects to the farms each minute.
+ * Readings are dropped at the age of `maxStale`.
  */
-export async function givenAlerting(world: World, { farmsListen = false } = {}) {
+export async function givenAlerting(world: World, { maxStale = '5s' } = {}) {
   const folder = givenFolder();
   const apiKey = 'key-of-the-appliance';
-  const appliance = await startSimulatedAppliance({ world, apiKey, farmsListen });
+  const appliance = await startSimulatedAppliance({ world, apiKey });
   onTestFinished(() => appliance.close());
   const { token, sha256 } = makeToken();
   const configFile = join(folder, 'zlb.yml');
-  writeFileSync(configFile, configuration({ appliance, apiKey, sha256, folder }));
+  writeFileSync(configFile, configuration({ appliance, apiKey, sha256, folder, maxStale }));
   const address = `127.0.0.1:${await freePort()}`;
   let exporter = await startAdminExporter(configFile, address);
 
@@ -88,6 +88,14 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] 
         .map(({ status, annotations }) => ({ status, receiver, annotations, receivedAt })),
     );
 
+  /** Every page in its order, as a line. */
+  const pages = () =>
+    deliveries()
+      .filter(({ receiver }) => receiver === 'page')
+      .flatMap(({ alerts }) =>
+        alerts.map(({ status, labels }) => `${status} ${labels['alertname']} ${labels['farm']}`),
+      );
+
   /**
    * A line for each alert of each notification, for who has to find out why another did not come.
    */
@@ -101,6 +109,7 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] 
     alertmanager,
     prometheus,
     heard,
+    pages,
     folder,
     /** Waits until the last word of Alertmanager on an alert is this one. */
     async told(
@@ -133,12 +142,11 @@ interface Configured {
   readonly apiKey: string;
   readonly sha256: string;
   readonly folder: string;
+  readonly maxStale: string;
 }
 
-/**
- * Returns a configuration that reads everything every second, and evicts after a few. JSON is YAML.
- */
-function configuration({ appliance, apiKey, sha256, folder }: Configured): string {
+/** Returns a configuration that reads everything every second. JSON is YAML. */
+function configuration({ appliance, apiKey, sha256, folder, maxStale }: Configured): string {
   return JSON.stringify({
     appliances: [
       {
@@ -146,18 +154,17 @@ function configuration({ appliance, apiKey, sha256, folder }: Configured): strin
         url: appliance.url,
         api_key: apiKey,
         tls: { fingerprint_sha256: appliance.fingerprintSha256 },
-        vip: { connect_to: appliance.farms?.addresses ?? {}, networks: ['192.0.2.0/24', '127.0.0.1'] },
       },
     ],
     collectors: {
       ...Object.fromEntries(
         [...collectorDefaults.keys()].map((name) => [
           name,
-          { enabled: true, schedule: '* * * * * *', max_stale: name === 'certificates' ? '24h' : '5s' },
+          { enabled: true, schedule: '* * * * * *', max_stale: name === 'certificates' ? '24h' : maxStale },
         ]),
       ),
-      // It connects to farms, and not each second.
-      vip: { enabled: appliance.farms !== undefined },
+      // It connects to farms, and none of them listens.
+      vip: { enabled: false },
     },
     polling: { max_busy_ratio: 1, jitter: '0%' },
     admin: {
