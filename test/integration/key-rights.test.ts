@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { untilAllRead } from '../support/all-read.ts';
 import { until } from '../support/until.ts';
 import { apiKey, givenReloadable } from './reload/given-reloadable.ts';
 
@@ -53,6 +54,7 @@ async function everything(prepare: (appliance: SimulatedAppliance) => void) {
     return { appliances: [entry('lb-1')] };
   });
   const farmsWereTried = (text: string): boolean => /zlb_collector_success\{[^}]*collector="farms"[^}]*\} /.test(text);
+  await untilAllRead(given.daemon.url);
   const metrics = await until(() => given.page(), farmsWereTried);
   const key = join(folder, 'given.key');
   await writeFile(key, apiKey, { mode: 0o600 });

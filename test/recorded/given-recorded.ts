@@ -8,7 +8,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { givenFolder } from '../support/folder.ts';
 import { startReplayServer } from '../support/replay-server.ts';
-import { until } from '../support/until.ts';
+import { untilAllRead } from '../support/all-read.ts';
 
 /**
  * Once a year: after its first run a collector rests, so that a page depends on the recordings and
@@ -65,11 +65,7 @@ export async function givenRecordedExporter(
     random: () => 0.5,
   });
   onTestFinished(() => daemon.close());
-  await until(
-    async () => (await fetch(`${daemon.url}/-/ready`)).status,
-    (status) => status === 200,
-    20_000,
-  );
+  await untilAllRead(daemon.url);
 
   return {
     daemon,

@@ -4,6 +4,7 @@ import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
+import { untilAllRead } from '../../support/all-read.ts';
 import { until } from '../../support/until.ts';
 
 const dayMs = 86_400_000;
@@ -18,10 +19,7 @@ async function given(
   { world = busyWorld(), timeoutMs = 5_000 }: { world?: World; timeoutMs?: number } = {},
 ) {
   const gateway = await givenGateway({ 'lb-1': world }, { polls, admin: { timeoutMs } });
-  await until(
-    async () => (await fetch(`${gateway.metricsUrl}/-/ready`)).status,
-    (status) => status === 200,
-  );
+  await untilAllRead(gateway.metricsUrl);
   await until(
     () => gateway.appliance.inFlight,
     (inFlight) => inFlight === 0,
