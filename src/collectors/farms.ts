@@ -120,7 +120,6 @@ async function readAtOnce(
   before: FarmList | undefined,
 ): Promise<FarmList | ApplianceError> {
   const usualMs = before?.usualMs;
-  const limitMs = usualMs === undefined ? longestListMs : Math.min(Math.max(4 * usualMs, suspectMs), longestListMs);
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
@@ -128,7 +127,7 @@ async function readAtOnce(
   try {
     const work = usualMs === undefined ? {} : { workMs: Math.max(1_000, 2 * usualMs) };
     const listed = await orIfMissing(
-      async () => (await read('listFarmStats', {}, { limitMs, took, ...work })).farms.map(toFarm),
+      async () => (await read('listFarmStats', {}, { took, ...work })).farms.map(toFarm),
       async () => (await read('listFarms', {})).params.map(toFarm),
     );
     const isSuspect = usualMs === undefined && tookMs >= hungMs;

@@ -84,7 +84,7 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   if (isDeactivated(status)) {
     return {
       about: 'activation',
-      level: 'warning',
+      level: 'critical',
       title: `${appliance} is deactivated`,
       meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
       alert: 'ZlbApplianceDeactivated',

@@ -59,6 +59,7 @@ export class AppliancePoller {
       onRecovered: () => this.#runMissed(),
       maxConcurrent: polling.maxConcurrentPerAppliance,
       maxBusyRatio: polling.maxBusyRatio,
+      timeoutMs: polling.timeoutMs,
       opensAtMs: state.opensAtMs,
       now: state.age,
     });

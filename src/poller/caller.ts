@@ -141,6 +141,8 @@ export interface CallerParts {
   readonly onRecovered: () => void;
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
+  /** The time limit of a call that waits for nobody. */
+  readonly timeoutMs: number;
   /** `opensAtMs` of the caller that this one replaces. */
   readonly opensAtMs?: number | undefined;
   readonly log: Logger;
@@ -162,7 +164,7 @@ const rememberMissingForMs = 600_000;
 /** The time limit of a probe, which every appliance answers in a second. */
 const probeLimitMs = 4_000;
 /** The least time limit of a call that waits for proxies. */
-const leastLimitMs = 6_000;
+const leastLimitMs = 7_000;
 /** The least time between two probes. */
 const betweenProbesMs = 2_000;
 
@@ -194,9 +196,10 @@ export class Caller {
     this.#client = parts.connect((report) => this.#onCall(report));
   }
 
-  /** Returns false while the breaker refuses all calls but its probes. */
+  /** Returns false while the breaker would refuse even a probe. */
   get wouldAdmit(): boolean {
-    return this.#breaker.state === 'closed';
+    const { state, waitMs } = this.#breaker;
+    return state === 'closed' || (state === 'open' && waitMs === 0);
   }
 
   /**
@@ -268,7 +271,9 @@ export class Caller {
     params: Params<Key>,
     { limitMs, workMs = Number.POSITIVE_INFINITY, took }: ReadOptions,
   ): Promise<ReplyOf<Key>> {
-    const reason = run.skipReason() ?? (this.wouldAdmit ? undefined : 'breaker_open');
+    // The first call after the wait is the cheapest one, and decides for all others.
+    if (this.#breaker.state !== 'closed' && !run.skipReason()) await this.#askForSign();
+    const reason = run.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
     const startedAt = steadyNow();
     let isUnanswered = false;
@@ -299,7 +304,7 @@ export class Caller {
   /** Returns a limit for a call that waits for proxies, once it is known how long it takes. */
   #usualLimitMs(key: ReadKey): number | undefined {
     const usualMs = this.#usualMs.get(key);
-    return usualMs === undefined ? undefined : Math.max(4 * usualMs, leastLimitMs);
+    return usualMs === undefined ? undefined : Math.max(8 * usualMs, Math.min(leastLimitMs, this.#parts.timeoutMs));
   }
 
   #onCall(report: CallReport): void {

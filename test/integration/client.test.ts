@@ -103,10 +103,7 @@ describe('the key', () => {
       'a 200 that is an error',
       (echo: string) => ({ status: 200, body: JSON.stringify({ error: 'true', message: echo }) }),
     ],
-    [
-      'a field of the wrong kind',
-      (echo: string) => ({ status: 200, body: JSON.stringify({ params: { connections: echo } }) }),
-    ],
+    ['a field of the wrong kind', (echo: string) => ({ status: 200, body: JSON.stringify([echo]) })],
     ['a body that is no JSON', (echo: string) => ({ status: 200, body: echo })],
   ])('is not in an error if the appliance echoes it in %s', async (_, echo) => {
     const server = await startHttpsServer((response, request) => {
@@ -475,9 +472,9 @@ describe('a failure on the network', () => {
     },
     {
       name: 'JSON of another structure',
-      trouble: (response) => answerJson(response, '{"params":{"connections":true}}'),
+      trouble: (response) => answerJson(response, '{"params":[]}'),
       reason: 'malformed',
-      says: /\/params\/connections must be a number/,
+      says: /\/params must be/,
       drops: false,
     },
     {

@@ -27,6 +27,8 @@ const faults: readonly (readonly [what: string, Fault, FailureReason])[] = [
   ['the certificate is another and expired', { kind: 'expired_tls' }, 'tls'],
   ['it redirects elsewhere', { kind: 'redirect', location: 'https://198.51.100.1/' }, 'malformed'],
 ];
+/** Failures that say that nothing answers, or that no answer is for us. */
+const silences: readonly FailureReason[] = ['connect', 'timeout', 'tls', 'unauthorized'];
 /** Faults whose answer still proves that the key is good. */
 const faultsAfterTheKey: typeof faults = [
   ['the status is 400', { kind: 'status', status: 400 }, 'bad_request'],
@@ -53,7 +55,7 @@ describe('/metrics during a fault, and its recovery', () => {
     expect(valueOf(during, 'zlb_collector_errors_total', { collector: 'farms', reason })).toBe(1);
     expect(valueOf(during, 'zlb_collector_success', { collector: 'certificates' }), 'another collector').toBe(1);
     expect(stateOf(during, 'zlb_farm_status', { farm: 'webshop' }), 'still within max_stale').toBe('problem');
-    expect(valueOf(during, 'zlb_up')).toBe(1);
+    expect(valueOf(during, 'zlb_up'), 'about now').toBe(silences.includes(reason) ? 0 : 1);
 
     pass(4 * minuteMs);
     const later = await page();
@@ -68,8 +70,11 @@ describe('/metrics during a fault, and its recovery', () => {
     expect(valueOf(await page(), 'zlb_up')).toBe(authenticated ? 1 : 0);
 
     appliance.heal();
-    pass(3 * minuteMs);
-    await poll('farms');
+    // The first one may be a last failure of the closed port; the next probe is due in ten seconds.
+    for (const waitMs of [3 * minuteMs, minuteMs]) {
+      pass(waitMs);
+      await poll('farms');
+    }
     const after = await page();
     expect(valueOf(after, 'zlb_up')).toBe(1);
     expect(valueOf(after, 'zlb_collector_success', { collector: 'farms' })).toBe(1);

@@ -47,7 +47,7 @@ it('shows the backends of a stopped farm as unknown, never as up', async () => {
   );
 });
 
-it('shows an unknown status word as unknown, and logs it once', async () => {
+it('shows the number -1 as an unknown state, which is no news for the log', async () => {
   const { world, poll, page, logged } = await givenAppliance(recordedWorld(), { runs: ['farms'] });
 
   const farm = world.farms.get('webshop');
@@ -56,7 +56,7 @@ it('shows an unknown status word as unknown, and logs it once', async () => {
   await poll('farms');
 
   expect(stateOf(await page(), 'zlb_farm_status', { farm: 'webshop' })).toBe('unknown');
-  expect(logged.filter(({ msg }) => String(msg).startsWith('status not known'))).toHaveLength(1);
+  expect(logged.filter(({ msg }) => String(msg).startsWith('status not known'))).toEqual([]);
 });
 
 it('leaves a collector out if the edition lacks its route, until the version changes', async () => {

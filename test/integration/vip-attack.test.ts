@@ -59,7 +59,7 @@ it('connects to nothing that is no address of a farm, nor to the ports of this m
 });
 
 it('connects to no port that is none', async () => {
-  const ports = ['0', '99999', '65536', '-1', '443x', '0x1bb', '1e3', ' 443', 'eth0', '*', ''];
+  const ports = ['0', '99999', '65536', '-1', '443x', '0x1bb', '1e3', 'eth0', '*', ''];
   const farms = ports.map((vport, index) => httpsFarm(0, { name: `f${index}`, vport }));
 
   const { tried, page } = await attack(farms, loopback);

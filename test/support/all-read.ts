@@ -16,7 +16,9 @@ export async function untilAllRead(url: string): Promise<void> {
     async () => ((await (await fetch(`${url}/api/status`)).json()) as Status).appliances,
     (appliances) =>
       appliances.every(({ collectors }) =>
-        collectors.every(({ ok, isSupported, failure }) => typeof ok === 'boolean' || !isSupported || failure !== undefined),
+        collectors.every(
+          ({ ok, isSupported, failure }) => typeof ok === 'boolean' || !isSupported || failure !== undefined,
+        ),
       ),
     20_000,
   );

@@ -89,10 +89,10 @@ export function createTestPoller(
       });
       return {
         ...client,
-        async read(key, params, signal) {
+        async read(key, params, signal, options) {
           outstanding += 1;
           try {
-            return await client.read(key, params, signal);
+            return await client.read(key, params, signal, options);
           } finally {
             outstanding -= 1;
           }

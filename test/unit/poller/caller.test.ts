@@ -35,6 +35,7 @@ function given() {
     },
     maxConcurrent: 1,
     maxBusyRatio: 1,
+    timeoutMs: 20_000,
     log,
     now: () => clock.ms,
   });
