@@ -59,6 +59,9 @@ export class Runner {
     names: new Set(),
   };
 
+  /** Readings of farms that were refused after they were read. */
+  readonly #refusedSince = new WeakSet<object>();
+
   constructor(parts: RunnerParts) {
     this.#parts = parts;
   }
@@ -137,10 +140,27 @@ export class Runner {
       origin: { collector: job.collector.name, farm: farm.name },
       maxWaitMs,
       work: async (context) => {
-        const data = await collectFarm(farm, context);
-        return this.#isListed(farm) ? data : undefined;
+        try {
+          const data = await collectFarm(farm, context);
+          return this.#isListed(farm) ? data : undefined;
+        } catch (error) {
+          if (this.#mayBeDeleted(job, farm, error)) return undefined;
+          throw error;
+        }
       },
     });
+  }
+
+  /**
+   * Returns true for the first refusal of a farm that was read before: it is being deleted, or the
+   * next round meets the refusal again.
+   */
+  #mayBeDeleted({ collector }: Job, { name }: FarmFact, error: unknown): boolean {
+    if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
+    const reading: unknown = this.#parts.results.newest<unknown>(collector, name);
+    if (typeof reading !== 'object' || reading === null || this.#refusedSince.has(reading)) return false;
+    this.#refusedSince.add(reading);
+    return true;
   }
 
   /**

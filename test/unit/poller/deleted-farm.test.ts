@@ -1,0 +1,37 @@
+import { expect, it, vi } from 'vitest';
+import { seriesOf, valueOf } from '../../support/samples.ts';
+import { answering, givenPoller } from './given-poller.ts';
+
+it.each(['bad_request', 'not_found'] as const)(
+  'counts no failure for a farm that is refused once while it is deleted, but one that goes on: %s',
+  async (fails) => {
+    let isRefused = false;
+    let refusals = 0;
+    async function untilRefused(count: number) {
+      while (refusals < count) await vi.advanceTimersByTimeAsync(1_000);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    const { poller, page, lines } = givenPoller({
+      names: ['farms', 'backends'],
+      answer(key, { farmname }) {
+        if (!isRefused || key !== 'readFarmStats' || farmname !== 'db') return answering()(key);
+        refusals += 1;
+        return { fails };
+      },
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(90_000);
+    const warnings = () => lines.filter(({ msg }) => msg === 'poll failed');
+    const errors = async () => seriesOf(await page(), 'zlb_collector_errors_total', { collector: 'backends' });
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'backends' })).toBe(1);
+
+    isRefused = true;
+    await untilRefused(1);
+    expect(warnings()).toEqual([]);
+    expect((await errors()).filter((line) => !line.endsWith(' 0'))).toEqual([]);
+
+    await untilRefused(2);
+    expect(warnings()).toMatchObject([{ reason: fails, farm: 'db' }]);
+    expect((await errors()).filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
+  },
+);
