@@ -73,7 +73,7 @@ export type DryRunPlan = Readonly<Static<typeof DryRunSchema>>;
 
 /** A permitted call in its slot. */
 export interface Planning {
-  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason'> & {
+  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason' | 'planning'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
   };
   readonly call: OperationCall;
@@ -90,7 +90,7 @@ export interface Planning {
 export async function planCall(planning: Planning): Promise<DryRunPlan> {
   const { request, call, body, reach, approval } = planning;
   const { key, row, method } = call.operation;
-  const findings = await inspectCall(call, body?.fields ?? {}, reach.read);
+  const findings = await inspectCall(call, body?.fields ?? {}, reach.read, request.planning);
   const validation = await validate(planning);
   const current = method === 'GET' ? null : await currentObject(planning);
   const expected = confirmationOf(call, request.appliance);
@@ -117,11 +117,12 @@ export async function planCall(planning: Planning): Promise<DryRunPlan> {
   };
 }
 
-async function validate({ call, body, reach, frozen }: Planning): Promise<Validation> {
+async function validate({ request, call, body, reach, frozen }: Planning): Promise<Validation> {
   const { row, method } = call.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
   if (row.body === 'none') return unchecked('The operation takes no body.');
   if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
+  if (request.planning) return unchecked('A plan does not show the parameters.');
   if (frozen)
     return unchecked(
       `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Secret } from '../lib/secret.ts';
-import type { Overridden } from './guards/guard.ts';
+import type { Answers, Overridden } from './guards/guard.ts';
 import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
 import type { RequestBody, UnreadBody } from './request-body.ts';
@@ -33,6 +33,11 @@ export interface AdminRequest extends UnreadBody {
   readonly breakGlass: boolean;
   /** Set only for a call of an approved change request. */
   readonly approved?: ApprovedPlan;
+  /**
+   * Set only for the dry runs of one plan, which share what they read. A plan does not show the
+   * parameters of a call, so the appliance is not asked for them.
+   */
+  readonly planning?: Answers;
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;

@@ -38,6 +38,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
   const { calls } = context;
   const { name } = before;
   const withinMs = context.waitMs ?? defaultWaitMs;
+  let after = before;
   const write = { key: 'actOnFarm', params: { farmname: name }, content: jsonContent({ action: 'restart' }) } as const;
   return [
     {
@@ -55,7 +56,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
     {
       title: `Wait until it is up${before.status === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
       async run() {
-        const after = await waitUntil(context, {
+        after = await waitUntil(context, {
           read: () => readState(context, name),
           isDone: (seen) => isAsGood(seen, before),
           describe: (seen) => `it is ${summary(seen)}`,
@@ -67,8 +68,8 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
     },
     {
       title: 'Compare before and after',
+      // The last reading of the wait is a moment old.
       async run() {
-        const after = await readState(context, name);
         const moved = after.address === before.address ? '' : `, and moved from ${before.address} to ${after.address}`;
         return `Before: ${summary(before)}. After: ${summary(after)}${moved}.`;
       },

@@ -4,6 +4,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { maxValuesOf } from '../appliance/reply-bounds.ts';
 import { confirmationOf } from '../gateway/confirmation.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { type Answers, questionOf } from '../gateway/guards/guard.ts';
 import type { Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
 import { AdminProblem, upstreamProblem } from '../gateway/problem.ts';
@@ -34,6 +35,7 @@ export function createInProcessCalls(
   caller: Caller,
   onSending: () => void = () => undefined,
 ): Calls {
+  const answers: Answers = new Map();
   const send: SendCall = async (call, content, { reason, force = false, dryRun = false }) => {
     const request: AdminRequest = {
       ...caller,
@@ -47,6 +49,7 @@ export function createInProcessCalls(
       confirm: confirmationOf(call, appliance)[0],
       reason,
       dryRun,
+      ...(dryRun && { planning: answers }),
       force,
       breakGlass: false,
       onCall: () => undefined,
@@ -62,7 +65,16 @@ export function createInProcessCalls(
       throw isKnown ? toAdminError(upstreamProblem(error, appliance, false), caller.id) : error;
     }
   };
-  return createCalls(operations, appliance, send, (row) => maxValuesOf(row.maxValues, maxAnswerBytes));
+  const calls = createCalls(operations, appliance, send, (row) => maxValuesOf(row.maxValues, maxAnswerBytes));
+  return {
+    ...calls,
+    async read(key, params) {
+      const reply = await calls.read(key, params);
+      // Read with the rights of the caller; the guards of the dry runs need not read it again.
+      answers.set(questionOf(key, params), Promise.resolve(reply));
+      return reply;
+    },
+  };
 }
 
 function toAdminError({ title, message, remedy, code, status }: AdminProblem, requestId: string): AdminError {

@@ -19,13 +19,21 @@ export type Trap = Omit<GuardFinding, 'guard'>;
 /** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
 export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
 
+/** The replies that were read, by question. A change makes all of them old. */
+export type Answers = Map<string, Promise<unknown>>;
+
+/** Returns the text that is the same for the same read. */
+export function questionOf(key: ReadKey, params: Readonly<Record<string, string>>): string {
+  return `${key} ${JSON.stringify(params)}`;
+}
+
 export interface GuardContext {
   readonly operation: EndpointKey;
   /** The decoded values of the path's placeholders. */
   readonly params: Readonly<Record<string, string>>;
   /** The JSON body; empty when there is none. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The same read is made once per request. */
+  /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
 }
 

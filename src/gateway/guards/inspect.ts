@@ -1,7 +1,7 @@
 import { ApplianceError } from '../../appliance/errors.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../operation.ts';
-import type { GuardFinding, Guard, GuardContext, GuardRead } from './guard.ts';
+import { type Answers, type GuardFinding, type Guard, type GuardContext, type GuardRead, questionOf } from './guard.ts';
 import { applianceGuards } from './appliance.ts';
 import { backendGuards } from './backends.ts';
 import { farmGuards } from './farms.ts';
@@ -17,8 +17,9 @@ export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
   read: GuardRead,
+  answers: Answers = new Map(),
 ): Promise<readonly GuardFinding[]> {
-  const context = { operation: operation.key, params, body, read: readOnce(read) };
+  const context = { operation: operation.key, params, body, read: readOnce(read, answers) };
   const findings: GuardFinding[] = [];
   for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
     const finding = await inspected(guard, context);
@@ -49,12 +50,11 @@ async function inspected(guard: Guard, context: GuardContext): Promise<GuardFind
 }
 
 /** Makes the same read once, whatever its result. */
-function readOnce(read: GuardRead): GuardRead {
-  const asked = new Map<string, Promise<unknown>>();
+function readOnce(read: GuardRead, answers: Answers): GuardRead {
   return (key, params) => {
-    const question = `${key} ${JSON.stringify(params)}`;
-    const answer = asked.get(question) ?? read(key, params);
-    asked.set(question, answer);
+    const question = questionOf(key, params);
+    const answer = answers.get(question) ?? read(key, params);
+    answers.set(question, answer);
     return answer as ReturnType<typeof read<typeof key>>;
   };
 }

@@ -51,6 +51,32 @@ describe('a firing alert', () => {
     });
   });
 
+  it('costs 26 calls to the appliance and 8 audit records, from the alert to the restarted farm', async () => {
+    const { tell, alert, shown, approve, ended, appliance, call } = await givenAlertmanager();
+    const asked = () => appliance.requests.map(({ method, path }) => `${method} ${path}`);
+    const certificates = ['GET /farms/shop', 'GET /certificates'];
+    const guards = ['GET /farms/modules/summary', 'GET /farms/shop/status', 'GET /interfaces', ...certificates];
+    const planned = ['GET /farms', 'GET /stats/farms/shop', ...guards, 'GET /farms/shop'];
+
+    await tell([alert(needsRestart)]);
+    const [proposal] = await shown(1);
+    const forProposal = asked();
+    await approve('bob', proposal!.id);
+    await ended(proposal!.id);
+
+    expect(forProposal).toEqual(['GET /system/version', ...planned]);
+    expect(asked().slice(forProposal.length)).toEqual([
+      ...planned,
+      // Once more right before the change: the appliance may have changed since it was planned.
+      ...guards.toSpliced(2, 0, 'GET /farms'),
+      'PUT /farms/shop/actions',
+      'GET /farms',
+      'GET /stats/farms/shop',
+    ]);
+    const { records } = (await call('root', 'GET', '/audit')).json as { records: readonly { request: string }[] };
+    expect(records.filter(({ request }) => request === proposal!.id)).toHaveLength(8);
+  });
+
   it('is one proposal, however often and by however many senders it arrives', async () => {
     const { tell, alert, shown, all, approve, ended } = await givenAlertmanager();
 
