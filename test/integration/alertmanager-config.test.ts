@@ -106,6 +106,7 @@ describe.skipIf(!hasAlertmanager)('the routes of alertmanager.example.yml', () =
 it.skipIf(!isThere('amtool')).each([
   ['repairs,page', 'alertname=ZlbFarmDown severity=critical site=lyon appliance=lb-1 farm=shop'],
   ['repairs,page-paris', 'alertname=ZlbFarmDown severity=critical site=paris appliance=lb-1 farm=shop'],
+  ['repairs,page-paris', 'alertname=ZlbFarmDown severity=critical site=paris appliance=lb-1'],
   ['page', 'alertname=ZlbApplianceDown severity=critical site=lyon appliance=lb-1'],
   ['page-paris', 'alertname=ZlbApplianceDown severity=critical site=paris appliance=lb-1'],
   ['page', 'alertname=ZlbExporterDown severity=critical instance=lb-1 exporter=a:9444'],
