@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Mood } from './appliance-worlds.ts';
 
-/** The pages that Prometheus scrapes: `/probe?target=NAME` for an appliance, and the exporter's own. */
+/** The pages of the appliances, at `/probe?target=NAME`, and that of the exporter. */
 export interface FleetPages {
   /** `host:port`. */
   readonly address: string;
@@ -58,7 +58,7 @@ function courseOf(series: string, value: string, mood: Mood, startSeconds: numbe
   return () => value;
 }
 
-/** What a rule records of a series, from when on, and how often. */
+/** Recordings of a series: their first time and their step. */
 const recordings: readonly {
   readonly of: RegExp;
   readonly as: string;
