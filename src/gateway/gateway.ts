@@ -265,7 +265,7 @@ async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Pro
   const { risk } = call.operation.row;
   return await inQueue(gateway, request, { kind: 'read', signal: request.signal }, async ({ reach }) => {
     // The dry run of a change asks the appliance for parameters with a method other than GET, so it
-    // is audited first.
+    // is audited first; one for a plan does not ask, and is audited too.
     if (risk !== 'read') await recorder.record(subjectOf(permitted), { event: 'dry_run' });
     const plan = await planCall({
       ...permitted,
