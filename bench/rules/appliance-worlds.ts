@@ -12,7 +12,7 @@ import type { BackendState, Farm } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 
 /** The size of one appliance. Every two farms share an address. */
-export const size = { farms: 50, httpsFarms: 30, backends: 10, certificates: 40, cards: 2, addresses: 25, vpns: 4 };
+const size = { farms: 50, httpsFarms: 30, backends: 10, certificates: 40, cards: 2, addresses: 25, vpns: 4 };
 
 /** `usual`: nearly all is well. `bad`: nothing is. */
 export type Mood = 'usual' | 'bad';
