@@ -226,7 +226,7 @@ describe('the check of an appliance', () => {
     ['has not answered yet', { up: undefined }, 'UNKNOWN: lb-1 has not answered since the exporter was started'],
     ['does not answer', { up: false }, 'WARNING'],
     ['may read no farm', { farms: undefined, collectors: [forbidden] }, 'CRITICAL'],
-    ['is deactivated', { deactivated: true, farms: undefined }, 'WARNING'],
+    ['is deactivated', { deactivated: true, farms: undefined }, 'CRITICAL'],
     ['has just stopped answering', { breaker: 'open' }, 'WARNING'],
     [
       'is read too late',
