@@ -92,7 +92,7 @@ export const farms = defineCollector<FarmList>({
     ofList.gauge(
       'zlb_farms_with_state',
       'Farms whose state was read and is not too old; 0 while no list can be read (GET /stats/farms, else GET /farms).',
-      (list) => list.farms.length,
+      (list) => list.farms.filter(({ state }) => state !== 'unknown').length,
     ),
     // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
     // left out.
@@ -107,8 +107,6 @@ export const farms = defineCollector<FarmList>({
 // `collect` looks at the reading before, which is of this collector.
 const collector: Collector<FarmList> = farms;
 
-/** From this time on, a list of statistics that usually takes less waits for a proxy. */
-const suspectMs = 8_000;
 /** The longest list of statistics: the appliance's web server ends a request then. */
 const longestListMs = 60_000;
 /** Failures that a proxy which hangs can cause, or that concern the list of statistics alone. */

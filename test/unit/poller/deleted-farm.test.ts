@@ -6,16 +6,16 @@ it.each(['bad_request', 'not_found'] as const)(
   'counts no failure for a farm that is refused once while it is deleted, but one that goes on: %s',
   async (fails) => {
     let isRefused = false;
-    let refusals = 0;
-    async function untilRefused(count: number) {
-      while (refusals < count) await vi.advanceTimersByTimeAsync(1_000);
+    const seen = { refusals: 0 };
+    async function untilRefused(times: number) {
+      for (const until = times; seen.refusals < until; ) await vi.advanceTimersByTimeAsync(1_000);
       await vi.advanceTimersByTimeAsync(1_000);
     }
     const { poller, page, lines } = givenPoller({
       names: ['farms', 'backends'],
       answer(key, { farmname }) {
         if (!isRefused || key !== 'readFarmStats' || farmname !== 'db') return answering()(key);
-        refusals += 1;
+        seen.refusals += 1;
         return { fails };
       },
     });
