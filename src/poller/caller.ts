@@ -254,7 +254,9 @@ export class Caller {
     if (!this.#breaker.admit()) return false;
     const answered = this.#breaker.sent();
     try {
-      await this.#client.read('readSystemVersion', {}, this.#closing.signal, { limitMs: probeLimitMs });
+      await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
+        limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
+      });
       return true;
     } catch {
       return this.#breaker.isAnswering;

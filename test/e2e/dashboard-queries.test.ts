@@ -23,7 +23,8 @@ const empty: Readonly<Record<string, string>> = {
 
 const boards = readBoards();
 /** Alerts that fire at once. */
-const rules = shippedText.replaceAll(/^( +for:) .*$/gm, '$1 0s');
+/** All groups as often as the scrape, and no alert waits. */
+const rules = shippedText.replaceAll(/^( +for:) .*$/gm, '$1 0s').replaceAll(/^( +interval:) .*$/gm, '$1 1s');
 
 describe.skipIf(!isThere('prometheus'))('every query of every board on a real Prometheus', () => {
   it('is understood and gives data, or is on the list of those that are empty in this scene', async () => {
