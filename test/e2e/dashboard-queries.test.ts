@@ -5,6 +5,7 @@ import { givenPrometheus } from '../support/monitoring.ts';
 import { type StartedProcess, startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { shippedText } from '../support/shipped-rules.ts';
+import { untilAllRead } from '../support/all-read.ts';
 import { until } from '../support/until.ts';
 
 /**
@@ -22,7 +23,6 @@ const empty: Readonly<Record<string, string>> = {
 };
 
 const boards = readBoards();
-/** Alerts that fire at once. */
 /** All groups as often as the scrape, and no alert waits. */
 const rules = shippedText.replaceAll(/^( +for:) .*$/gm, '$1 0s').replaceAll(/^( +interval:) .*$/gm, '$1 1s');
 
@@ -107,11 +107,7 @@ scrape_configs:
       60_000,
     );
   await seen('zlb_backend_status{appliance="lb-madrid", farm="shop", service="front", status="up"} == 1');
-  await until(
-    () => fetch(`${url}/-/ready`).then(({ status }) => status),
-    (status) => status === 200,
-    40_000,
-  );
+  await untilAllRead(url);
   await useTheGateway(exporter);
   await seen('changes(zlb_backend_status{farm="shop", status="up"}[1m]) > 0');
   await seen('zlb_admin_frozen == 1');
@@ -143,6 +139,7 @@ async function useTheGateway({ stdout }: StartedProcess): Promise<void> {
   expect(await call('GET', `${farm}/status`)).toBe(200);
   expect(await call('PUT', `${farm}/services/front/backends/0/maintenance`, { action: 'maintenance' })).toBe(200);
   expect(await call('DELETE', farm)).toBe(428);
-  expect(await call('GET', '/appliances', undefined, 'nonsense')).toBe(401);
+  // More than ten in a quarter of an hour are an alert.
+  for (let time = 0; time < 12; time += 1) expect(await call('GET', '/appliances', undefined, 'nonsense')).toBe(401);
   expect(await call('PUT', '/freeze')).toBe(200);
 }

@@ -20,6 +20,6 @@ export async function untilAllRead(url: string): Promise<void> {
           ({ ok, isSupported, failure }) => typeof ok === 'boolean' || !isSupported || failure !== undefined,
         ),
       ),
-    20_000,
+    60_000,
   );
 }

@@ -41,8 +41,13 @@ export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   ]);
   const recorded = seriesOfRules(served);
   const everyLabel = [...served.values(), ...recorded.values()].flatMap(({ labels }) => [...labels]);
+  const made = shippedRules.flatMap(({ expr }) =>
+    [...expr.matchAll(/"(\w+)", "[^"]*", "", ""/g)].map(([, label = '']) => label),
+  );
   const alerts = ['ALERTS', 'ALERTS_FOR_STATE'].map((name) =>
-    seriesOf(name, ['alertname', 'alertstate', 'severity', ...everyLabel], { alertstate: ['pending', 'firing'] }),
+    seriesOf(name, ['alertname', 'alertstate', 'severity', ...made, ...everyLabel], {
+      alertstate: ['pending', 'firing'],
+    }),
   );
   return new Map([...served, ...recorded, ...alerts]);
 }
@@ -106,7 +111,8 @@ async function seriesOfTheProcess(): Promise<readonly Entry[]> {
 /** A recorded series may have any label that its expression reads. */
 function seriesOfRules(served: ReadonlyMap<string, KnownSeries>): ReadonlyMap<string, KnownSeries> {
   const recorded = new Map<string, KnownSeries>();
-  for (const { record, expr, labels = {} } of shippedRules) {
+  // Twice: a rule may read a series that a later one records.
+  for (const { record, expr, labels = {} } of [...shippedRules, ...shippedRules]) {
     if (record === undefined) continue;
     const before = recorded.get(record);
     const read = selectorsOf(expr).flatMap(({ metric }) => [
