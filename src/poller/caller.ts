@@ -306,7 +306,10 @@ export class Caller {
   /** Returns a limit for a call that waits for proxies, once it is known how long it takes. */
   #usualLimitMs(key: ReadKey): number | undefined {
     const usualMs = this.#usualMs.get(key);
-    return usualMs === undefined ? undefined : Math.max(8 * usualMs, Math.min(leastLimitMs, this.#parts.timeoutMs));
+    if (usualMs === undefined) return undefined;
+    const { timeoutMs } = this.#parts;
+    const longestMs = Math.max(timeoutMs, patienceMsOf(key));
+    return Math.min(Math.max(8 * usualMs, Math.min(leastLimitMs, timeoutMs)), longestMs);
   }
 
   #onCall(report: CallReport): void {
@@ -342,6 +345,11 @@ function isSilence(reason: FailureReason | undefined): boolean {
 }
 
 function asksProxies(key: ReadKey): boolean {
+  return patienceMsOf(key) > 0;
+}
+
+/** Returns how long the appliance may wait for proxies before it answers; 0 if it asks none. */
+function patienceMsOf(key: ReadKey): number {
   const row: EndpointRow = endpoints[key];
-  return row.patienceMs !== undefined;
+  return row.patienceMs ?? 0;
 }

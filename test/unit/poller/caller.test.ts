@@ -11,7 +11,8 @@ function given() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { log, lines } = givenLog();
-  const appliance = { refuses: undefined as FailureReason | undefined, routeMissing: false };
+  const appliance = { refuses: undefined as FailureReason | undefined, routeMissing: false, takesMs: 0 };
+  const limits: (number | undefined)[] = [];
   const clock = { ms: 0, recoveries: 0 };
   const asked: ReadKey[] = [];
   const spent: number[] = [];
@@ -19,12 +20,14 @@ function given() {
   const caller = new Caller({
     breaker,
     connect: (onCall) => ({
-      read: ((key: ReadKey) => {
+      read: (async (key: ReadKey, _params: unknown, _signal: AbortSignal, options?: { limitMs?: number }) => {
         asked.push(key);
+        if (key === 'listFarmStats') limits.push(options?.limitMs);
+        if (appliance.takesMs > 0) await new Promise((resolve) => setTimeout(resolve, appliance.takesMs));
         const { refuses: reason, routeMissing } = appliance;
         onCall({ endpoint: key, reason, seconds: 0.001 } as CallReport);
-        if (!reason) return Promise.resolve({});
-        return Promise.reject(new ApplianceError(reason, { endpoint: key, message: reason, routeMissing }));
+        if (!reason) return {};
+        throw new ApplianceError(reason, { endpoint: key, message: reason, routeMissing });
       }) as never,
       retire: () => Promise.resolve(),
       close: () => Promise.resolve(),
@@ -48,7 +51,7 @@ function given() {
     unreadable: () => undefined,
     skipReason: () => skipReason.reason,
   });
-  return { caller, breaker, read, appliance, clock, asked, spent, skipReason, lines };
+  return { caller, breaker, read, limits, appliance, clock, asked, spent, skipReason, lines };
 }
 
 describe('a route that the appliance lacks', () => {
@@ -191,5 +194,23 @@ describe('a call', () => {
 
     expect(spent).toHaveLength(2);
     expect(Math.min(...spent)).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('the time limit of a read that waits for proxies', () => {
+  it('is at most what the appliance itself may wait, however long the last one took', async () => {
+    const { caller, read, limits, appliance } = given();
+    await read('listFarmStats', {});
+    appliance.takesMs = 21_000;
+    const slow = read('listFarmStats', {});
+    await vi.advanceTimersByTimeAsync(21_000);
+    await slow;
+
+    appliance.takesMs = 0;
+    // The busy ratio is 1: the queue opens at once.
+    await read('listFarmStats', {});
+
+    expect(limits).toEqual([undefined, 7_000, 60_000]);
+    await caller.close();
   });
 });
