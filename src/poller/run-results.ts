@@ -45,6 +45,7 @@ export class RunResults {
   readonly #exposition: Exposition;
   readonly #status: StatusCache;
   #facts: Facts;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SharedParts) {
     const { jobs, state, counters, polling, log, now } = parts;
@@ -55,7 +56,12 @@ export class RunResults {
       polling.maxBusyRatio,
       () => this.#intervalsChanged(),
     );
-    this.timing = new Timing({ budget: this.budget, jitterRatio: polling.jitterRatio, steadyNow });
+    this.timing = new Timing({
+      budget: this.budget,
+      jitterRatio: polling.jitterRatio,
+      steadyNow,
+      answeredAtMs: () => this.#answeredAtMs,
+    });
     this.#statistics = createCollectorStatistics({
       collectors: [...jobs.keys()],
       counters,
@@ -95,6 +101,7 @@ export class RunResults {
   }
 
   called(report: CallReport): void {
+    if (report.authenticated) this.#answeredAtMs = steadyNow();
     this.#statistics.called(report, this.#parts.state.age());
   }
 

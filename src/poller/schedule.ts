@@ -180,6 +180,8 @@ export interface TimingParts {
   readonly budget: Pick<IntervalBudget, 'multiplier'>;
   readonly jitterRatio: number;
   readonly steadyNow: () => number;
+  /** Returns when the appliance last answered, on the clock of `steadyNow`. */
+  readonly answeredAtMs: () => number;
 }
 
 /**
@@ -195,7 +197,7 @@ export class Timing {
 
   /** Returns the milliseconds between runs as they really come. */
   effectiveIntervalMs(job: Job): number {
-    return this.#intervalMs(job, ({ tookMs }) => tookMs);
+    return this.#intervalMs(job, this.#parts.steadyNow(), ({ tookMs }) => tookMs);
   }
 
   /**
@@ -209,10 +211,10 @@ export class Timing {
   /**
    * Returns how long a reading stays while the appliance answers. An interval stretched beyond
    * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
-   * Failures, however long they take, stretch nothing here.
+   * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
    */
   freshForMs(job: Job): number {
-    const neededMs = this.#intervalMs(job, ({ tookMs, lostMs }) => tookMs - lostMs);
+    const neededMs = this.#intervalMs(job, this.#parts.answeredAtMs(), ({ tookMs, lostMs }) => tookMs - lostMs);
     return neededMs > job.intervalMs ? Math.max(job.maxStaleMs, neededMs * 2) : job.maxStaleMs;
   }
 
@@ -220,10 +222,13 @@ export class Timing {
     return job.intervalMs * this.#parts.budget.multiplier(job.collector.name);
   }
 
-  /** Returns the interval; a run that outlasts it makes the next tick an overlap. */
-  #intervalMs(job: Job, lengthMs: (run: RunLength) => number): number {
+  /**
+   * Returns the interval; a run that outlasts it makes the next tick an overlap. `untilMs` ends the
+   * run under way.
+   */
+  #intervalMs(job: Job, untilMs: number, lengthMs: (run: RunLength) => number): number {
     const { current, lastRun } = job;
-    const running = current && { tookMs: this.#parts.steadyNow() - current.sinceMs, lostMs: current.lostMs };
+    const running = current && { tookMs: untilMs - current.sinceMs, lostMs: current.lostMs };
     const longestMs = Math.max(lengthMs(lastRun), running ? lengthMs(running) : 0);
     return Math.max(this.#stretchedMs(job), Math.ceil(longestMs / job.intervalMs) * job.intervalMs);
   }

@@ -44,6 +44,25 @@ describe('a collector that fails alone', () => {
     expect(await farmsShown(given)).toBe(0);
   });
 
+  it('shows no reading past max_stale while a call waits for an answer that never comes', async () => {
+    let callMs = 6 * secondMs;
+    const farms = [{ farmname: 'shop', profile: 'http', status: 'up' }];
+    const given = givenPoller({
+      names: ['farms'],
+      maxStaleMs: minuteMs,
+      callMs: () => callMs,
+      answer: (key) => (key === 'listFarmStats' ? { body: { farms } } : answering()(key)),
+    });
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    expect(stateOf(await given.page(), 'zlb_farm_status')).toBe('up');
+
+    callMs = hourMs;
+    await vi.advanceTimersByTimeAsync(70 * secondMs);
+
+    expect(stateOf(await given.page(), 'zlb_farm_status')).toBeUndefined();
+  });
+
   it('reports its failed round, although the breaker ended it', async () => {
     const state: { answer?: Answer; callMs?: number } = {};
     const given = givenFarms(60, state);

@@ -9,9 +9,14 @@ const polling = { jitterRatio: 0.1 };
  * A job each minute whose reading may be five minutes old; `multiplier` is what the budget says at
  * the moment.
  */
-function given(): { job: Job; timing: Timing; budget: { multiplier: number }; clock: { nowMs: number } } {
+function given(): {
+  job: Job;
+  timing: Timing;
+  budget: { multiplier: number };
+  clock: { nowMs: number; answeredAtMs: number };
+} {
   const budget = { multiplier: 1 };
-  const clock = { nowMs: 0 };
+  const clock = { nowMs: 0, answeredAtMs: 0 };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
     { appliance: 'lb', priority: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
@@ -20,6 +25,7 @@ function given(): { job: Job; timing: Timing; budget: { multiplier: number }; cl
     budget: { multiplier: () => budget.multiplier },
     ...polling,
     steadyNow: () => clock.nowMs,
+    answeredAtMs: () => clock.answeredAtMs,
   });
   return { job, timing, budget, clock };
 }
@@ -70,12 +76,14 @@ describe('the timing of a job', () => {
     expect(timing.freshForMs(job), 'over').toBe(300_000);
     job.current = { sinceMs: 0, lostMs: 0 };
     expect(timing.effectiveIntervalMs(job), 'under way').toBe(420_000);
-    expect(timing.freshForMs(job)).toBe(840_000);
+    expect(timing.freshForMs(job), 'without an answer').toBe(300_000);
+    clock.answeredAtMs = 400_000;
+    expect(timing.freshForMs(job), 'answered').toBe(840_000);
   });
 
   it('announces the duration of a failed run, and extends no reading for it', () => {
     const { job, timing, clock } = given();
-    clock.nowMs = 1_000_000;
+    Object.assign(clock, { nowMs: 1_000_000, answeredAtMs: 1_000_000 });
 
     job.current = { sinceMs: 0, lostMs: 990_000 };
     expect(timing.effectiveIntervalMs(job)).toBe(1_020_000);
