@@ -9,7 +9,6 @@ import { pairProblem } from '../lib/pem.ts';
 import type { Path, Problems } from './problems.ts';
 import { findRepeats } from '../lib/same.ts';
 import type { ConfigFile } from './schema.ts';
-import type { Partly } from './structure.ts';
 import type { Source } from './yaml-file.ts';
 
 /** The checked settings of the admin gateway; without them it does not listen. */
@@ -138,7 +137,7 @@ export function matchOperations(entry: string, operations: OperationRoutes): rea
 }
 
 interface Checked {
-  readonly config: Partly<ConfigFile>;
+  readonly config: ConfigFile;
   readonly source: Source;
   readonly opened: OpenedTls;
   readonly operations: OperationRoutes;
@@ -158,12 +157,7 @@ export function checkAdmin(checked: Checked): void {
 }
 
 function requireEncryption({ config: { admin }, source, problems }: Checked): void {
-  if (admin?.listen_address === undefined || isLoopback(admin.listen_address)) return;
-  // A value that could not be parsed has its own problem.
-  const settled = (['tls', 'insecure_plaintext'] as const).some(
-    (key) => admin[key] || problems.isKnown(source.locate(['admin', key])),
-  );
-  if (settled) return;
+  if (!admin || admin.tls || admin.insecure_plaintext || isLoopback(admin.listen_address)) return;
   problems.report(
     source.locate(['admin', 'listen_address']),
     'lets other machines connect, and without TLS tokens would cross the network in clear text; ' +
@@ -181,7 +175,7 @@ function requireUniqueTokens({ config: { admin }, source, problems }: Checked): 
     ['name', 'name', 'give each token its own, the audit tells callers apart by it'],
     ['sha256', 'digest', 'make a token of its own with `zlb-exporter token`'],
   ] as const) {
-    for (const { index, first } of findRepeats((admin?.tokens ?? []).map((token) => token?.[key])))
+    for (const { index, first } of findRepeats((admin?.tokens ?? []).map((token) => token[key])))
       problems.report(
         source.locate(['admin', 'tokens', index, key]),
         `is the ${word} of admin.tokens[${first}] too; ${remedy}`,
@@ -193,13 +187,11 @@ function requireUniqueTokens({ config: { admin }, source, problems }: Checked): 
  * Reports names of unknown appliances. Patterns are allowed to match none: their appliances may
  * come later.
  */
-function requireKnownAppliances({ config: { admin, appliances = [] }, source, problems }: Checked): void {
-  const known = appliances.map((appliance) => appliance?.name);
-  // If a name of an appliance could not be parsed, this one may be right.
-  if (!known.every((name) => name !== undefined)) return;
-  for (const [index, token] of admin?.tokens?.entries() ?? []) {
-    for (const [position, name] of token?.appliances?.entries() ?? []) {
-      if (name === undefined || name.includes('*') || known.includes(name)) continue;
+function requireKnownAppliances({ config: { admin, appliances }, source, problems }: Checked): void {
+  const known = appliances.map(({ name }) => name);
+  for (const [index, token] of admin?.tokens.entries() ?? []) {
+    for (const [position, name] of token.appliances.entries()) {
+      if (name.includes('*') || known.includes(name)) continue;
       problems.report(
         source.locate(['admin', 'tokens', index, 'appliances', position]),
         `is the name of no appliance; ${suggest(name, known) ?? 'write one of those in appliances, or a pattern such as lb-*'}`,
@@ -210,10 +202,10 @@ function requireKnownAppliances({ config: { admin, appliances = [] }, source, pr
 
 function requireKnownOperations({ config: { admin }, source, operations, problems }: Checked): void {
   const words = [...operations].flat();
-  for (const [index, token] of admin?.tokens?.entries() ?? []) {
+  for (const [index, token] of admin?.tokens.entries() ?? []) {
     for (const list of ['allow', 'deny'] as const) {
-      for (const [position, entry] of token?.[list]?.entries() ?? []) {
-        if (entry === undefined || matchOperations(entry, operations).length > 0) continue;
+      for (const [position, entry] of token[list]?.entries() ?? []) {
+        if (matchOperations(entry, operations).length > 0) continue;
         const at: Path = ['admin', 'tokens', index, list, position];
         problems.report(
           source.locate(at),

@@ -1,18 +1,15 @@
-import { isRecord } from '../lib/check.ts';
 import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { remembered } from '../lib/text.ts';
-import { applianceExample } from './appliance-schema.ts';
 import { type CollectorSettings, mergeCollectors } from './settings.ts';
 import { type Path, problemLine, type Problems } from './problems.ts';
 import { parseEndpoint } from '../lib/address.ts';
 import { isAtMostOncePerMinute, maxGapMs } from './schedule.ts';
 import type { ConfigFile } from './schema.ts';
-import type { Partly } from './structure.ts';
 import type { Source } from './yaml-file.ts';
 
 interface Checked {
-  readonly config: Partly<ConfigFile>;
+  readonly config: ConfigFile;
   readonly source: Source;
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
   readonly problems: Problems;
@@ -21,7 +18,6 @@ interface Checked {
 /** Reports values that are valid alone and wrong in combination. */
 export function checkCombinations(checked: Checked): void {
   for (const check of [
-    requireAppliances,
     requireUniqueNames,
     requireVerifiedPin,
     requireLongEnoughMaxStale,
@@ -31,18 +27,8 @@ export function checkCombinations(checked: Checked): void {
     check(checked);
 }
 
-function requireAppliances({ config, source, problems }: Checked): void {
-  const { appliances = [], appliance_files: files = [] } = config;
-  // A file that is no mapping was reported already.
-  if (appliances.length > 0 || files.length > 0 || !isRecord(source.value)) return;
-  problems.report(
-    source.locate(['appliances']),
-    `lists no appliance; write one, such as ${JSON.stringify([applianceExample])}`,
-  );
-}
-
 function requireUniqueNames({ config, source, problems }: Checked): void {
-  for (const { index, first } of findRepeats((config.appliances ?? []).map((appliance) => appliance?.name))) {
+  for (const { index, first } of findRepeats(config.appliances.map(({ name }) => name))) {
     const place = source.locate(['appliances', index, 'name']);
     const other = source.locate(['appliances', first]);
     const where = other.file === place.file ? other.key : `${other.key} in ${other.file}`;
@@ -62,8 +48,8 @@ export function sharedAddresses({ appliances }: Pick<ConfigFile, 'appliances'>, 
 }
 
 function requireVerifiedPin({ config, source, problems }: Checked): void {
-  for (const [index, appliance] of config.appliances?.entries() ?? []) {
-    const { fingerprint_sha256: pin, insecure_skip_verify: skip } = appliance?.tls ?? {};
+  for (const [index, appliance] of config.appliances.entries()) {
+    const { fingerprint_sha256: pin, insecure_skip_verify: skip } = appliance.tls;
     if (pin === undefined || !skip) continue;
     const at: Path = ['appliances', index, 'tls'];
     const { key } = source.locate([...at, 'fingerprint_sha256']);
@@ -83,23 +69,23 @@ const maxDelayMs = 600_000;
  */
 function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems }: Checked): void {
   // A thousand appliances have the same few schedules.
-  const jitter = config.polling?.jitter ?? 0;
+  const jitter = config.polling.jitter;
   const gapOf = remembered((schedule) => {
     const gapMs = maxGapMs(schedule);
     return gapMs + Math.min(gapMs * jitter, maxDelayMs);
   });
-  for (const [index, appliance] of config.appliances?.entries() ?? []) {
-    const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
+  for (const [index, appliance] of config.appliances.entries()) {
+    const merged = mergeCollectors(collectorDefaults, config.collectors, appliance.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
       const gapMs = gapOf(schedule);
       if (!enabled || maxStaleMs > gapMs) continue;
       const own: Path = ['appliances', index, 'collectors', name];
       const forAll: Path = ['collectors', name];
-      const [place, ...others] = [own, forAll]
+      const place = [own, forAll]
         .flatMap((at) => [source.locate(at.concat('max_stale')), source.locate(at.concat('schedule'))])
-        .filter(({ written }) => written !== undefined);
-      // If one of the values could not be parsed, the others may be right.
-      if (place === undefined || [place, ...others].some((written) => problems.isKnown(written))) continue;
+        .find(({ written }) => written !== undefined);
+      // Without one, all are defaults, and fit.
+      if (place === undefined) continue;
       problems.report(
         place,
         `lets readings vanish between polls: "${schedule}" leaves up to ${formatDuration(gapMs)} between two, max_stale is ${formatDuration(maxStaleMs)}; ` +
@@ -113,8 +99,8 @@ function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems
 function requireRareProbes({ config, source, problems }: Checked): void {
   const written = [
     { block: config.collectors, at: ['collectors'] as Path },
-    ...(config.appliances ?? []).map((appliance, index) => ({
-      block: appliance?.collectors,
+    ...config.appliances.map((appliance, index) => ({
+      block: appliance.collectors,
       at: ['appliances', index, 'collectors'] as Path,
     })),
   ];
@@ -130,8 +116,8 @@ function requireRareProbes({ config, source, problems }: Checked): void {
 
 /** Reports a key of `connect_to` that no address can match. */
 function requireAddresses({ config, source, problems }: Checked): void {
-  for (const [index, appliance] of config.appliances?.entries() ?? []) {
-    for (const key of Object.keys(appliance?.vip?.connect_to ?? {})) {
+  for (const [index, appliance] of config.appliances.entries()) {
+    for (const key of Object.keys(appliance.vip.connect_to)) {
       if (parseEndpoint(key)) continue;
       problems.report(
         source.locate(['appliances', index, 'vip', 'connect_to', key], 'key'),

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { assert, isRecord } from '../lib/check.ts';
+import { isRecord } from '../lib/check.ts';
 import { checkAdmin, type OperationRoutes, toAdminSettings } from './admin-settings.ts';
 import { checkCombinations, sharedAddresses } from './checks.ts';
 import { type CollectorSettings, type Settings, toSettings } from './settings.ts';
@@ -60,25 +60,26 @@ async function load(
 
   // Lets other work run: each step takes 0.1 s for a thousand appliances.
   await nextTurn();
-  const { whole, partly } = readStructure(source, problems);
+  const config = readStructure(source, problems);
+  // Rules between keys are checked on a valid structure only.
+  if (!config || !problems.isEmpty()) throw problems.error();
   const open = createOpenFile(source, files.readText, problems);
   const opened: Opened[] = [];
   // One after the other: a process may not have thousands of files open at once.
-  for (const [index, appliance] of (partly.appliances ?? []).entries())
+  for (const [index, appliance] of config.appliances.entries())
     opened.push(await openFiles(appliance, ['appliances', index], open));
-  const openedAdmin = await openTlsFiles(partly.admin?.tls, ['admin', 'tls'], open);
+  const openedAdmin = await openTlsFiles(config.admin?.tls, ['admin', 'tls'], open);
   await nextTurn();
-  checkCombinations({ config: partly, source, collectorDefaults, problems });
-  checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
+  checkCombinations({ config, source, collectorDefaults, problems });
+  checkAdmin({ config, source, opened: openedAdmin, operations, problems });
   if (!problems.isEmpty()) throw problems.error();
 
   await nextTurn();
-  assert(whole, 'what does not fit the schema is a problem');
-  if (onRemark) sharedAddresses(whole, source).forEach(onRemark);
-  const { admin } = whole;
+  if (onRemark) sharedAddresses(config, source).forEach(onRemark);
+  const { admin } = config;
   const folder = source.folderOf(['admin']);
   return {
-    ...toSettings(whole, opened, collectorDefaults),
+    ...toSettings(config, opened, collectorDefaults),
     ...(admin && { admin: toAdminSettings({ admin, opened: openedAdmin, folder, operations }) }),
   };
 }

@@ -6,7 +6,6 @@ import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
 import type { Path, Problems } from './problems.ts';
 import { apiKey } from './readers.ts';
 import type { ApplianceFile } from './schema.ts';
-import type { Partly } from './structure.ts';
 import type { TlsServerFile } from './web-schema.ts';
 import type { Source } from './yaml-file.ts';
 
@@ -26,23 +25,18 @@ export interface OpenedTls {
 }
 
 /** Reads the keys and the authority of the appliance at a path of the configuration. */
-export async function openFiles(
-  appliance: Partly<ApplianceFile> | undefined,
-  at: Path,
-  open: OpenFile,
-): Promise<Opened> {
+export async function openFiles(appliance: ApplianceFile, at: Path, open: OpenFile): Promise<Opened> {
   return {
-    apiKey: appliance?.api_key ?? (await open(appliance?.api_key_file, [...at, 'api_key_file'], apiKeyFile)),
+    apiKey: appliance.api_key ?? (await open(appliance.api_key_file, [...at, 'api_key_file'], apiKeyFile)),
     adminApiKey:
-      appliance?.admin_api_key ??
-      (await open(appliance?.admin_api_key_file, [...at, 'admin_api_key_file'], apiKeyFile)),
-    ca: await open(appliance?.tls?.ca_file, [...at, 'tls', 'ca_file'], certificatesFile),
+      appliance.admin_api_key ?? (await open(appliance.admin_api_key_file, [...at, 'admin_api_key_file'], apiKeyFile)),
+    ca: await open(appliance.tls.ca_file, [...at, 'tls', 'ca_file'], certificatesFile),
   };
 }
 
 /** Reads the certificate of a listener, its key and the authorities of its clients. */
 export async function openTlsFiles(
-  tls: Partly<TlsServerFile> | undefined,
+  tls: Partial<TlsServerFile> | undefined,
   at: Path,
   open: OpenFile,
 ): Promise<OpenedTls> {

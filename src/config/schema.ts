@@ -118,7 +118,9 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
   };
   return mapping(parts, {
     examples: [{ appliances: [applianceExample] }],
-    // For editors only: the loader fills in the defaults before, and has a message of its own.
-    anyOf: [{ required: ['appliances'] }, { required: ['appliance_files'] }],
+    anyOf: (['appliances', 'appliance_files'] as const).map((key) => ({
+      required: [key],
+      properties: { [key]: { minItems: 1 } },
+    })),
   });
 }

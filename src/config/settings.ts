@@ -4,7 +4,6 @@ import type { AdminSettings } from './admin-settings.ts';
 import type { Opened } from './open-files.ts';
 import type { ApplianceFile, CollectorFile, ConfigFile } from './schema.ts';
 import { type Shard, shardOf } from '../lib/shard.ts';
-import type { Partly } from './structure.ts';
 
 /** All checked settings of an operator, in the units of the program. */
 export interface Settings {
@@ -151,7 +150,7 @@ export interface CollectorSettings {
   readonly maxStaleMs: number;
 }
 
-type CollectorBlock = Readonly<Record<string, Partly<CollectorFile> | undefined>> | undefined;
+type CollectorBlock = Readonly<Record<string, CollectorFile>>;
 
 /**
  * Returns the settings of every collector: the appliance's own win, then the general ones, key by
@@ -163,7 +162,7 @@ export function mergeCollectors(
   own: CollectorBlock,
 ): Record<string, CollectorSettings> {
   const merged = [...defaults].map(([name, otherwise]) => {
-    const written = { ...forAll?.[name], ...own?.[name] };
+    const written = { ...forAll[name], ...own[name] };
     return [
       name,
       {

@@ -1,7 +1,6 @@
 import { Ajv, type AnySchemaObject, type ErrorObject, type SchemaValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
-import type { Secret } from '../lib/secret.ts';
 import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import type { Reads } from './schema-parts.ts';
@@ -9,26 +8,10 @@ import type { Source } from './yaml-file.ts';
 import { closestWord } from '../lib/text.ts';
 
 /**
- * A configuration without its invalid values: anything may be missing, nothing has a wrong type.
+ * Parses every value of a source in place and fills in the defaults. Reports all that does not fit
+ * the schema, and then returns undefined.
  */
-export type Partly<T> = T extends string | number | boolean | URL | RegExp | Secret
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly (Partly<Item> | undefined)[]
-    : { readonly [Key in keyof T]?: Partly<T[Key]> | undefined };
-
-export interface Structure<File> {
-  /** The configuration if it is valid. */
-  readonly whole: File | undefined;
-  /** The valid part, for further checks. */
-  readonly partly: Partly<File>;
-}
-
-/**
- * Parses every value of a source in place, fills in the defaults, and reports what does not fit the
- * schema.
- */
-export type StructureReader<File> = (source: Source, problems: Problems) => Structure<File>;
+export type StructureReader<File> = (source: Source, problems: Problems) => File | undefined;
 
 /** Compiles the schema, which takes 100 ms and memory: keep the reader to read more than once. */
 export function createStructureReader<Schema extends TSchema>(schema: Schema): StructureReader<Static<Schema>> {
@@ -37,14 +20,14 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema): S
     verbose: true,
     useDefaults: true,
     coerceTypes: true,
-    allowUnionTypes: true,
+    strictTypes: false,
     // To optimize the code takes longer than it saves: it runs once for each reading of the file.
     code: { optimize: false },
   });
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
   const validate = ajv.compile<Static<Schema>>(schema);
   return (source, problems) => {
-    if (validate(source.value)) return { whole: source.value, partly: partlyFile(source.value) };
+    if (validate(source.value)) return source.value;
 
     const errors = validate.errors ?? [];
     // With `verbose`, the errors would keep the whole source in memory until the next validation.
@@ -53,9 +36,8 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema): S
       const { path, part } = locationOf(error, source.value);
       const place = source.locate(path, part);
       problems.report(place, structureMessage(error, place.written));
-      if (part === undefined) drop(source.value, path);
     }
-    return { whole: undefined, partly: partlyFile(source.value) };
+    return undefined;
   };
 }
 
@@ -75,8 +57,8 @@ function createReading(): SchemaValidateFunction {
 
 /** Returns false for an error that only explains another one. */
 function isOwnProblem({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
-  if (/\/(?:one|any)Of\//.test(schemaPath) || keyword === 'anyOf' || propertyName !== undefined) return false;
-  return !['oneOf', 'not'].includes(keyword) || isRecord(data);
+  if (/\/(?:one|any)Of\//.test(schemaPath) || propertyName !== undefined) return false;
+  return !['anyOf', 'oneOf', 'not'].includes(keyword) || isRecord(data);
 }
 
 /** Returns the path that an error is about; the key may be missing or unknown. */
@@ -89,6 +71,8 @@ function locationOf({ keyword, instancePath, params }: ErrorObject, root: unknow
       return { path: [...path, params.propertyName], part: 'key' };
     case 'required':
       return { path: [...path, params.missingProperty] };
+    case 'anyOf':
+      return { path: ['appliances'] };
     case 'oneOf':
       return { path: [...path, 'api_key'], part: 'key' };
     case 'not':
@@ -109,21 +93,9 @@ function pathOf(pointer: string, root: unknown): Path {
   return path;
 }
 
-function drop(root: unknown, path: Path): void {
-  const holder = path.slice(0, -1).reduce<unknown>((inside, step) => valueAt(inside, String(step)), root);
-  const last = path.at(-1);
-  if (Array.isArray(holder)) holder[Number(last)] = undefined;
-  else if (isRecord(holder)) delete holder[String(last)];
-}
-
 function valueAt(inside: unknown, key: string): unknown {
   if (Array.isArray(inside)) return inside[Number(key)];
   return isRecord(inside) ? inside[key] : undefined;
-}
-
-/** Casts a value to its type: every value that does not fit the schema was dropped before. */
-function partlyFile<File>(value: unknown): Partly<File> {
-  return (isRecord(value) ? value : {}) as Partly<File>;
 }
 
 /** Readers whose texts a message may quote: nobody writes a key instead of a duration. */
@@ -160,6 +132,8 @@ function structureMessage(error: ErrorObject, written: string | undefined): stri
       return `is empty; give it a value${suchAs(parentSchema)}`;
     case 'propertyNames':
       return labelNameMessage(params.propertyName, parentSchema.propertyNames.not.enum);
+    case 'anyOf':
+      return `lists no appliance; write one${suchAs(parentSchema.properties.appliances)}`;
     case 'oneOf':
       return params.passingSchemas === null
         ? 'is missing; add it, or better api_key_file with the path of a file that holds the key'

@@ -3,7 +3,7 @@ import type { Secret } from '../lib/secret.ts';
 import { createFiles, type Files } from './files.ts';
 import { createOpenFile, type OpenedTls, openTlsFiles } from './open-files.ts';
 import { type Path, Problems } from './problems.ts';
-import { createStructureReader, type Partly, type StructureReader } from './structure.ts';
+import { createStructureReader, type StructureReader } from './structure.ts';
 import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
 import {
   cipherList,
@@ -80,13 +80,13 @@ async function load(
     problems,
   });
   if (source === undefined) throw problems.error();
-  const { whole, partly } = readStructure(source, problems);
+  const config = readStructure(source, problems);
+  if (!config || !problems.isEmpty()) throw problems.error();
   const open = createOpenFile(source, files.readText, problems);
-  const opened = await openTlsFiles(partly.tls_server_config, ['tls_server_config'], open);
-  checkWeb({ config: partly, source, opened, problems });
+  const opened = await openTlsFiles(config.tls_server_config, ['tls_server_config'], open);
+  checkWeb({ config, source, opened, problems });
   if (!problems.isEmpty()) throw problems.error();
-  assert(whole, 'what does not fit the schema is a problem');
-  return toWebSettings(whole, opened);
+  return toWebSettings(config, opened);
 }
 
 function toWebSettings(config: WebFile, opened: OpenedTls): WebSettings {
@@ -118,7 +118,7 @@ function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedTls): WebTlsSe
 }
 
 interface Checked {
-  readonly config: Partly<WebFile>;
+  readonly config: WebFile;
   readonly source: Source;
   readonly opened: OpenedTls;
   readonly problems: Problems;
@@ -128,7 +128,8 @@ type TlsKey = keyof TlsServerFile;
 
 /** Reports values of a web configuration that are valid alone and wrong in combination. */
 function checkWeb(checked: Checked): void {
-  if (checked.config.tls_server_config) {
+  const tls = checked.config.tls_server_config;
+  if (tls) {
     for (const check of [
       requireCertificate,
       requireMatchingKey,
@@ -136,14 +137,13 @@ function checkWeb(checked: Checked): void {
       checkAllowedSans,
       checkTlsVersions,
     ])
-      check(checked);
+      check(tls, checked);
   }
   checkUsers(checked);
   checkRateLimit(checked);
 }
 
-function requireCertificate({ config, source, problems }: Checked): void {
-  const tls = config.tls_server_config ?? {};
+function requireCertificate(tls: TlsServerFile, { source, problems }: Checked): void {
   for (const [inline, file] of [
     ['cert', 'cert_file'],
     ['key', 'key_file'],
@@ -151,26 +151,20 @@ function requireCertificate({ config, source, problems }: Checked): void {
   ] as const) {
     if (tls[inline] !== undefined && tls[file] !== undefined)
       problems.report(source.locate(at(inline), 'key'), `contradicts ${file}; remove one of the two`);
-    const missing = ![inline, file].some((key) => tls[key] !== undefined || problems.isKnown(source.locate(at(key))));
-    if (missing && file !== 'client_ca_file')
+    if (tls[inline] === undefined && tls[file] === undefined && file !== 'client_ca_file')
       problems.report(source.locate(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
   }
 }
 
-function requireMatchingKey({ config, source, opened: { cert, key }, problems }: Checked): void {
-  const { cert: inlineCert, key: inlineKey } = config.tls_server_config ?? {};
+function requireMatchingKey(tls: TlsServerFile, { source, opened: { cert, key }, problems }: Checked): void {
   if (cert === undefined || !key) return;
-  const problem = pairProblem(cert, key, inlineCert === undefined ? 'cert_file' : 'cert');
-  if (problem !== undefined) problems.report(source.locate(at(inlineKey ? 'key' : 'key_file')), problem);
+  const problem = pairProblem(cert, key, tls.cert === undefined ? 'cert_file' : 'cert');
+  if (problem !== undefined) problems.report(source.locate(at(tls.key ? 'key' : 'key_file')), problem);
 }
 
-function checkClientAuthorities({ config, source, problems }: Checked): void {
-  const tls = config.tls_server_config ?? {};
+function checkClientAuthorities(tls: TlsServerFile, { source, problems }: Checked): void {
   const { client_auth_type: type } = tls;
-  if (type === undefined) return;
-  const authorities = (['client_ca', 'client_ca_file'] as const).find(
-    (key) => tls[key] !== undefined || problems.isKnown(source.locate(at(key))),
-  );
+  const authorities = (['client_ca', 'client_ca_file'] as const).find((key) => tls[key] !== undefined);
   if (type === 'NoClientCert' && authorities !== undefined) {
     problems.report(
       source.locate(at(authorities)),
@@ -188,19 +182,17 @@ function checkClientAuthorities({ config, source, problems }: Checked): void {
 /**
  * Reports allowed names where a client may connect without a certificate, and so without a name.
  */
-function checkAllowedSans({ config, source, problems }: Checked): void {
-  const { client_allowed_sans: sans, client_auth_type: type } = config.tls_server_config ?? {};
-  if (sans === undefined || type === undefined) return;
-  if (['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type)) return;
+function checkAllowedSans(tls: TlsServerFile, { source, problems }: Checked): void {
+  const { client_allowed_sans: sans, client_auth_type: type } = tls;
+  if (!sans || ['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type)) return;
   problems.report(
     source.locate(at('client_allowed_sans')),
     `means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert`,
   );
 }
 
-function checkTlsVersions({ config, source, problems }: Checked): void {
-  const { min_version: oldest, max_version: newest } = config.tls_server_config ?? {};
-  if (oldest === undefined || newest === undefined) return;
+function checkTlsVersions(tls: TlsServerFile, { source, problems }: Checked): void {
+  const { min_version: oldest, max_version: newest } = tls;
   const order = [...tlsVersions.keys()];
   if (order.indexOf(oldest) <= order.indexOf(newest)) return;
   const isWritten = (key: TlsKey) => source.locate(at(key)).written !== undefined;
@@ -209,7 +201,7 @@ function checkTlsVersions({ config, source, problems }: Checked): void {
 }
 
 function checkUsers({ config, source, problems }: Checked): void {
-  const names = Object.keys(config.basic_auth_users ?? {});
+  const names = Object.keys(config.basic_auth_users);
   // Checked here, or the first scrape would get 500.
   if (names.length > 0 && isThreadRefused()) {
     problems.report(
@@ -233,7 +225,7 @@ function isThreadRefused(): boolean {
 }
 
 function checkRateLimit({ config, source, problems }: Checked): void {
-  const { interval = 0, burst } = config.rate_limit ?? {};
+  const { interval, burst } = config.rate_limit;
   if (interval === 0 || burst !== 0) return;
   problems.report(source.locate(['rate_limit', 'burst']), 'must be at least 1, or no request would ever be answered');
 }

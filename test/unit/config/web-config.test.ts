@@ -153,7 +153,7 @@ describe('mistakes in a web configuration', () => {
     expect(
       await refusal(`tls_server_config:
   cert_file: server.crt
-  key_file: other.key
+  key_file: server.key
   client_auth_typ: NoClientCert
   min_version: TLS14
   cipher_suites: [TLS_RSA_WITH_RC4_128_SHA]
@@ -163,11 +163,9 @@ http_server_config:
 basic_auth_users:
   alice: hunter2
   bob: $2y$17$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG
-  "c:d": ${hash}
 rate_limit: { interval: soon }
 `),
     ).toEqual([
-      'web.yml:3:13: tls_server_config.key_file: does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
       'web.yml:4:3: tls_server_config.client_auth_typ: unknown key; did you mean "client_auth_type"?',
       'web.yml:5:16: tls_server_config.min_version: must be one of TLS10, TLS11, TLS12, TLS13',
       expect.stringMatching(/^web\.yml:6:19: tls_server_config\.cipher_suites\[0\]: must be one of TLS_AES_128_GCM/),
@@ -176,8 +174,7 @@ rate_limit: { interval: soon }
       'web.yml:9:45: http_server_config.headers.X-Frame-Options: must be one of deny, sameorigin',
       expect.stringMatching(/^web\.yml:11:10: basic_auth_users\.alice: is not the bcrypt hash of a password, /),
       expect.stringMatching(/^web\.yml:12:8: basic_auth_users\.bob: has the cost 17, /),
-      'web.yml:13:3: basic_auth_users[?]: a user has a colon in its name, where the password would begin; give it another name',
-      expect.stringMatching(/^web\.yml:14:25: rate_limit\.interval: must be a duration such as /),
+      expect.stringMatching(/^web\.yml:13:25: rate_limit\.interval: must be a duration such as /),
     ]);
   });
 
@@ -189,6 +186,19 @@ rate_limit: { interval: soon }
         'web.yml:1:20: tls_server_config.cert_file: is missing; add it, or remove tls_server_config to speak plain HTTP',
         'web.yml:1:20: tls_server_config.key_file: is missing; add it, or remove tls_server_config to speak plain HTTP',
       ],
+    ],
+    [
+      'a key of another certificate, and a user that cannot be sent',
+      `${tls('').replace('server.key', 'other.key')}basic_auth_users: { "c:d": ${hash} }\n`,
+      [
+        'web.yml:3:13: tls_server_config.key_file: does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
+        'web.yml:4:21: basic_auth_users[?]: a user has a colon in its name, where the password would begin; give it another name',
+      ],
+    ],
+    [
+      'a user without a name',
+      `basic_auth_users: { "": ${hash} }\n`,
+      ['web.yml:1:21: basic_auth_users[?]: a user has no name; give it one'],
     ],
     [
       'a file that is not there',
