@@ -2,7 +2,8 @@ import { collectors } from '../src/collectors/registry.ts';
 import { reservedLabels } from '../src/app/reserved-labels.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { configSchema } from '../src/config/schema.ts';
-import { isRecord } from '../src/lib/check.ts';
+import { isOneOf, isRecord } from '../src/lib/check.ts';
+import { ownKeywords } from '../src/config/schema-parts.ts';
 import { formatDuration } from '../src/lib/time.ts';
 import { keyTable, plainSchema, type SchemaNode } from './key-table.ts';
 import { markdownTable } from './markdown.ts';
@@ -156,7 +157,7 @@ ${environmentVariables.map(({ variable, key }) => `| \`${variable}\` | \`applian
 }
 
 /**
- * Returns docs/configuration.schema.json, the JSON Schema for editors: without our own keyword, and
+ * Returns docs/configuration.schema.json, the JSON Schema for editors: without own keywords, and
  * with everything optional that has a default.
  */
 export function configurationJsonSchema(): string {
@@ -167,7 +168,7 @@ export function configurationJsonSchema(): string {
   const forEditors = JSON.stringify(
     { $schema: 'http://json-schema.org/draft-07/schema#', title: 'zlb-exporter configuration', ...schema },
     (name, value: unknown) => {
-      if (name === 'reads') return undefined;
+      if (isOneOf(ownKeywords, name)) return undefined;
       return isRecord(value) && Array.isArray(value.required) && isRecord(value.properties)
         ? { ...value, required: value.required.filter((key) => !hasDefault(value, key)) }
         : value;

@@ -1,20 +1,25 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
-import { flag, mapping, path, value } from './schema-parts.ts';
+import { file, flag, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
-/** The `admin` block and one of its tokens, parsed. */
-export type AdminFile = Static<typeof adminSchema>;
-export type TokenFile = AdminFile['tokens'][number];
+/** The settings of the `admin` block. */
+export type AdminBlock = SettingsOf<typeof adminSchema>;
 
 const tls = mapping(
   {
-    cert_file: path(
+    cert_file: file(
+      'certificates',
       'PEM file of the certificate of the listener, followed by its intermediates.',
       '/etc/zlb-exporter/admin.pem',
     ),
-    key_file: path('PEM file of the private key of that certificate, without a passphrase.', '/run/secrets/admin.key'),
+    key_file: file(
+      'privateKey',
+      'PEM file of the private key of that certificate, without a passphrase.',
+      '/run/secrets/admin.key',
+    ),
     client_ca_file: Type.Optional(
-      path(
+      file(
+        'certificates',
         'PEM file of the authorities of client certificates. With it, only clients with such a certificate can connect.',
         '/etc/zlb-exporter/clients.pem',
       ),
@@ -110,10 +115,11 @@ const approvals = mapping(
     }),
     self_approval: flag('A person may approve their own change requests: for one administrator alone.'),
     certificates_folder: Type.Optional(
-      path(
-        'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels of folders below it, such as `live/NAME` of certbot. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
-        '/var/lib/zlb-exporter/renewed',
-      ),
+      path({
+        description:
+          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels of folders below it, such as `live/NAME` of certbot. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
+        examples: ['/var/lib/zlb-exporter/renewed'],
+      }),
     ),
   },
   { description: 'Change requests: what a second person approves before it is sent.', default: {} },
@@ -131,10 +137,9 @@ export const adminSchema = mapping(
       'Listen without `tls` where other machines can connect. Tokens then cross the network in clear text, unless a proxy on this machine or a mesh encrypts them.',
     ),
     tls: Type.Optional(tls),
-    audit_file: Type.String({
+    audit_file: path({
       description: 'File that records each call except plain reads before it is sent, one JSON line per event.',
       default: 'data/audit.jsonl',
-      minLength: 1,
       examples: ['/var/lib/zlb-exporter/audit.jsonl'],
     }),
     audit_file_bytes: value('byteSize', {

@@ -1,11 +1,12 @@
 import { type TSchema, Type } from 'typebox';
 
-import { flag, mapping, path, value } from './schema-parts.ts';
+import { file, flag, mapping, value } from './schema-parts.ts';
 
 const tls = mapping(
   {
     ca_file: Type.Optional(
-      path(
+      file(
+        'certificates',
         'PEM file of the authority that signed the certificate, or of the self-signed certificate itself.',
         '/etc/zlb-exporter/ca.pem',
       ),
@@ -107,7 +108,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         }),
       ),
       api_key_file: Type.Optional(
-        path('A file that contains only the API key; this or `api_key`.', '/run/secrets/lb-paris'),
+        file('apiKey', 'A file that contains only the API key; this or `api_key`.', '/run/secrets/lb-paris'),
       ),
       admin_api_key: Type.Optional(
         value('apiKey', {
@@ -117,7 +118,11 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         }),
       ),
       admin_api_key_file: Type.Optional(
-        path('A file that contains only that second key; this or `admin_api_key`.', '/run/secrets/lb-paris-admin'),
+        file(
+          'apiKey',
+          'A file that contains only that second key; this or `admin_api_key`.',
+          '/run/secrets/lb-paris-admin',
+        ),
       ),
       key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
         description:

@@ -1,21 +1,23 @@
 import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
-import { remembered } from '../lib/text.ts';
+import { closestWord, remembered } from '../lib/text.ts';
 import { type CollectorSettings, mergeCollectors } from './settings.ts';
 import { type Path, problemLine, type Problems } from './problems.ts';
-import { parseEndpoint } from '../lib/address.ts';
+import { isLoopback, parseEndpoint } from '../lib/address.ts';
+import { matchOperations, type OperationRoutes } from './admin-settings.ts';
 import { isAtMostOncePerMinute, maxGapMs } from './schedule.ts';
-import type { ConfigFile } from './schema.ts';
+import type { ConfigSettings } from './schema.ts';
 import type { Source } from './yaml-file.ts';
 
 interface Checked {
-  readonly config: ConfigFile;
+  readonly settings: ConfigSettings;
   readonly source: Source;
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
+  readonly operations: OperationRoutes;
   readonly problems: Problems;
 }
 
-/** Reports values that are valid alone and wrong in combination. */
+/** Reports values that are valid alone and wrong in combination; needs no content of files. */
 export function checkCombinations(checked: Checked): void {
   for (const check of [
     requireUniqueNames,
@@ -23,12 +25,16 @@ export function checkCombinations(checked: Checked): void {
     requireLongEnoughMaxStale,
     requireRareProbes,
     requireAddresses,
+    requireEncryption,
+    requireUniqueTokens,
+    requireKnownAppliances,
+    requireKnownOperations,
   ])
     check(checked);
 }
 
-function requireUniqueNames({ config, source, problems }: Checked): void {
-  for (const { index, first } of findRepeats(config.appliances.map(({ name }) => name))) {
+function requireUniqueNames({ settings, source, problems }: Checked): void {
+  for (const { index, first } of findRepeats(settings.appliances.map(({ name }) => name))) {
     const place = source.locate(['appliances', index, 'name']);
     const other = source.locate(['appliances', first]);
     const where = other.file === place.file ? other.key : `${other.key} in ${other.file}`;
@@ -37,7 +43,7 @@ function requireUniqueNames({ config, source, problems }: Checked): void {
 }
 
 /** Returns a line for each appliance whose host and port another one before it has. */
-export function sharedAddresses({ appliances }: Pick<ConfigFile, 'appliances'>, source: Source): readonly string[] {
+export function sharedAddresses({ appliances }: Pick<ConfigSettings, 'appliances'>, source: Source): readonly string[] {
   return findRepeats(appliances.map(({ url }) => url.host)).map(({ index, first }) => {
     const place = source.locate(['appliances', index, 'url']);
     const { file, line, column } = source.locate(['appliances', first, 'url']);
@@ -47,9 +53,9 @@ export function sharedAddresses({ appliances }: Pick<ConfigFile, 'appliances'>, 
   });
 }
 
-function requireVerifiedPin({ config, source, problems }: Checked): void {
-  for (const [index, appliance] of config.appliances.entries()) {
-    const { fingerprint_sha256: pin, insecure_skip_verify: skip } = appliance.tls;
+function requireVerifiedPin({ settings, source, problems }: Checked): void {
+  for (const [index, appliance] of settings.appliances.entries()) {
+    const { fingerprintSha256: pin, insecureSkipVerify: skip } = appliance.tls;
     if (pin === undefined || !skip) continue;
     const at: Path = ['appliances', index, 'tls'];
     const { key } = source.locate([...at, 'fingerprint_sha256']);
@@ -67,15 +73,15 @@ const maxDelayMs = 600_000;
  * Reports a `max_stale` that is shorter than the longest time between polls, random delay included:
  * the series would come and go.
  */
-function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems }: Checked): void {
+function requireLongEnoughMaxStale({ settings, source, collectorDefaults, problems }: Checked): void {
   // A thousand appliances have the same few schedules.
-  const jitter = config.polling.jitter;
+  const jitter = settings.polling.jitterRatio;
   const gapOf = remembered((schedule) => {
     const gapMs = maxGapMs(schedule);
     return gapMs + Math.min(gapMs * jitter, maxDelayMs);
   });
-  for (const [index, appliance] of config.appliances.entries()) {
-    const merged = mergeCollectors(collectorDefaults, config.collectors, appliance.collectors);
+  for (const [index, appliance] of settings.appliances.entries()) {
+    const merged = mergeCollectors(collectorDefaults, settings.collectors, appliance.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
       const gapMs = gapOf(schedule);
       if (!enabled || maxStaleMs > gapMs) continue;
@@ -96,10 +102,10 @@ function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems
 }
 
 /** Reports a schedule that would connect to a farm more than once a minute. */
-function requireRareProbes({ config, source, problems }: Checked): void {
+function requireRareProbes({ settings, source, problems }: Checked): void {
   const written = [
-    { block: config.collectors, at: ['collectors'] as Path },
-    ...config.appliances.map((appliance, index) => ({
+    { block: settings.collectors, at: ['collectors'] as Path },
+    ...settings.appliances.map((appliance, index) => ({
       block: appliance.collectors,
       at: ['appliances', index, 'collectors'] as Path,
     })),
@@ -115,9 +121,9 @@ function requireRareProbes({ config, source, problems }: Checked): void {
 }
 
 /** Reports a key of `connect_to` that no address can match. */
-function requireAddresses({ config, source, problems }: Checked): void {
-  for (const [index, appliance] of config.appliances.entries()) {
-    for (const key of Object.keys(appliance.vip.connect_to)) {
+function requireAddresses({ settings, source, problems }: Checked): void {
+  for (const [index, appliance] of settings.appliances.entries()) {
+    for (const key of Object.keys(appliance.vip.connectTo)) {
       if (parseEndpoint(key)) continue;
       problems.report(
         source.locate(['appliances', index, 'vip', 'connect_to', key], 'key'),
@@ -125,4 +131,64 @@ function requireAddresses({ config, source, problems }: Checked): void {
       );
     }
   }
+}
+
+function requireEncryption({ settings: { admin }, source, problems }: Checked): void {
+  if (!admin || admin.tls || admin.insecurePlaintext || isLoopback(admin.listenAddress)) return;
+  problems.report(
+    source.locate(['admin', 'listen_address']),
+    'lets other machines connect, and without TLS tokens would cross the network in clear text; ' +
+      'add admin.tls with cert_file and key_file, or set admin.insecure_plaintext to true where something else encrypts them',
+  );
+}
+
+function requireUniqueTokens({ settings: { admin }, source, problems }: Checked): void {
+  for (const [key, word, remedy] of [
+    ['name', 'name', 'give each token its own, the audit tells callers apart by it'],
+    ['sha256', 'digest', 'make a token of its own with `zlb-exporter token`'],
+  ] as const) {
+    for (const { index, first } of findRepeats((admin?.tokens ?? []).map((token) => token[key])))
+      problems.report(
+        source.locate(['admin', 'tokens', index, key]),
+        `is the ${word} of admin.tokens[${first}] too; ${remedy}`,
+      );
+  }
+}
+
+/**
+ * Reports names of unknown appliances. Patterns are allowed to match none: their appliances may
+ * come later.
+ */
+function requireKnownAppliances({ settings: { admin, appliances }, source, problems }: Checked): void {
+  const known = appliances.map(({ name }) => name);
+  for (const [index, token] of admin?.tokens.entries() ?? []) {
+    for (const [position, name] of token.appliances.entries()) {
+      if (name.includes('*') || known.includes(name)) continue;
+      problems.report(
+        source.locate(['admin', 'tokens', index, 'appliances', position]),
+        `is the name of no appliance; ${suggest(name, known) ?? 'write one of those in appliances, or a pattern such as lb-*'}`,
+      );
+    }
+  }
+}
+
+function requireKnownOperations({ settings: { admin }, source, operations, problems }: Checked): void {
+  const words = [...operations].flat();
+  for (const [index, token] of admin?.tokens.entries() ?? []) {
+    for (const list of ['allow', 'deny'] as const) {
+      for (const [position, entry] of token[list]?.entries() ?? []) {
+        if (matchOperations(entry, operations).length > 0) continue;
+        const at: Path = ['admin', 'tokens', index, list, position];
+        problems.report(
+          source.locate(at),
+          `is no operation; ${suggest(entry, words) ?? 'write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*'}`,
+        );
+      }
+    }
+  }
+}
+
+function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const meant = closestWord(word, candidates);
+  return meant === undefined ? undefined : `did you mean "${meant}"?`;
 }

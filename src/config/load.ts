@@ -1,14 +1,16 @@
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Static } from 'typebox';
 import { isRecord } from '../lib/check.ts';
-import { checkAdmin, type OperationRoutes, toAdminSettings } from './admin-settings.ts';
+import { pairProblem } from '../lib/pem.ts';
+import { adminSettings, type OperationRoutes } from './admin-settings.ts';
 import { checkCombinations, sharedAddresses } from './checks.ts';
-import { type CollectorSettings, type Settings, toSettings } from './settings.ts';
+import { applianceSettings, type CollectorSettings, type Settings } from './settings.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
 import { createFiles, type Files, type ReadText } from './files.ts';
-import { createOpenFile, type Opened, openFiles, openTlsFiles } from './open-files.ts';
 import { type Path, Problems } from './problems.ts';
-import { type ConfigFile, configSchema } from './schema.ts';
+import { type ConfigSchema, configSchema } from './schema.ts';
+import { settingsOf } from './settings-of.ts';
 import { createStructureReader, type StructureReader } from './structure.ts';
 import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
 import { applianceExample } from './appliance-schema.ts';
@@ -40,14 +42,20 @@ interface SettingsScope {
  * a ConfigError that names all problems. Compiles the schema once for many loads.
  */
 export function createSettingsLoader(scope: SettingsScope) {
-  const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()], scope.reservedLabels));
-  return (from: SettingsSource): Promise<Settings> => load(from, scope, readStructure);
+  const schema = configSchema([...scope.collectorDefaults.keys()], scope.reservedLabels);
+  const structure = { schema, read: createStructureReader(schema) };
+  return (from: SettingsSource): Promise<Settings> => load(from, scope, structure);
+}
+
+interface ConfigStructure {
+  readonly schema: ConfigSchema;
+  readonly read: StructureReader<Static<ConfigSchema>>;
 }
 
 async function load(
   { file, content, env, files: allFiles = createFiles({ path: file }), onRemark }: SettingsSource,
   { collectorDefaults, operations }: SettingsScope,
-  readStructure: StructureReader<ConfigFile>,
+  structure: ConfigStructure,
 ): Promise<Settings> {
   const problems = new Problems();
   const usedVariables = new Set<string>();
@@ -60,27 +68,27 @@ async function load(
 
   // Lets other work run: each step takes 0.1 s for a thousand appliances.
   await nextTurn();
-  const config = readStructure(source, problems);
+  const config = structure.read(source, problems);
   // Rules between keys are checked on a valid structure only.
   if (!config || !problems.isEmpty()) throw problems.error();
-  const open = createOpenFile(source, files.readText, problems);
-  const opened: Opened[] = [];
-  // One after the other: a process may not have thousands of files open at once.
-  for (const [index, appliance] of config.appliances.entries())
-    opened.push(await openFiles(appliance, ['appliances', index], open));
-  const openedAdmin = await openTlsFiles(config.admin?.tls, ['admin', 'tls'], open);
   await nextTurn();
-  checkCombinations({ config, source, collectorDefaults, problems });
-  checkAdmin({ config, source, opened: openedAdmin, operations, problems });
+  const settings = await settingsOf(structure.schema, config, { source, readText: files.readText, problems });
+  await nextTurn();
+  const { appliances, admin, polling, limits } = settings;
+  checkCombinations({ settings, source, collectorDefaults, operations, problems });
+  if (admin?.tls && problems.isEmpty()) {
+    const mismatch = pairProblem(admin.tls.cert, admin.tls.key, 'cert_file');
+    if (mismatch !== undefined) problems.report(source.locate(['admin', 'tls', 'key_file']), mismatch);
+  }
   if (!problems.isEmpty()) throw problems.error();
 
   await nextTurn();
-  if (onRemark) sharedAddresses(config, source).forEach(onRemark);
-  const { admin } = config;
-  const folder = source.folderOf(['admin']);
+  if (onRemark) sharedAddresses(settings, source).forEach(onRemark);
   return {
-    ...toSettings(config, opened, collectorDefaults),
-    ...(admin && { admin: toAdminSettings({ admin, opened: openedAdmin, folder, operations }) }),
+    appliances: appliances.map((each) => applianceSettings(each, settings, collectorDefaults)),
+    polling,
+    limits: { seriesPerAppliance: limits.seriesPerAppliance, bodyBytes: limits.bodyBytes },
+    ...(admin && { admin: adminSettings(admin, operations) }),
   };
 }
 

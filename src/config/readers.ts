@@ -98,7 +98,7 @@ export type ReaderName = keyof typeof readers;
 export type ReadBy<Name extends ReaderName> = Extract<ReturnType<(typeof readers)[Name]>, { value: unknown }>['value'];
 
 /** Parses an API key; a problem names the position in the key, never its characters. */
-export function apiKey(text: string): Parsed<Secret> {
+function apiKey(text: string): Parsed<Secret> {
   if (text === '') return { problem: 'holds no key; put the API key of the appliance there' };
   const misfit = text.search(/[^\x21-\x7e]/);
   if (misfit === -1) return { value: new Secret(text) };

@@ -1,11 +1,22 @@
-import { type TObjectOptions, type TProperties, type TSchemaOptions, type TUnsafe, Type } from 'typebox';
+import {
+  type Static,
+  type TObjectOptions,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  Type,
+} from 'typebox';
 
 import type { QuantityLimits, ReadBy, ReaderName } from './readers.ts';
 
 /** The schema keyword of a text that a reader parses. */
-export interface Reads extends QuantityLimits {
-  readonly reader: ReaderName;
+export interface Reads<Name = ReaderName> extends QuantityLimits {
+  readonly reader: Name;
 }
+
+/** The readers of files: the setting is the content of the file, not its path. */
+export type OpenedBy = 'apiKey' | 'certificates' | 'privateKey';
 
 /** Returns the schema of a mapping with a fixed set of keys. */
 export function mapping<Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) {
@@ -16,19 +27,73 @@ export function mapping<Properties extends TProperties>(properties: Properties, 
 export function value<Name extends ReaderName>(
   reader: Name,
   { above, from, to, ...options }: QuantityLimits & TSchemaOptions,
-): TUnsafe<ReadBy<Name>> {
+) {
   // An editor takes a ratio without a percent sign for a number.
   const type = reader === 'ratio' ? ['string', 'number'] : 'string';
-  const reads = { reader, ...(above && { above }), ...(from && { from }), ...(to && { to }) } satisfies Reads;
-  return Type.Unsafe({ type, reads, ...options });
+  const reads: Reads<Name> = { reader, ...(above && { above }), ...(from && { from }), ...(to && { to }) };
+  return Object.assign(Type.Unsafe<ReadBy<Name>>({ type, ...options }), { reads });
 }
 
-/** Returns the schema of the path of a file or folder. */
-export function path(description: string, example: string) {
-  return Type.String({ description, minLength: 1, examples: [example] });
+/** Returns the schema of the path of a file whose content is read; its key ends with `_file`. */
+export function file<Opens extends OpenedBy>(opens: Opens, description: string, example: string) {
+  return Object.assign(Type.String({ description, minLength: 1, examples: [example] }), { opens });
+}
+
+/** Returns the schema of another path; a relative one starts at the folder of the configuration. */
+export function path(options: TSchemaOptions) {
+  return Object.assign(Type.String({ minLength: 1, ...options }), { resolves: true as const });
 }
 
 /** Returns the schema of a switch that is off by default. */
 export function flag(description: string) {
   return Type.Boolean({ description, default: false, examples: [true] });
 }
+
+/** The keywords of the parts above that only the program reads. */
+export const ownKeywords = ['reads', 'opens', 'resolves', 'keepsKeys'] as const;
+
+/** Ends the name of a setting, unless it ends so anyway. */
+const units = { byteSize: 'Bytes', duration: 'Ms', expiry: 'AtMs', interval: 'Ms', ratio: 'Ratio' } as const;
+type Units = typeof units;
+
+/** Returns the name of a setting: the key in camel case, with the unit of its value. */
+export function settingName(key: string, { reads, opens }: { reads?: Reads; opens?: OpenedBy }): string {
+  const name = (opens ? key.replace(/_file$/, '') : key).replaceAll(/_(.)/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  );
+  const unit = Object.entries(units).find(([reader]) => reader === reads?.reader)?.[1] ?? '';
+  return name.endsWith(unit) ? name : name + unit;
+}
+
+type Camel<Key extends string> = Key extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Key;
+type WithUnit<Name extends string, Unit extends string> = Name extends `${string}${Unit}` ? Name : `${Name}${Unit}`;
+type NameOf<Key extends string, Part> = Part extends { readonly opens: OpenedBy }
+  ? Key extends `${infer Name}_file`
+    ? Camel<Name>
+    : never
+  : Part extends { readonly reads: { readonly reader: infer Reader extends keyof Units } }
+    ? WithUnit<Camel<Key>, Units[Reader]>
+    : Camel<Key>;
+
+type OfMapping<Properties> = {
+  readonly [Key in keyof Properties & string as Properties[Key] extends TOptional
+    ? never
+    : NameOf<Key, Properties[Key]>]: SettingsOf<Properties[Key]>;
+} & {
+  readonly [Key in keyof Properties & string as Properties[Key] extends TOptional
+    ? NameOf<Key, Properties[Key]>
+    : never]?: SettingsOf<Properties[Key]>;
+};
+
+/** The settings of a schema: its values as the program uses them, named by `settingName`. */
+export type SettingsOf<Schema> = Schema extends { readonly properties: infer Properties }
+  ? OfMapping<Properties>
+  : Schema extends { readonly items: infer Item }
+    ? readonly SettingsOf<Item>[]
+    : Schema extends { readonly opens: infer Opens extends OpenedBy }
+      ? ReadBy<Opens>
+      : Schema extends TSchema
+        ? Static<Schema>
+        : never;

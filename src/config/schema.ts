@@ -1,13 +1,12 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
-import { flag, mapping, value } from './schema-parts.ts';
+import { flag, mapping, type SettingsOf, value } from './schema-parts.ts';
 
-/** The configuration with parsed values: a duration is a number. */
-export type ConfigFile = Static<ReturnType<typeof configSchema>>;
-export type ApplianceFile = ConfigFile['appliances'][number];
-export type CollectorFile = Static<typeof collector>;
+export type ConfigSchema = ReturnType<typeof configSchema>;
+/** The settings as the file has them: those for all appliances and their own are apart. */
+export type ConfigSettings = SettingsOf<ConfigSchema>;
 
 const collector = mapping({
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.', examples: [false] })),
@@ -93,10 +92,11 @@ const limits = mapping(
  * documentation use it.
  */
 export function configSchema(collectorNames: readonly string[], reservedLabels: readonly string[]) {
-  const collectors = Type.Unsafe<Readonly<Record<string, CollectorFile>>>(
+  const collectors = Type.Unsafe<Readonly<Record<string, SettingsOf<typeof collector>>>>(
     mapping(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
       description: 'Settings by collector. Those of an appliance take precedence, key by key.',
       default: {},
+      keepsKeys: true,
     }),
   );
   const parts = {

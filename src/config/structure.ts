@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
 import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
-import type { Reads } from './schema-parts.ts';
+import { ownKeywords, type Reads } from './schema-parts.ts';
 import type { Source } from './yaml-file.ts';
 import { closestWord } from '../lib/text.ts';
 
@@ -24,6 +24,7 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema): S
     // To optimize the code takes longer than it saves: it runs once for each reading of the file.
     code: { optimize: false },
   });
+  ajv.addVocabulary(ownKeywords.filter((each) => each !== 'reads'));
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
   const validate = ajv.compile<Static<Schema>>(schema);
   return (source, problems) => {

@@ -1,6 +1,6 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { type Static, Type } from 'typebox';
-import { mapping, path, value } from './schema-parts.ts';
+import { file, mapping, type SettingsOf, value } from './schema-parts.ts';
 
 /** The versions of TLS: the name in Go's libraries, and the name in Node. */
 export const tlsVersions = new Map([
@@ -9,8 +9,6 @@ export const tlsVersions = new Map([
   ['TLS12', 'TLSv1.2'],
   ['TLS13', 'TLSv1.3'],
 ] as const);
-
-export type TlsVersion = typeof tlsVersions extends Map<unknown, infer Name> ? Name : never;
 
 /** The suites of TLS 1.3, which have the same name in both and cannot be chosen. */
 const newestSuites = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'] as const;
@@ -55,8 +53,9 @@ export function cipherList(chosen: readonly Cipher[] | undefined, oldest: Versio
   return [...new Set([...newestSuites, ...suites]), ...(old ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/** A web configuration with parsed values. */
+/** A web configuration with parsed values, and its settings. */
 export type WebFile = Static<typeof webSchema>;
+export type WebFileSettings = SettingsOf<typeof webSchema>;
 export type TlsServerFile = NonNullable<WebFile['tls_server_config']>;
 
 const hashExample = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG';
@@ -77,10 +76,10 @@ const clientAuthTypes = [
 const tlsServer = mapping(
   {
     cert_file: Type.Optional(
-      path('PEM file of the certificate of the listener, followed by its intermediates.', 'server.crt'),
+      file('certificates', 'PEM file of the certificate of the listener, followed by its intermediates.', 'server.crt'),
     ),
     key_file: Type.Optional(
-      path('PEM file of the private key of that certificate, without a passphrase.', 'server.key'),
+      file('privateKey', 'PEM file of the private key of that certificate, without a passphrase.', 'server.key'),
     ),
     cert: Type.Optional(
       value('certificates', {
@@ -100,7 +99,9 @@ const tlsServer = mapping(
       default: 'NoClientCert',
       examples: ['RequireAndVerifyClientCert'],
     }),
-    client_ca_file: Type.Optional(path('PEM file of the authorities of client certificates.', 'prometheus-ca.crt')),
+    client_ca_file: Type.Optional(
+      file('certificates', 'PEM file of the authorities of client certificates.', 'prometheus-ca.crt'),
+    ),
     client_ca: Type.Optional(
       value('certificates', {
         description: 'The authorities themselves, instead of `client_ca_file`.',

@@ -1,48 +1,22 @@
 import { assert } from '../lib/check.ts';
-import type { Secret } from '../lib/secret.ts';
 import { createFiles, type Files } from './files.ts';
-import { createOpenFile, type OpenedTls, openTlsFiles } from './open-files.ts';
 import { type Path, Problems } from './problems.ts';
+import { settingsOf } from './settings-of.ts';
 import { createStructureReader, type StructureReader } from './structure.ts';
 import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
 import {
   cipherList,
   curveNames,
   type TlsServerFile,
-  type TlsVersion,
   tlsVersions,
   type WebFile,
+  type WebFileSettings,
   webSchema,
 } from './web-schema.ts';
 import { pairProblem } from '../lib/pem.ts';
 
-/** The checked settings that protect the metrics listener. */
-export interface WebSettings {
-  /** The TLS settings; without them, plain HTTP. */
-  readonly tls?: WebTlsSettings;
-  /** bcrypt hashes by user; without any, everybody may read. */
-  readonly users: ReadonlyMap<string, Secret>;
-  /** Added to every answer. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };
-}
-
-/** TLS settings with the names of OpenSSL. */
-interface WebTlsSettings {
-  /** PEM, as are `key` and `clientCa`; the key belongs to the first certificate. */
-  readonly cert: string;
-  readonly key: Secret;
-  readonly clientCa?: string;
-  readonly clientAuth: Exclude<TlsServerFile['client_auth_type'], 'RequireClientCert'>;
-  /** A client certificate must have one of these. */
-  readonly clientAllowedSans?: readonly string[];
-  readonly minVersion: TlsVersion;
-  readonly maxVersion: TlsVersion;
-  /** Separated by colons, as are the curves; without it those of Node. */
-  readonly ciphers?: string;
-  readonly curves?: string;
-  readonly honorCipherOrder: boolean;
-}
+/** The checked settings that protect the metrics listener; without `tls`, it speaks plain HTTP. */
+export type WebSettings = Readonly<ReturnType<typeof webSettings>>;
 
 export interface WebSettingsSource {
   /** Path of the YAML file. */
@@ -82,45 +56,53 @@ async function load(
   if (source === undefined) throw problems.error();
   const config = readStructure(source, problems);
   if (!config || !problems.isEmpty()) throw problems.error();
-  const open = createOpenFile(source, files.readText, problems);
-  const opened = await openTlsFiles(config.tls_server_config, ['tls_server_config'], open);
-  checkWeb({ config, source, opened, problems });
+  checkWeb({ config, source, problems });
+  const settings = await settingsOf(webSchema, config, { source, readText: files.readText, problems });
+  const { cert, key } = settings.tlsServerConfig ?? {};
+  const mismatch = cert !== undefined && key && pairProblem(cert, key, writtenKey(config, 'cert'));
+  if (mismatch) problems.report(source.locate(at(writtenKey(config, 'key'))), mismatch);
   if (!problems.isEmpty()) throw problems.error();
-  return toWebSettings(config, opened);
+  return webSettings(settings);
 }
 
-function toWebSettings(config: WebFile, opened: OpenedTls): WebSettings {
-  const { tls_server_config: tls, http_server_config: http, basic_auth_users: users, rate_limit: limit } = config;
+/** Returns the key of a value that may be in the file or in a file of its own. */
+function writtenKey<Key extends 'cert' | 'key'>({ tls_server_config: tls }: WebFile, key: Key) {
+  return tls?.[key] === undefined ? (`${key}_file` as const) : key;
+}
+
+function webSettings({ tlsServerConfig: tls, httpServerConfig, basicAuthUsers, rateLimit }: WebFileSettings) {
   return {
-    ...(tls && { tls: toTls(tls, opened) }),
-    users: new Map(Object.entries(users)),
-    headers: Object.fromEntries(Object.entries(http.headers).filter(([, value]) => value !== '')),
-    ...(limit.interval > 0 && { rateLimit: { intervalMs: limit.interval, burst: limit.burst } }),
+    ...(tls && { tls: tlsSettings(tls) }),
+    /** bcrypt hashes by user; without any, everybody may read. */
+    users: new Map(Object.entries(basicAuthUsers)),
+    /** Added to every answer. */
+    headers: Object.fromEntries(Object.entries(httpServerConfig.headers).filter(([, value]) => value !== '')),
+    ...(rateLimit.intervalMs > 0 && { rateLimit }),
   };
 }
 
-function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedTls): WebTlsSettings {
-  const { client_auth_type: type, client_allowed_sans: clientAllowedSans, curve_preferences: curves } = tls;
+/** Returns TLS settings with the names of OpenSSL. */
+function tlsSettings(tls: NonNullable<WebFileSettings['tlsServerConfig']>) {
+  const { cert, key, clientCa, clientAuthType: type, clientAllowedSans, curvePreferences: curves } = tls;
   assert(cert !== undefined && key, 'a certificate or a key that cannot be read is a problem');
-  const ciphers = cipherList(tls.cipher_suites, tls.min_version);
+  const ciphers = cipherList(tls.cipherSuites, tls.minVersion);
   return {
     cert,
     key,
     ...(clientCa !== undefined && { clientCa }),
     clientAuth: type === 'RequireClientCert' ? 'RequireAnyClientCert' : type,
     ...(clientAllowedSans && { clientAllowedSans }),
-    minVersion: tlsVersions.get(tls.min_version) ?? 'TLSv1.2',
-    maxVersion: tlsVersions.get(tls.max_version) ?? 'TLSv1.3',
+    minVersion: tlsVersions.get(tls.minVersion) ?? 'TLSv1.2',
+    maxVersion: tlsVersions.get(tls.maxVersion) ?? 'TLSv1.3',
     ...(ciphers !== undefined && { ciphers }),
     ...(curves && { curves: curves.flatMap((name) => curveNames.get(name) ?? []).join(':') }),
-    honorCipherOrder: tls.prefer_server_cipher_suites,
+    honorCipherOrder: tls.preferServerCipherSuites,
   };
 }
 
 interface Checked {
   readonly config: WebFile;
   readonly source: Source;
-  readonly opened: OpenedTls;
   readonly problems: Problems;
 }
 
@@ -130,13 +112,7 @@ type TlsKey = keyof TlsServerFile;
 function checkWeb(checked: Checked): void {
   const tls = checked.config.tls_server_config;
   if (tls) {
-    for (const check of [
-      requireCertificate,
-      requireMatchingKey,
-      checkClientAuthorities,
-      checkAllowedSans,
-      checkTlsVersions,
-    ])
+    for (const check of [requireCertificate, checkClientAuthorities, checkAllowedSans, checkTlsVersions])
       check(tls, checked);
   }
   checkUsers(checked);
@@ -154,12 +130,6 @@ function requireCertificate(tls: TlsServerFile, { source, problems }: Checked): 
     if (tls[inline] === undefined && tls[file] === undefined && file !== 'client_ca_file')
       problems.report(source.locate(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
   }
-}
-
-function requireMatchingKey(tls: TlsServerFile, { source, opened: { cert, key }, problems }: Checked): void {
-  if (cert === undefined || !key) return;
-  const problem = pairProblem(cert, key, tls.cert === undefined ? 'cert_file' : 'cert');
-  if (problem !== undefined) problems.report(source.locate(at(tls.key ? 'key' : 'key_file')), problem);
 }
 
 function checkClientAuthorities(tls: TlsServerFile, { source, problems }: Checked): void {
