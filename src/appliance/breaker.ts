@@ -1,3 +1,5 @@
+import type { FailureReason } from './errors.ts';
+
 export const breakerStates = ['closed', 'open', 'half_open'] as const;
 
 export type BreakerState = (typeof breakerStates)[number];
@@ -10,9 +12,11 @@ export interface Breaker {
   /** Records an answer of the appliance, whatever it was. */
   succeeded(): void;
   /** Records a transport failure; the third in a row opens the breaker. */
-  failed(): void;
+  failed(reason: FailureReason): void;
   /** Records a refused key: opens at once, because further tries can lock an account. */
   rejected(): void;
+  /** The reason of the newest failure; undefined after an answer. */
+  readonly reason: FailureReason | undefined;
   /** Milliseconds until the next probe; 0 if one may start. */
   readonly waitMs: number;
   /** Records that a call was sent; returns a function for its end. */
@@ -42,6 +46,7 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
   const pending = new Set<{ readonly atMs: number }>();
   let state: BreakerState = 'closed';
   let failures = 0;
+  let reason: FailureReason | undefined;
   let refusals = 0;
   let probeAt = 0;
   let slowestMs = 0;
@@ -54,6 +59,9 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
   return {
     get state() {
       return state;
+    },
+    get reason() {
+      return reason;
     },
     get waitMs() {
       return state === 'open' ? Math.max(0, probeAt - now()) : 0;
@@ -76,14 +84,17 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
     succeeded() {
       for (const { atMs } of pending) slowestMs = Math.max(now() - atMs, 0.9 * slowestMs);
       state = 'closed';
+      reason = undefined;
       failures = 0;
       refusals = 0;
     },
-    failed() {
+    failed(cause) {
+      reason = cause;
       failures += 1;
       if (state === 'half_open' || (state === 'closed' && failures >= failuresToOpen)) open(probeEveryMs);
     },
     rejected() {
+      reason = 'unauthorized';
       failures += 1;
       if (state !== 'open') open(Math.min(probeEveryMs * 2 ** refusals, maxWaitMs));
       refusals += 1;

@@ -60,6 +60,8 @@ export class AppliancePoller {
       maxConcurrent: polling.maxConcurrentPerAppliance,
       maxBusyRatio: polling.maxBusyRatio,
       timeoutMs: polling.timeoutMs,
+      idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
+      mayProbe: () => results.facts.licensed !== false,
       opensAtMs: state.opensAtMs,
       now: state.age,
     });

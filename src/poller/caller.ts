@@ -143,6 +143,10 @@ export interface CallerParts {
   readonly maxBusyRatio: number;
   /** The time limit of a call that waits for nobody. */
   readonly timeoutMs: number;
+  /** The time without a call after which a probe asks whether the appliance still answers. */
+  readonly idleMs: number;
+  /** Returns false while the appliance refuses everything. */
+  readonly mayProbe: () => boolean;
   /** `opensAtMs` of the caller that this one replaces. */
   readonly opensAtMs?: number | undefined;
   readonly log: Logger;
@@ -183,10 +187,11 @@ export class Caller {
   readonly #breaker: Breaker;
   readonly #client: ApplianceClient;
   readonly #missing = new Map<ReadKey, MissingRoute>();
-  /** How long the last call took, for reads that wait for proxies. */
+  /** How long the last call took, for reads that wait for proxies; doubled by a time-out. */
   readonly #usualMs = new Map<ReadKey, number>();
   readonly #closing = new AbortController();
   #probe: Promise<void> | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(parts: CallerParts) {
     const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
@@ -226,18 +231,24 @@ export class Caller {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    clearTimeout(this.#idle);
     await this.#probe;
     await this.#client.close();
   }
 
   /**
-   * Asks with the cheapest call while the breaker is open, and once after a failure, so that an
-   * outage is neither found nor left late. One probe at a time.
+   * Asks with the cheapest call while the breaker is open, once after a failure, and after a time
+   * without calls, so that an outage is neither found nor left late. One probe at a time.
    */
   #startProbing(): void {
     this.#probe ??= this.#probeUntilClosed().finally(() => {
       this.#probe = undefined;
     });
+  }
+
+  #idled(): void {
+    const isBusy = steadyNow() < this.#queue.opensAtMs;
+    if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
   }
 
   async #probeUntilClosed(): Promise<void> {
@@ -253,17 +264,19 @@ export class Caller {
   async #askForSign(): Promise<boolean> {
     if (!this.#breaker.admit()) return false;
     const answered = this.#breaker.sent();
+    const startedAt = steadyNow();
     try {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
         limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
       });
+      this.#queue.charge((steadyNow() - startedAt) / 1_000);
       return true;
     } catch {
       return this.#breaker.isAnswering;
     } finally {
       answered();
       // The probe ended without an outcome of its own, for example because it was cancelled.
-      if (this.#breaker.state === 'half_open') this.#breaker.failed();
+      if (this.#breaker.state === 'half_open') this.#breaker.failed('cancelled');
     }
   }
 
@@ -290,6 +303,8 @@ export class Caller {
       return reply;
     } catch (error) {
       isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
+      const usualMs = this.#usualMs.get(key);
+      if (isUnanswered && usualMs !== undefined) this.#usualMs.set(key, 2 * usualMs);
       if (error instanceof ApplianceError && error.routeMissing && dispensable.includes(key))
         this.#missing.set(key, { error, untilMs: this.#parts.now() + rememberMissingForMs });
       throw error;
@@ -309,10 +324,13 @@ export class Caller {
     if (usualMs === undefined) return undefined;
     const { timeoutMs } = this.#parts;
     const longestMs = Math.max(timeoutMs, patienceMsOf(key));
-    return Math.min(Math.max(8 * usualMs, Math.min(leastLimitMs, timeoutMs)), longestMs);
+    return Math.min(Math.max(3 * usualMs, Math.min(leastLimitMs, timeoutMs)), longestMs);
   }
 
   #onCall(report: CallReport): void {
+    clearTimeout(this.#idle);
+    // A slow appliance is asked enough, and might not answer a probe in time.
+    if (report.seconds * 2_000 < probeLimitMs) this.#idle = setTimeout(() => this.#idled(), this.#parts.idleMs);
     // A timeout may be that of a proxy, while all else answers: a probe tells.
     if (report.reason === 'timeout' && report.asksProxies) this.#startProbing();
     else this.#judge(report);
@@ -323,7 +341,7 @@ export class Caller {
     const { log, onRecovered } = this.#parts;
     const before = this.#breaker.state;
     if (reason === 'unauthorized') this.#breaker.rejected();
-    else if (isSilence(reason)) this.#breaker.failed();
+    else if (isSilence(reason)) this.#breaker.failed(reason);
     else if (reason !== 'cancelled') this.#breaker.succeeded();
     const { state, waitMs } = this.#breaker;
     if (isSilence(reason) || state === 'open') this.#startProbing();
@@ -340,7 +358,7 @@ export class Caller {
 }
 
 /** Returns true for a failure after which it is not known whether the appliance answers at all. */
-function isSilence(reason: FailureReason | undefined): boolean {
+function isSilence(reason: FailureReason | undefined): reason is 'connect' | 'timeout' | 'tls' {
   return reason === 'connect' || reason === 'timeout' || reason === 'tls';
 }
 

@@ -5,7 +5,7 @@ import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { ReadingStore } from './reading-store.ts';
-import type { ApplianceStatus, CollectorStatus } from './status.ts';
+import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
 
 export interface StatusSources {
   readonly readings: ReadingStore;
@@ -67,6 +67,13 @@ export class StatusCache {
     return { status, untilMs };
   }
 
+  /** Returns the newest failure; while calls are held back, with the reason for that. */
+  #failureOf({ collector, blocked }: Job): CollectorFailure | undefined {
+    const failure = this.#sources.failures.trouble(collector.name) ?? blocked;
+    const { reason } = this.#parts.breaker;
+    return failure && blocked?.reason === 'breaker_open' && reason ? { ...failure, reason } : failure;
+  }
+
   #describeCollector(job: Job, stale: ReadonlySet<string>): CollectorStatus {
     const { statistics, failures } = this.#sources;
     const { name } = job.collector;
@@ -80,7 +87,7 @@ export class StatusCache {
       intervalMs,
       isStale: stale.has(name),
       isSupported,
-      failure: isSupported ? (failures.trouble(name) ?? job.blocked) : undefined,
+      failure: isSupported ? this.#failureOf(job) : undefined,
       ...(unreadable.length > 0 && { unreadable }),
     };
   }

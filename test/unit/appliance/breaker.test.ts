@@ -9,7 +9,7 @@ function given({ random = 0 }: { random?: number } = {}) {
 }
 
 function fail(breaker: Breaker, times: number): void {
-  for (let time = 0; time < times; time += 1) breaker.failed();
+  for (let time = 0; time < times; time += 1) breaker.failed('timeout');
 }
 
 describe('the circuit breaker', () => {
@@ -83,7 +83,7 @@ describe('the circuit breaker', () => {
       expect(breaker.waitMs).toBe(10_000);
       clock.ms += 10_000;
       breaker.admit();
-      breaker.failed();
+      breaker.failed('timeout');
     }
   });
 
@@ -131,7 +131,7 @@ describe('the circuit breaker', () => {
             if (before === 'half_open') expect(admitted).toBe(false);
             if (before !== 'closed' && admitted) admittedProbes += 1;
           } else {
-            breaker[each]();
+            breaker[each]('timeout');
             admittedProbes = 0;
           }
           if (each === 'succeeded') expect(breaker.state).toBe('closed');

@@ -39,6 +39,8 @@ function given() {
     maxConcurrent: 1,
     maxBusyRatio: 1,
     timeoutMs: 20_000,
+    idleMs: 15_000,
+    mayProbe: () => false,
     log,
     now: () => clock.ms,
   });
