@@ -41,16 +41,16 @@ export interface MetricsAppParts {
  * is enabled.
  */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { fleet, reload, log } = parts;
+  const { fleet, reload, log, adminUrl } = parts;
   const { app } = parts.access;
   ignoreBodies(app);
   rejectWrongMethods(app);
   app.setNotFoundHandler((request, reply) => {
-    const isMalformed = percentDecoded(pathOf(request)) === undefined;
+    const path = percentDecoded(pathOf(request));
     return reply
-      .code(isMalformed ? 400 : 404)
+      .code(path === undefined ? 400 : 404)
       .type(plainText)
-      .send(isMalformed ? 'The path has a malformed percent-encoding.\n' : 'Not found. Try / or /metrics.\n');
+      .send(path === undefined ? 'The path has a malformed percent-encoding.\n' : notFoundText(path, adminUrl()));
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
@@ -68,6 +68,14 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   registerHealth(app, fleet);
   registerReload(app, reload);
   return app;
+}
+
+/** Returns where to look instead: the pages of the gateway are easily looked for here. */
+function notFoundText(path: string, adminUrl: string | undefined): string {
+  const page = ['/docs', '/console'].find((each) => path === each || path.startsWith(`${each}/`));
+  if (page === undefined) return 'Not found. Try / or /metrics.\n';
+  if (adminUrl === undefined) return `Not found. ${page} is a page of the gateway, which is off.\n`;
+  return `Not found. ${page} is a page of the gateway: ${adminUrl}${page}\n`;
 }
 
 function ignoreBodies(app: FastifyInstance): void {

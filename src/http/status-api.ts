@@ -24,7 +24,7 @@ export function sendUnknownAppliance(reply: FastifyReply, shard: number | undefi
 
 export function unknownApplianceMessage(shard: number | undefined): string {
   return shard === undefined
-    ? 'No appliance of that name is configured; / lists them.'
+    ? 'No appliance of that name is configured; / lists the names. An address is no name.'
     : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
 }
 

@@ -151,7 +151,9 @@ describe('GET /probe', () => {
       const response = await get(givenApp(), `/probe?target=${encodeURIComponent(target)}`);
 
       expect(response.statusCode).toBe(404);
-      expect(response.payload).toBe('No appliance of that name is configured; / lists them.\n');
+      expect(response.payload).toBe(
+        'No appliance of that name is configured; / lists the names. An address is no name.\n',
+      );
     },
   );
 
@@ -392,6 +394,16 @@ describe('other requests', () => {
       expect(response.payload).toBe('Not found. Try / or /metrics.\n');
     },
   );
+
+  it('tells where the pages of the gateway are, or that it is off', async () => {
+    const state = { ready: true, adminUrl: 'http://127.0.0.1:9445' };
+
+    const on = await get(givenApp({ state }), '/console/');
+    const off = await get(givenApp(), '/docs');
+
+    expect(on.payload).toBe('Not found. /console is a page of the gateway: http://127.0.0.1:9445/console\n');
+    expect(off.payload).toBe('Not found. /docs is a page of the gateway, which is off.\n');
+  });
 
   it('with an internal error are logged, and the answer has no details', async () => {
     const lines: string[] = [];

@@ -139,7 +139,7 @@ describe('GET /api/status', () => {
 
     expect([stranger.statusCode, stranger.payload]).toEqual([
       404,
-      'No appliance of that name is configured; / lists them.\n',
+      'No appliance of that name is configured; / lists the names. An address is no name.\n',
     ]);
     expect(elsewhere.payload).toContain('shard 2');
   });
