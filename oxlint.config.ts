@@ -12,13 +12,12 @@ interface Room {
  */
 export const rooms: Readonly<Record<string, Room>> = {
   commands: {
-    floor: 5,
+    floor: 6,
     imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'judgement', 'recipes', 'gateway', 'audit', 'http'],
   },
   app: {
     floor: 5,
     imports: [
-      'commands',
       'config',
       'appliance',
       'metrics',
@@ -36,12 +35,14 @@ export const rooms: Readonly<Record<string, Room>> = {
   http: {
     floor: 4,
     imports: [
+      'config',
       'appliance',
       'metrics',
       'collectors',
       'poller',
       'judgement',
       'requests',
+      'recipes',
       'gateway',
       'audit',
       'status-page',

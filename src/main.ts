@@ -5,12 +5,12 @@ const needed = 24;
 const found = Number(process.versions.node.split('.')[0]);
 
 if (found >= needed) {
-  void import('./app/program.ts');
+  void import('./program.ts');
 } else {
   process.stderr.write(
     `zlb-exporter needs Node.js ${needed} or newer and was started with ${process.versions.node} (${process.execPath}); ` +
       `install Node.js ${needed} and start it with that, or use the container image, which has its own\n`,
   );
-  if (process.argv.slice(2).some((word) => /^(?:-h|--help|--version)$/.test(word))) void import('./app/old-node.ts');
+  if (process.argv.slice(2).some((word) => /^(?:-h|--help|--version)$/.test(word))) void import('./old-node.ts');
   else process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
 import { board } from './board.ts';
 import { alertTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';

@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { board } from './board.ts';
-import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
 import { alertTable, urgencyWords } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
 import { anyIs, expirySteps, type Steps } from './look.ts';

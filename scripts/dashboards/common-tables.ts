@@ -1,4 +1,4 @@
-import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
 import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceId, watchdog } from './queries.ts';
 import { words, yesNo } from './states.ts';
 import { only, stateColumn, table, type TableSpec } from './table.ts';

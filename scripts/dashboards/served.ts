@@ -1,4 +1,4 @@
-import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
 import type { BoardSpec } from './board.ts';
 import { lines, timeline } from './graphs.ts';
 import { busiest, farmId, inFarm, leastUp, lifeLeft, once, series, servedId } from './queries.ts';

@@ -9,7 +9,7 @@ import { ListenError } from '../../src/http/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../../src/commands/command.ts';
 import { demonstrationGreeting } from './greeting.ts';
-import { createLog } from '../../src/commands/log.ts';
+import { createLog } from '../../src/app/log.ts';
 import { makeToken } from '../../src/commands/token.ts';
 
 const defaultGatewayAddress = '127.0.0.1:9445';

@@ -1,20 +1,16 @@
 import { type ApplianceClient, type ClientOptions, createApplianceClient } from '../appliance/client.ts';
-import { createDecoder } from '../appliance/decode.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
 
-interface ConnectParts extends Partial<Pick<ClientOptions, 'decode' | 'now' | 'onCall'>> {
+interface ConnectParts extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
+  /** One for all appliances: its schemas take long to compile. */
+  readonly decode: ClientOptions['decode'];
   readonly appliance: ApplianceSettings;
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }
 
-/** Creates the client of one appliance from the settings, by default with its own decoder. */
-export function connectAppliance({
-  appliance,
-  settings,
-  decode = createDecoder(),
-  ...parts
-}: ConnectParts): ApplianceClient {
+/** Creates the client of one appliance from the settings. */
+export function connectAppliance({ appliance, settings, ...parts }: ConnectParts): ApplianceClient {
   const { url, tls, apiKey, adminApiKey, keyHeader } = appliance;
   return createApplianceClient({
     url,
@@ -25,7 +21,6 @@ export function connectAppliance({
     timeoutMs: settings.polling.timeoutMs,
     maxConnections: settings.polling.maxConcurrentPerAppliance,
     bodyBytes: settings.limits.bodyBytes,
-    decode,
     now: Date.now,
     onCall: () => undefined,
     ...parts,
@@ -35,8 +30,11 @@ export function connectAppliance({
 /**
  * Tries the key of an appliance with one read that every user may do; resolves to why that failed.
  */
-export async function keyRefusal(parts: ConnectParts, signal: AbortSignal): Promise<ApplianceError | undefined> {
-  const client = connectAppliance(parts);
+export async function keyRefusal(
+  { appliance, settings, decode }: ConnectParts,
+  signal: AbortSignal,
+): Promise<ApplianceError | undefined> {
+  const client = connectAppliance({ appliance, settings, decode });
   try {
     await client.read('readSystemVersion', {}, signal);
     return undefined;

@@ -4,16 +4,10 @@ import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from '../config/settings.ts';
-import {
-  type Configuration,
-  type ConfigurationSource,
-  createReloading,
-  type Reloading,
-  RestartNeededError,
-} from './reloading.ts';
+import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { connectAppliance } from './connect-appliance.ts';
-import { createGatewayLifecycle, type GatewayLifecycle } from './gateway-lifecycle.ts';
-import { listen } from '../http/listen.ts';
+import { createGatewayLifecycle, type GatewayLifecycle } from '../http/gateway-lifecycle.ts';
+import { listen, RestartNeededError } from '../http/listen.ts';
 import { createMetricsApp, type ReloadOutcome } from '../http/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../http/web-access.ts';
 import { openToAll, webChangeProblem, type WebPolicy } from '../http/web-policy.ts';

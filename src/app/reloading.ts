@@ -3,7 +3,7 @@ import { createFiles, type Files } from '../config/files.ts';
 import { ConfigError } from '../config/problems.ts';
 import type { Settings } from '../config/settings.ts';
 import type { WebSettings } from '../config/web-settings.ts';
-import { ListenError } from '../http/listen.ts';
+import { ListenError, RestartNeededError } from '../http/listen.ts';
 import type { ReloadOutcome } from '../http/metrics-app.ts';
 import { toError } from '../lib/check.ts';
 import { FileKindError } from '../lib/disk.ts';
@@ -90,11 +90,6 @@ interface ReloadingParts {
   readonly self: Pick<SelfMetrics, 'configurationLoaded' | 'configurationRefused'>;
   readonly log: Logger;
   readonly now: () => number;
-}
-
-/** Reports that a change needs a restart; the message names what to change back. */
-export class RestartNeededError extends Error {
-  override readonly name = 'RestartNeededError';
 }
 
 /** The interval at which the files are checked; cheap even for a thousand of them. */

@@ -1,5 +1,5 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { dateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../appliance/text-date.ts';
 import { type CollectContext, defineCollector, type Edition, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
 

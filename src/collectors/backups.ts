@@ -1,4 +1,4 @@
-import { dateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../appliance/text-date.ts';
 import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 

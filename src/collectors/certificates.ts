@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { dateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../appliance/text-date.ts';
 import { defineCollector, stateWord, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
 

@@ -5,7 +5,7 @@ import type { X509Certificate } from 'node:crypto';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { oneLine } from '../lib/text.ts';
-import { dateToSeconds } from '../lib/text-date.ts';
+import { dateToSeconds } from '../appliance/text-date.ts';
 
 /** A destination, and the name to ask for there. */
 export interface ProbeRequest {

@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import { parseListenAddress } from '../lib/address.ts';
 import { closestWord, oneLine } from '../lib/text.ts';
 import { isOneOf } from '../lib/check.ts';
-import { parseShard } from '../lib/shard.ts';
+import { parseShard } from '../config/shard.ts';
 import { UsageError } from './usage-error.ts';
-import { logFormats, logLevels } from './log.ts';
+import { logFormats, logLevels } from '../app/log.ts';
 
 /**
  * The commands that take a flag; '' is the exporter itself. The flags of `others` do not go with

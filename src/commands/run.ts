@@ -4,11 +4,11 @@ import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
 import { createConfigurationSource } from '../app/reloading.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
-import { parseShard } from '../lib/shard.ts';
+import { parseShard } from '../config/shard.ts';
 import { type Command, defaultListenAddress, untilStopped } from './command.ts';
 import { UsageError } from './usage-error.ts';
 import { greeting } from './greeting.ts';
-import { createLog } from './log.ts';
+import { createLog } from '../app/log.ts';
 
 /** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {

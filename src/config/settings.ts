@@ -2,7 +2,7 @@ import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { AdminSettings } from './admin-settings.ts';
 import type { ConfigSettings } from './schema.ts';
-import { type Shard, shardOf } from '../lib/shard.ts';
+import { type Shard, shardOf } from './shard.ts';
 
 type WrittenAppliance = ConfigSettings['appliances'][number];
 

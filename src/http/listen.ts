@@ -15,6 +15,11 @@ export class ListenError extends Error {
   }
 }
 
+/** Reports that a change needs a restart; the message names what to change back. */
+export class RestartNeededError extends Error {
+  override readonly name = 'RestartNeededError';
+}
+
 const causes: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is in use; stop what uses it or choose another',
   EADDRNOTAVAIL: 'no network interface has the address; choose another',

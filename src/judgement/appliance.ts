@@ -11,7 +11,7 @@ import type {
 import { certificateProblem } from './certificate.ts';
 import { farmProblems } from './farm.ts';
 import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
-import { expiryWindow } from '../lib/alert-thresholds.ts';
+import { expiryWindow } from './alert-thresholds.ts';
 import { isAnswering, reasonWords } from './freshness.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { expiryWindow } from '../lib/alert-thresholds.ts';
+import { expiryWindow } from './alert-thresholds.ts';
 import { listed } from '../lib/text.ts';
 import { span } from '../lib/time.ts';
 import type { CertificateStatus } from '../poller/status.ts';

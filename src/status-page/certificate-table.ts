@@ -1,7 +1,7 @@
 import { type Severity, severityOf, severityRank, wordOf } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
 import { span } from '../lib/time.ts';
-import { alertThresholds, expiryWindow, lifeLeft } from '../lib/alert-thresholds.ts';
+import { alertThresholds, expiryWindow, lifeLeft } from '../judgement/alert-thresholds.ts';
 import type { CertificateStatus } from '../poller/status.ts';
 import { html, type Markup } from './html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';

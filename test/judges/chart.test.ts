@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import { parseFlags } from '../../src/commands/flags.ts';
-import { parseShard } from '../../src/lib/shard.ts';
+import { parseShard } from '../../src/config/shard.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { chart, helm, manifestsOf, onlyOf, podOf, render, valuesOf } from './given-chart.ts';

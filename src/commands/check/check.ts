@@ -1,11 +1,12 @@
+import { createDecoder } from '../../appliance/decode.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles, type Files } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { ConfigError } from '../../config/problems.ts';
-import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
+import { type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
-import { parseShard } from '../../lib/shard.ts';
+import { parseShard } from '../../config/shard.ts';
 import { counted } from '../../lib/text.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
@@ -42,14 +43,18 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
 
   const settings = await loadWithNotes(context, report);
   const { appliances } = settings;
+  const decode = createDecoder();
   let failed = 0;
   let withFindings = 0;
   for (const appliance of appliances) {
     if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
-    const checked = await checkAppliance({ appliance, settings, stopped });
+    const checked = await checkAppliance({ appliance, settings, decode, stopped });
     const ok = checked.probe.failure === undefined;
-    const findings = [...findingsOf(checked), ...(ok ? await adminKeyFindings(appliance, settings, stopped) : [])];
+    const findings = [
+      ...findingsOf(checked),
+      ...(ok ? await adminKeyFindings({ appliance, settings, decode, stopped }) : []),
+    ];
     if (!ok) failed += 1;
     if (ok && findings.length > 0) withFindings += 1;
     report.appliance(checked, findings);
@@ -117,14 +122,10 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
 }
 
 /** Tries the gateway's own key. */
-async function adminKeyFindings(
-  appliance: ApplianceSettings,
-  settings: Settings,
-  stopped: AbortSignal,
-): Promise<readonly Finding[]> {
+async function adminKeyFindings({ appliance, settings, decode, stopped }: ProbeParts): Promise<readonly Finding[]> {
   const { adminApiKey } = appliance;
   if (!settings.admin || !adminApiKey) return [];
-  const refusal = await keyRefusal({ appliance: { ...appliance, apiKey: adminApiKey }, settings }, stopped);
+  const refusal = await keyRefusal({ appliance: { ...appliance, apiKey: adminApiKey }, settings, decode }, stopped);
   // A deactivated appliance checks the key before it refuses with 402.
   if (refusal === undefined || refusal.reason === 'unlicensed') return [];
   return [

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { FailureReason } from '../../appliance/errors.ts';
-import { alertThresholds } from '../../lib/alert-thresholds.ts';
+import { alertThresholds } from '../../judgement/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { packageFolder } from '../../app/build-info.ts';
 import type { FarmProbe } from './farm-probes.ts';

@@ -1,3 +1,4 @@
+import type { Decode } from '../../appliance/decode.ts';
 import type { ApplianceClient, CallReport, UnreadableField } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
@@ -60,6 +61,7 @@ interface Obstacle {
 export interface ProbeParts {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
+  readonly decode: Decode;
   readonly stopped: AbortSignal;
 }
 
@@ -67,9 +69,9 @@ export interface ProbeParts {
  * Makes each enabled collector's calls once, those per farm for one farm, and adds up what a minute
  * of polling will cost.
  */
-export async function probeAppliance({ appliance, settings, stopped }: ProbeParts): Promise<ProbeResult> {
+export async function probeAppliance({ appliance, settings, decode, stopped }: ProbeParts): Promise<ProbeResult> {
   const calls: CallReport[] = [];
-  const client = connectAppliance({ appliance, settings, onCall: (call) => void calls.push(call) });
+  const client = connectAppliance({ appliance, settings, decode, onCall: (call) => void calls.push(call) });
   const newest = new Map<string, unknown>();
   const readings = new Map<string, Reading>();
   const unreadable: UnreadableField[] = [];

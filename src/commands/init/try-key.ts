@@ -1,3 +1,4 @@
+import { createDecoder } from '../../appliance/decode.ts';
 import type { ApplianceError, FailureReason } from '../../appliance/errors.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { loadSettings } from '../../app/load-settings.ts';
@@ -29,11 +30,10 @@ export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promis
   });
   const [appliance] = settings.appliances;
   assert(appliance, 'the settings have the appliance of their content');
-  const refusal = await keyRefusal({ appliance, settings }, stopped);
+  const parts = { appliance, settings, decode: createDecoder(), stopped };
+  const refusal = await keyRefusal(parts, stopped);
   const refused = refusal && textOf(refusal);
-  return refused === undefined
-    ? rightsOf(await probeAppliance({ appliance, settings, stopped }))
-    : { refused, rights: '' };
+  return refused === undefined ? rightsOf(await probeAppliance(parts)) : { refused, rights: '' };
 }
 
 function rightsOf(probe: Awaited<ReturnType<typeof probeAppliance>>): KeyTrial {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
-import { dateToSeconds } from '../../../lib/text-date.ts';
+import { dateToSeconds } from '../../../appliance/text-date.ts';
 import { cannot } from '../../../recipes/admin-error.ts';
 import { adminCommand } from '../../../lib/text.ts';
 import { dayOf } from '../../../lib/time.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseShard, shardOf } from '../../../src/lib/shard.ts';
+import { parseShard, shardOf } from '../../../src/config/shard.ts';
 
 /** Seventeen appliances at each of three hundred sites. */
 const names = Array.from({ length: 5_100 }, (_, index) => `lb-site${Math.floor(index / 17)}-${index % 17}`);

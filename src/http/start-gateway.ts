@@ -1,6 +1,6 @@
 import type { AdminSettings } from '../config/admin-settings.ts';
-import { type AdminListener, createAdminApp } from '../http/admin-app.ts';
-import { listen } from '../http/listen.ts';
+import { type AdminListener, createAdminApp } from './admin-app.ts';
+import { listen } from './listen.ts';
 import { noRequest } from '../audit/record.ts';
 import { isSame } from '../lib/same.ts';
 import {

@@ -1,7 +1,7 @@
-import { runCommandLine } from '../cli.ts';
-import { createShell, ownName, watchForHangup } from '../commands/shell.ts';
-import { sleep, steadyNow } from '../lib/time.ts';
-import { readBuildInfo } from './build-info.ts';
+import { runCommandLine } from './cli.ts';
+import { createShell, ownName, watchForHangup } from './commands/shell.ts';
+import { sleep, steadyNow } from './lib/time.ts';
+import { readBuildInfo } from './app/build-info.ts';
 
 /** Time to stop; Prometheus, systemd and Kubernetes all allow more. */
 const shutdownMs = 4_500;

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import { ListenError } from '../http/listen.ts';
-import { RestartNeededError } from './reloading.ts';
+import { ListenError, RestartNeededError } from './listen.ts';
 import type { GatewaySettings, GatewaySurroundings } from './gateway-core.ts';
 import type { StartedGateway } from './start-gateway.ts';
 

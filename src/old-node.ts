@@ -1,5 +1,5 @@
-import { help, helpOf } from '../commands/help.ts';
-import { readBuildInfo } from './build-info.ts';
+import { help, helpOf } from './commands/help.ts';
+import { readBuildInfo } from './app/build-info.ts';
 
 // Shows help and version on an older Node.js; the imports above need no newer syntax.
 const words = process.argv.slice(2);

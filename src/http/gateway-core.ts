@@ -17,7 +17,6 @@ import { createRequestQueue, type RequestQueue } from '../gateway/request-queue.
 import { createSpool } from '../gateway/spool.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { Fleet } from '../poller/fleet.ts';
-import type { BuildInfo } from './build-info.ts';
 
 export interface GatewaySettings extends Settings {
   readonly admin: AdminSettings;
@@ -28,7 +27,7 @@ export interface GatewaySurroundings {
   readonly fleet: Pick<Fleet, 'changed' | 'describe'>;
   readonly metrics: AdminMetrics;
   readonly decode: Decode;
-  readonly build: BuildInfo;
+  readonly build: { readonly version: string };
   readonly log: Logger;
   readonly now: () => number;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { alertThresholds, expiryWindow, lifeLeft } from '../../../src/lib/alert-thresholds.ts';
+import { alertThresholds, expiryWindow, lifeLeft } from '../../../src/judgement/alert-thresholds.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 
 /** The places of each number in the rules: the name of the rule, and a part of its expression. */
