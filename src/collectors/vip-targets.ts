@@ -13,6 +13,15 @@ export interface KnownFarms {
   readonly configOf: (farm: string) => FarmConfig | undefined;
   /** The certificate store; undefined while it is not known. */
   readonly certificates: readonly Certificate[] | undefined;
+  /** Serves where a reading is away: what was known at the last probe of a farm. */
+  readonly lastKnown?: (farm: string) => KnownFarm | undefined;
+}
+
+/** The facts by which a farm is probed. */
+export interface KnownFarm {
+  readonly listed: ListedFarm;
+  readonly config: FarmConfig | undefined;
+  readonly serverNames: readonly string[];
 }
 
 interface Destination {
@@ -23,6 +32,7 @@ interface Destination {
 /** A farm to probe. */
 export interface VipTarget {
   readonly farm: string;
+  readonly known: KnownFarm;
   /** As the appliance reported them. */
   readonly vip: string;
   readonly vport: string;
@@ -61,12 +71,16 @@ export function vipTargets(
 
   return known.farms.flatMap((farm) => {
     const { name, profile, vip = '', vport = '' } = farm;
-    const config = known.configOf(name);
+    const last = known.lastKnown?.(name);
+    const current = known.configOf(name);
+    const config = current ?? last?.config;
     const port = firstPort(vport);
     if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || !isTcp(profile, config)) return [];
-    const stored = storedOf(config, known.certificates);
-    const serverNames = namesOf.get(name) ?? (profile === 'https' ? namesIn(stored ?? []) : []);
-    return [{ farm: name, vip, vport, endpoint: endpointOf(vip, port), serverNames, stored }];
+    const stored = storedOf(current, known.certificates);
+    const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
+    const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
+    const endpoint = endpointOf(vip, port);
+    return [{ farm: name, known: { listed: farm, config, serverNames }, vip, vport, endpoint, serverNames, stored }];
   });
 }
 
@@ -75,19 +89,20 @@ const probedAfterRunMs = 86_400_000;
 
 /**
  * Returns when each farm last ran by the word of its appliance, with what was known before; without
- * those that did not run within the last day.
+ * those that did not run within the last day. `listed` is undefined while the list is away: nothing
+ * ran then as far as is known.
  */
 export function lastRuns(
-  listed: readonly ListedFarm[],
+  listed: readonly ListedFarm[] | undefined,
   before: ReadonlyMap<string, number>,
   nowMs: number,
 ): ReadonlyMap<string, number> {
-  const runs = new Map<string, number>();
-  for (const farm of listed) {
-    const atMs = isRunning(farm) ? nowMs : before.get(farm.name);
-    if (atMs !== undefined && nowMs - atMs < probedAfterRunMs) runs.set(farm.name, atMs);
-  }
-  return runs;
+  const runs = listed
+    ? listed.map((farm) => [farm.name, isRunning(farm) ? nowMs : before.get(farm.name)] as const)
+    : [...before];
+  return new Map(
+    runs.flatMap(([name, atMs]) => (atMs !== undefined && nowMs - atMs < probedAfterRunMs ? [[name, atMs]] : [])),
+  );
 }
 
 /** Ranges in which no farm has clients, but services of this machine or network may answer. */

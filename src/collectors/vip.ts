@@ -5,7 +5,7 @@ import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
 import { chainEndOf, type ProbeFailure, type ProbeRequest, probeVip, type ServedCertificate } from './vip-probe.ts';
-import { lastRuns, type VipTarget, vipTargets } from './vip-targets.ts';
+import { type KnownFarm, lastRuns, type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
 export interface ProbedFarm {
@@ -20,6 +20,7 @@ export interface ProbedFarm {
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
   /** When the appliance last said that it runs, in Unix milliseconds. */
   readonly ranAtMs: number;
+  readonly known: KnownFarm;
   /** One for each server name. */
   readonly served: readonly ServedName[];
 }
@@ -67,7 +68,8 @@ const impatientMs = 1_000;
 
 /**
  * Connects to the addresses of TCP farms as a client would, also to those that went down within the
- * last day. vip-targets.ts decides what may be connected to.
+ * last day. While the list of farms is away the last one serves: nobody else tells then whether
+ * clients are served. vip-targets.ts decides what may be connected to.
  */
 export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
@@ -78,10 +80,12 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
   async collect({ newest, vip: settings, signal, now }) {
     const before = newest(vip) ?? [];
-    const listed = newest(farms)?.farms ?? [];
+    const last = new Map(before.map((each) => [each.farm, each]));
+    const listed = newest(farms)?.farms;
     const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), now());
     const known = {
-      farms: listed,
+      farms: listed ?? before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : [])),
+      lastKnown: (farm: string) => last.get(farm)?.known,
       ranRecently: (farm: string) => ranAt.has(farm),
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
@@ -167,8 +171,8 @@ async function probeFarm(
   limit: Pick<ProbeRequest, 'withinMs'>,
   signal: AbortSignal,
 ): Promise<Omit<ProbedFarm, 'ranAtMs'>> {
-  const { farm, vip: address, vport, endpoint, serverNames, stored } = target;
-  const about = { farm, vip: address, vport };
+  const { farm, known, vip: address, vport, endpoint, serverNames, stored } = target;
+  const about = { farm, known, vip: address, vport };
   if (!endpoint)
     return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
   const [firstName, ...otherNames] = serverNames;

@@ -38,6 +38,7 @@ const optionalKeys: readonly string[] = [
   'configuredBackends',
   'readings',
   'probe',
+  'probes',
   'servedBy',
   'notServedBy',
 ];

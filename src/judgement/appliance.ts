@@ -196,7 +196,7 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
     level: 'critical',
     sinceMs: reading.failure?.sinceMs,
     title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
-    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}. Whether they serve is not known.${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
+    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesOf(status) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
     alert: 'ZlbFarmsUnknown',
   };
 }
@@ -221,11 +221,15 @@ export function unreadableProblem(appliance: string, unreadable: UnreadableField
   };
 }
 
-function unreachable(
-  { name, up, collectors }: ApplianceStatus,
-  failing: readonly CollectorStatus[],
-  nowMs: number,
-): OwnProblem {
+/** Tells what probes of the farms show, where nothing else is known of them. */
+function probesOf({ probes }: ApplianceStatus): string {
+  if (!probes) return '';
+  const { farms, reached } = probes;
+  return ` Probes: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections.`;
+}
+
+function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {
+  const { name, up, collectors } = status;
   const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
   const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
   const isSilent = reason === undefined || noAnswer.includes(reason);
@@ -237,7 +241,7 @@ function unreachable(
     meaning:
       successes.length === 0
         ? 'It was not read since the exporter was started: nothing is known of it.'
-        : `What is shown of it was read before, and goes when it is too old. The last good answer came ${span(nowMs - Math.max(...successes))} ago.`,
+        : `What is shown of it was read before, and goes when it is too old. The last good answer came ${span(nowMs - Math.max(...successes))} ago.${probesOf(status)}`,
     alert: 'ZlbApplianceUnreachable',
   };
 }

@@ -52,6 +52,7 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     hostname: description?.hostname || undefined,
     breaker: snapshot.breaker,
     farms: farmList,
+    probes: describeProbes(snapshot),
     certificates: describeCertificates(snapshot, farmList),
     activation: activated && describeActivation(activated),
     interfaces: describeInterfaces(snapshot),
@@ -105,6 +106,13 @@ function describeFarm(
     configuredBackends: isKnown ? undefined : configured,
     readings: otherReadings(ownReadings),
   };
+}
+
+/** Counts the farms that were probed, and those that accept a connection. */
+function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
+  const probed = readingOf(snapshot, probes)?.data.filter(({ isReachable }) => isReachable !== undefined) ?? [];
+  if (probed.length === 0) return undefined;
+  return { farms: probed.length, reached: probed.filter(({ isReachable }) => isReachable).length };
 }
 
 function describeProbe(probed: ProbedFarm | undefined): ProbeStatus | undefined {

@@ -44,6 +44,8 @@ export interface ApplianceStatus {
    * Undefined where never read, or stale, as all lists here. An empty list was read and is empty.
    */
   readonly farms: readonly FarmStatus[] | undefined;
+  /** How many farms were probed as clients would, and how many accepted the connection. */
+  readonly probes?: { readonly farms: number; readonly reached: number } | undefined;
   readonly certificates: readonly CertificateStatus[] | undefined;
   readonly activation: ActivationStatus | undefined;
   readonly interfaces: readonly InterfaceStatus[] | undefined;

@@ -121,7 +121,33 @@ it('waits for the list of farms', async () => {
   expect(server.connections).toBe(0);
 });
 
-it('probes nothing while the list of farms is stale', async () => {
+it('goes on probing for a day while no list of farms can be read, and tells it on the page', async () => {
+  const server = await givenTls();
+  const given = await givenAppliance(worldOf(httpsFarm(server.port)), { runs: [...lists, 'vip'], vip: loopback });
+  const { pass, poll, page, describe, appliance } = given;
+  const minutes = async (count: number, minuteMs = 60_000) => {
+    for (let minute = 0; minute < count; minute += 1) {
+      pass(minuteMs);
+      await poll('vip');
+    }
+  };
+
+  appliance.fail('*', { kind: 'status', status: 503 });
+  await minutes(10);
+  await poll('farms');
+
+  expect(seriesOf(await page(), 'zlb_farm_status')).toEqual([]);
+  expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBe(1);
+  expect(valueOf(await page(), 'zlb_farm_served_certificate_info', { server_name: 'shop.test' })).toBe(1);
+  expect(applianceProblems(describe(), nowMs).map(({ meaning }) => meaning)).toContainEqual(
+    expect.stringContaining('Probes: 1 of 1 farm accepts connections.'),
+  );
+
+  await minutes(24 * 15, 4 * 60_000);
+  expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBeUndefined();
+});
+
+it('probes nothing before a list of farms was read', async () => {
   const server = await givenTls();
   const { pass, poll, page } = await givenAppliance(worldOf(httpsFarm(server.port)), { runs: lists, vip: loopback });
   pass(10 * 60_000);

@@ -6,8 +6,8 @@ import { shippedRules } from '../support/shipped-rules.ts';
 const watching: readonly string[] = ['job', 'instance', 'exporter'];
 /** Rules that ask across exporters, and across the nodes of a cluster. */
 const acrossExporters =
-  /^(Zlb(ExporterDown|ExporterOfPairDown|ApplianceDown|FarmsUnknown|ClusterNoMaster|ApplianceVanished)|appliance:zlb_up:away|farm:zlb_farm_status:down|farm:zlb_farm_reachable:failing)$/;
-const acrossNodes = /^Zlb(ApplianceDown|ClusterNoMaster)$/;
+  /^(Zlb(ExporterDown|ExporterOfPairDown|FarmsUnknown|ClusterNoMaster|ApplianceVanished)|appliance:zlb_up:(away|gone)|farm:zlb_farm_status:down|farm:zlb_farm_reachable:failing)$/;
+const acrossNodes = /^(appliance:zlb_up:gone|ZlbClusterNoMaster)$/;
 
 /** Returns what an expression does to the labels of its targets, as a text for each fault. */
 function faultsOf(rule: string, expression: string): readonly string[] {
