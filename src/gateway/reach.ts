@@ -62,9 +62,9 @@ export function createReach({ appliance: { relay, client }, slot, timeoutMs, sig
         throw error;
       });
     },
-    async read(key, params) {
+    async read(key, params, limitMs) {
       refuseGone();
-      return await client.read(key, params, slot.signal);
+      return await client.read(key, params, slot.signal, { limitMs });
     },
   };
 }

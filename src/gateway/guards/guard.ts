@@ -16,8 +16,11 @@ export type GuardFinding = Readonly<Static<typeof FindingSchema>>;
 /** A finding without the name of its guard, which is added. */
 export type Trap = Omit<GuardFinding, 'guard'>;
 
-/** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
-export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
+/**
+ * Reads from the appliance with the gateway's key, for at most `limitMs` instead of the usual time.
+ * Rejects with an {@link ApplianceError}.
+ */
+export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, limitMs?: number) => Promise<ReplyOf<Key>>;
 
 /** The replies that were read, by question. A change makes all of them old. */
 export type Answers = Map<string, Promise<unknown>>;

@@ -51,9 +51,9 @@ async function inspected(guard: Guard, context: GuardContext): Promise<GuardFind
 
 /** Makes the same read once, whatever its result. */
 function readOnce(read: GuardRead, answers: Answers): GuardRead {
-  return (key, params) => {
+  return (key, params, limitMs) => {
     const question = questionOf(key, params);
-    const answer = answers.get(question) ?? read(key, params);
+    const answer = answers.get(question) ?? read(key, params, limitMs);
     answers.set(question, answer);
     return answer as ReturnType<typeof read<typeof key>>;
   };

@@ -29,6 +29,17 @@ describe('a restart of a farm whose proxy does not answer', () => {
     expect(namesOf(await seen)).toEqual(['restart_may_leave_down warning']);
     expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
   });
+
+  it('is found out in 5 seconds, a quarter of the time for which the appliance waits', async () => {
+    const limits = new Map<string, number>();
+
+    await inspect('actOnFarm', given({}), {
+      body: { action: 'restart' },
+      onLimit: (key, limitMs) => limits.set(key, limitMs),
+    });
+
+    expect([...limits]).toEqual([['readFarmStatus', 5_000]]);
+  });
 });
 
 describe('a start', () => {

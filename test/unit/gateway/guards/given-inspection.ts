@@ -31,7 +31,15 @@ export function refusal(reason: FailureReason): ApplianceError {
 export async function inspect(
   key: EndpointKey,
   replies: Replies,
-  { params = {}, body = {} }: { params?: Record<string, string>; body?: Record<string, unknown> } = {},
+  {
+    params = {},
+    body = {},
+    onLimit,
+  }: {
+    params?: Record<string, string>;
+    body?: Record<string, unknown>;
+    onLimit?: (key: ReadKey, limitMs: number) => void;
+  } = {},
 ): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
   const operation = operations.named(key)!;
@@ -40,8 +48,9 @@ export async function inspect(
   );
   const call = operations.call(operation, Object.fromEntries(named))!;
   const asked: string[] = [];
-  const findings = await inspectCall(call, body, async (read, readParams) => {
+  const findings = await inspectCall(call, body, async (read, readParams, limitMs) => {
     asked.push([read, ...Object.values(readParams)].join(' '));
+    if (limitMs !== undefined) onLimit?.(read, limitMs);
     const reply = structuredCloneOf(replies[read] ?? refusal('not_found'));
     if (reply instanceof Error) throw reply;
     const row: EndpointRow = endpoints[read];
