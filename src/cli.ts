@@ -1,8 +1,8 @@
 import type { BuildInfo } from './app/build-info.ts';
-import { help, helpOf } from './commands/help.ts';
+import { type CommandName, commands, type Description, exporter, isCommand } from './commands/commands.ts';
 import type { Command, CommandContext } from './commands/command.ts';
 import { UsageError } from './commands/usage-error.ts';
-import { options, parseFlags, refuseForeignFlags } from './commands/flags.ts';
+import { allFlags, parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { swallowedFlags } from './commands/npm-flags.ts';
 import { spokenAs } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
@@ -11,20 +11,19 @@ import { ListenError } from './http/listen.ts';
 import { FileKindError } from './lib/disk.ts';
 
 /** Loaded on demand: a health check every few seconds must not load a server. */
-const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['admin', async () => (await import('./commands/admin/admin.ts')).admin],
-  ['audit', async () => (await import('./commands/audit.ts')).audit],
-  ['check', async () => (await import('./commands/check/check.ts')).check],
-  ['deliver', async () => (await import('./commands/deliver/deliver.ts')).deliver],
-  ['fingerprint', async () => (await import('./commands/fingerprint.ts')).fingerprint],
-  ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
-  ['init', async () => (await import('./commands/init/init.ts')).init],
-  ['plugin', async () => (await import('./commands/plugin/plugin.ts')).plugin],
-  ['simulate', async () => (await import('../simulator/demonstration/simulate.ts')).simulate],
-  ['token', async () => (await import('./commands/token.ts')).token],
-]);
-const withoutArguments: readonly string[] = ['check', 'healthcheck', 'token'];
-const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
+const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
+  admin: async () => (await import('./commands/admin/admin.ts')).admin,
+  audit: async () => (await import('./commands/audit.ts')).audit,
+  check: async () => (await import('./commands/check/check.ts')).check,
+  deliver: async () => (await import('./commands/deliver/deliver.ts')).deliver,
+  fingerprint: async () => (await import('./commands/fingerprint.ts')).fingerprint,
+  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck,
+  init: async () => (await import('./commands/init/init.ts')).init,
+  plugin: async () => (await import('./commands/plugin/plugin.ts')).plugin,
+  simulate: async () => (await import('../simulator/demonstration/simulate.ts')).simulate,
+  token: async () => (await import('./commands/token.ts')).token,
+  '': async () => (await import('./commands/run.ts')).run,
+};
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
   readonly build: BuildInfo;
@@ -37,19 +36,19 @@ export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spok
  * a bug.
  */
 export async function runCommandLine(words: readonly string[], edge: Edge): Promise<number> {
-  const spoken = spokenAs(edge.name, [...commands.keys()]);
+  const spoken = spokenAs(edge.name, Object.keys(commands));
   const say = (line: string): void => edge.say(spoken(line));
   const warn = (line: string): void => edge.warn(spoken(line));
   try {
-    const swallowed = swallowedFlags({ words, env: edge.env, flags: options });
+    const swallowed = swallowedFlags({ words, env: edge.env, flags: Object.fromEntries(allFlags) });
     if (swallowed !== undefined) throw new UsageError(swallowed);
     const { flags, positionals } = parseFlags(words);
     const asksForHelp = positionals[0] === 'help';
-    const [name, ...rest] = asksForHelp ? positionals.slice(1) : positionals;
-    const load = name === undefined ? run : commands.get(name);
-    if (!load) throw new UsageError(unknownCommand(name ?? ''));
+    const [name = '', ...rest] = asksForHelp ? positionals.slice(1) : positionals;
+    if (name !== '' && !isCommand(name)) throw new UsageError(unknownCommand(name));
+    const { help, takesNoArguments }: Description = name === '' ? exporter : commands[name];
     if (asksForHelp || flags.help) {
-      say(helpOf.get(name ?? '') ?? help);
+      say(help);
       return 0;
     }
     if (flags.version) {
@@ -57,9 +56,9 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
       return 0;
     }
     refuseForeignFlags(flags, name);
-    if (name !== undefined && withoutArguments.includes(name) && rest.length > 0)
+    if (takesNoArguments && rest.length > 0)
       throw new UsageError(`${name} takes no arguments; ${name} --help shows how it is called`);
-    const command = await load();
+    const command = await loaders[name]();
     return await command({ ...edge, spoken, say, warn, flags, arguments: rest });
   } catch (error) {
     // A monitoring system reads standard output, and takes 2 for critical.
@@ -80,6 +79,6 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
 }
 
 function unknownCommand(word: string): string {
-  const guess = closestWord(word, [...commands.keys()]);
+  const guess = closestWord(word, Object.keys(commands));
   return `there is no command ${JSON.stringify(word)}; ${guess ? `did you mean ${guess}? ` : ''}--help lists them`;
 }

@@ -1,14 +1,15 @@
-import { flagsOf } from '../../src/commands/flags.ts';
-import { helpOf } from '../../src/commands/help.ts';
+import { commands as described, flagsOf, isCommand } from '../../src/commands/commands.ts';
 
-const commands = [...helpOf.keys()].toSorted();
+const commands = Object.keys(described).filter(isCommand).toSorted();
 /** The exporter itself has no name: its flags are those of the last case. */
-const all = [...commands, ''];
+const all = [...commands, ''] as const;
 
 /** Returns the completion for bash. */
 export function bashCompletion(): string {
   const cases = all.map((command) => {
-    const words = flagsOf(command).map(({ name, example }) => `--${name}${example === undefined ? '' : '='}`);
+    const words = Object.entries(flagsOf(command)).map(
+      ([name, { example }]) => `--${name}${example === undefined ? '' : '='}`,
+    );
     return `    ${command || '*'}) words='${[...(command ? [] : commands), ...words].join(' ')}' ;;`;
   });
   return `# Completes zlb-exporter in bash; made by scripts/release/completions.ts.
@@ -32,7 +33,7 @@ complete -F _zlb_exporter zlb-exporter
 /** Returns the completion for zsh. */
 export function zshCompletion(): string {
   const cases = all.map((command) => {
-    const flags = flagsOf(command).map(({ name, example }) =>
+    const flags = Object.entries(flagsOf(command)).map(([name, { example }]) =>
       example === undefined ? `'--${name}'` : `'--${name}=:value:_files'`,
     );
     return `  ${command || '*'}) flags=(${flags.join(' ')}) ;;`;
@@ -50,7 +51,7 @@ _arguments "1:command:(${commands.join(' ')})" '*:argument:_files' $flags
 /** Returns the completion for fish. */
 export function fishCompletion(): string {
   const lines = all.flatMap((command) =>
-    flagsOf(command).map(({ name, example }) => {
+    Object.entries(flagsOf(command)).map(([name, { example }]) => {
       const when = command
         ? `__fish_seen_subcommand_from ${command}`
         : `not __fish_seen_subcommand_from ${commands.join(' ')}`;

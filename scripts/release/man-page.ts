@@ -1,4 +1,4 @@
-import { help, helpOf } from '../../src/commands/help.ts';
+import { commands, exporter } from '../../src/commands/commands.ts';
 
 /** Returns the manual page, of the same texts as `--help`. */
 export function manPage(version: string): string {
@@ -7,9 +7,9 @@ export function manPage(version: string): string {
     '.SH NAME',
     String.raw`zlb-exporter \- Prometheus exporter and admin gateway for load balancers`,
     '.SH SYNOPSIS',
-    asWritten(help),
+    asWritten(exporter.help),
     '.SH COMMANDS',
-    ...[...helpOf].flatMap(([name, text]) => [`.SS ${name}`, asWritten(text)]),
+    ...Object.entries(commands).flatMap(([name, { help }]) => [`.SS ${name}`, asWritten(help)]),
     '.SH FILES',
     '.TP\n/etc/zlb\\-exporter/zlb.yml\nthe configuration',
     '.TP\n/etc/zlb\\-exporter/keys/\nAPI keys, one in each file',

@@ -4,9 +4,6 @@ import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import { errorCode, toError } from '../lib/check.ts';
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
-export const logFormats = ['json', 'logfmt'] as const;
-
 /**
  * Fields that must never be printed, should one ever be logged; the Secret type is the first lock.
  */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../app/build-info.ts';
-import type { Flags } from './flags.ts';
+import type { Flags } from './commands.ts';
 
 /** Everything outside of a command that it uses. */
 export interface CommandContext {

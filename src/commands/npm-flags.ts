@@ -1,12 +1,12 @@
 import { shellWord } from '../lib/text.ts';
-import { isFlagName, takes } from './flags.ts';
+import { flagsOf, isCommand } from './commands.ts';
 
 interface NpmRun {
   /** The words that npm passed on. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Each flag with an example of its value; a flag without an example takes no value. */
-  readonly flags: Readonly<Record<string, { readonly type: string; readonly example?: string }>>;
+  readonly flags: Readonly<Record<string, { readonly example?: string; readonly type?: string }>>;
 }
 
 const scripts: readonly (string | undefined)[] = ['start', 'simulate', 'stack'];
@@ -22,7 +22,7 @@ export function swallowedFlags({ words, env, flags }: NpmRun): string | undefine
   if (env.npm_package_name !== 'zlb-exporter' || !scripts.includes(script)) return undefined;
   const taken = [...takenByNpm(env, Object.keys(flags))].filter(
     ([name]) =>
-      (!alsoFlagsOfNpm.includes(name) || (isFlagName(name) && takes(words[0] ?? '', name))) &&
+      (!alsoFlagsOfNpm.includes(name) || takes(words[0] ?? '', name)) &&
       !words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)),
   );
   // `yes` alone stops nothing: many users have it in their settings of npm.
@@ -66,4 +66,8 @@ function takenByNpm(env: NpmRun['env'], flags: readonly string[]): ReadonlyMap<s
     if (flag.includes('.') || (value !== '' && flags.includes(flag))) taken.set(flag, value);
   }
   return taken;
+}
+
+function takes(word: string, flag: string): boolean {
+  return (word === '' || isCommand(word)) && flag in flagsOf(word);
 }

@@ -31,7 +31,7 @@ export const recipeFlags: AdminCommand['flags'] = [
 /** A context whose calls can also change something. */
 export type WritingContext = RecipeContext & { readonly calls: Calls };
 
-/** Returns the context of a recipe. Throws a UsageError for a wrong `--wait`. */
+/** Returns the context of a recipe. */
 export function recipeContext(
   appliance: string,
   values: RecipeContext['values'],
@@ -39,8 +39,6 @@ export function recipeContext(
 ): WritingContext {
   const { flags, now, steadyNow, sleep, say } = session;
   const waitMs = flags.wait === undefined ? undefined : parseDuration(flags.wait);
-  if (flags.wait !== undefined && waitMs === undefined)
-    throw new UsageError('--wait must be a duration such as 90s or 5m');
   const progress = (line: string): void => say(`  … ${oneLine(line, 500)}`);
   return { calls: callsTo(appliance, session), values, waitMs, now, steadyNow, sleep, progress };
 }

@@ -2,7 +2,7 @@ import { createOperations, type OperationCall, type Operations } from '../../gat
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
-import type { FlagName, Flags } from '../flags.ts';
+import type { FlagName, Flags } from '../commands.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { type CallOptions, type Calls, createCalls } from '../../recipes/calls.ts';
 import { readConnection } from './connection.ts';

@@ -1,6 +1,6 @@
 import { oneLine } from '../../lib/text.ts';
 import { UsageError } from '../usage-error.ts';
-import type { Flags } from '../flags.ts';
+import type { Flags } from '../commands.ts';
 
 /** The states of a monitoring plug-in, with their exit codes. */
 export const exitCodes = { OK: 0, WARNING: 1, CRITICAL: 2, UNKNOWN: 3 } as const;

@@ -90,7 +90,6 @@ describe('the built-in commands', () => {
     [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farmname=b'], 'farm and farmname mean the same'],
     [['admin', 'lb-1', 'restart-farm', 'form=a'], 'restart-farm takes farm (or farmname), and no form'],
     [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farm=b'], 'farm is given twice; leave one out'],
-    [['admin', 'lb-1', 'drain-backend', 'farm=a', 'backend=0', '--wait=soon'], '--wait must be a duration'],
     [['admin', 'lb-1', 'backup', '--yes'], 'a recipe needs a reason for the audit'],
     [['admin', 'parameters'], 'the appliance and the operation are missing'],
     [['admin', 'parameters', 'lb-1'], 'the operation is missing: admin parameters lb-1 OPERATION'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
-import { helpOf } from '../../../src/commands/help.ts';
+import { commands } from '../../../src/commands/commands.ts';
 import { givenContext } from './given-command.ts';
 
 async function run(words: readonly string[]) {
@@ -47,6 +47,8 @@ describe('the flags', () => {
       '--config.file does not go with admin, which asks a running exporter; see admin --help',
     ],
     [['admin', 'lb-1', 'listFarms', '--dry-run=no'], '--dry-run takes no value'],
+    [['admin', 'lb-1', 'restart-farm', '--wait=soon'], '--wait must be a duration such as 90s or 5m'],
+    [['deliver', '--wait=soon'], '--wait must be a duration such as 90s or 5m'],
     [['admin', '--body='], '--body is empty; give it a value, such as --body=@FILE, or leave it out'],
     [
       ['admin', 'whoami', '--admin.token=f1x7ure'],
@@ -74,15 +76,15 @@ describe('the flags', () => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });
 
-  it.each([...helpOf.keys()])('explain %s, asked by "help" or by --help', async (command) => {
+  it.each(Object.keys(commands))('explain %s, asked by "help" or by --help', async (command) => {
     const { said } = await run([command, '--help']);
 
     expect(await run(['help', command])).toMatchObject({ code: 0, said });
   });
 
   it('fit on a screen, and those of a command on one with an example', async () => {
-    const commands = [...helpOf.keys()].filter((command) => command !== 'admin');
-    for (const words of [['--help'], ['help'], ...commands.map((command) => [command, '--help'])]) {
+    const others = Object.keys(commands).filter((command) => command !== 'admin');
+    for (const words of [['--help'], ['help'], ...others.map((command) => [command, '--help'])]) {
       const { code, said } = await run(words);
 
       const lines = said.split('\n');
@@ -108,7 +110,7 @@ describe('the flags', () => {
     const { said } = await run(['--help']);
 
     const named = [...said.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
-    expect(new Set(named)).toEqual(new Set(helpOf.keys()));
+    expect(new Set(named)).toEqual(new Set(Object.keys(commands)));
   });
 
   it.each([['-h'], ['--help'], ['help']])('explain themselves for %s', async (...words) => {

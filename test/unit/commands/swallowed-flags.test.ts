@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { options } from '../../../src/commands/flags.ts';
+import { allFlags } from '../../../src/commands/flags.ts';
 import { swallowedFlags } from '../../../src/commands/npm-flags.ts';
 
 const npm = { npm_package_name: 'zlb-exporter', npm_lifecycle_event: 'start' };
 const lineOf = (words: readonly string[], env: Readonly<Record<string, string>>) =>
-  swallowedFlags({ words, env: { ...npm, ...env }, flags: options })?.split('\n  ')[1];
+  swallowedFlags({ words, env: { ...npm, ...env }, flags: Object.fromEntries(allFlags) })?.split('\n  ')[1];
 
 describe('flags that npm took', () => {
-  it.each(Object.keys(options).filter((name) => !['help', 'version', 'yes'].includes(name)))(
+  it.each([...allFlags.keys()].filter((name) => !['help', 'version', 'yes'].includes(name)))(
     'are noticed: --%s',
     (name) => {
       const env = { [`npm_config_${name.replaceAll('-', '_')}`]: 'true' };
-      const option: { type: string; example?: string } = options[name as keyof typeof options];
 
       expect(lineOf(['admin', 'lb-1'], env)).toMatch(
-        option.example === undefined ? `npm start -- admin lb-1 --${name}` : `npm start -- admin --${name}=lb-1`,
+        allFlags.get(name)?.example === undefined
+          ? `npm start -- admin lb-1 --${name}`
+          : `npm start -- admin --${name}=lb-1`,
       );
     },
   );
@@ -49,6 +50,6 @@ describe('flags that npm took', () => {
       { ...npm, ...taken, npm_lifecycle_event: 'test' },
       { ...npm, ...taken, npm_package_name: 'another' },
     ])
-      expect(swallowedFlags({ words: [], env, flags: options })).toBeUndefined();
+      expect(swallowedFlags({ words: [], env, flags: Object.fromEntries(allFlags) })).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { help, helpOf } from '../../../src/commands/help.ts';
+import { commands, exporter } from '../../../src/commands/commands.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 import { root } from '../../docs/documents.ts';
 
@@ -35,7 +35,9 @@ it('texts have lines of at most 100 columns, short sentences and no idioms', () 
     ].map((complaint) => `${file}: ${complaint}`);
   });
   const ofAlerts = shippedRules.flatMap(({ annotations }) => Object.values(annotations ?? {}).flatMap(sentenceOf));
-  const ofHelp = [help, ...helpOf.values()].flatMap((text) => text.split('\n')).filter((text) => avoided.test(text));
+  const ofHelp = [exporter, ...Object.values(commands)]
+    .flatMap(({ help }) => help.split('\n'))
+    .filter((text) => avoided.test(text));
 
   expect([...ofFiles, ...ofAlerts.flatMap(complaints), ...ofHelp]).toEqual([]);
 });

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flagsOf } from '../../../src/commands/flags.ts';
-import { helpOf } from '../../../src/commands/help.ts';
+import { commands } from '../../../src/commands/commands.ts';
+import { allFlags } from '../../../src/commands/flags.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from '../../../scripts/release/completions.ts';
 import { manPage } from '../../../scripts/release/man-page.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -54,7 +54,7 @@ describe('the completion', () => {
   });
 
   it('names each flag in each shell', () => {
-    const names = [...helpOf.keys(), ''].flatMap((command) => flagsOf(command).map(({ name }) => name));
+    const names = [...allFlags.keys()];
 
     for (const text of [bashCompletion(), zshCompletion()])
       expect(names.filter((name) => !text.includes(`--${name}`))).toEqual([]);
@@ -66,7 +66,7 @@ describe('the manual page', () => {
   it('has the text of --help for each command', () => {
     const page = manPage('1.2.3').replaceAll('\\-', '-').replaceAll('\\&', '').replaceAll('\\e', '\\');
 
-    for (const text of helpOf.values()) expect(page).toContain(text);
+    for (const { help } of Object.values(commands)) expect(page).toContain(help);
   });
 
   it.skipIf(!isThere('man'))('is a page that man has nothing against', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConnection } from '../../../../src/commands/admin/connection.ts';
-import type { Flags } from '../../../../src/commands/flags.ts';
+import type { Flags } from '../../../../src/commands/commands.ts';
 import { givenFolder } from '../../../support/folder.ts';
 import { makeMaterial } from '../../../support/tls-server.ts';
 

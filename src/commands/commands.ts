@@ -1,0 +1,300 @@
+import { parseShard } from '../config/shard.ts';
+import { parseListenAddress } from '../lib/address.ts';
+import { adminFlags, adminHelp } from './admin/help.ts';
+import { type FlagTable, gatewayFlags, gatewayUrl, isDuration, linesOf, oneOf } from './flag.ts';
+
+/** A command: its flags, and its page of help. */
+export interface Description {
+  readonly flags: FlagTable;
+  /** True if it asks a running exporter, and so takes no flags of the exporter itself. */
+  readonly asksExporter?: true;
+  readonly takesNoArguments?: true;
+  readonly help: string;
+}
+
+const shard = {
+  example: '0/3',
+  value: 'INDEX/COUNT',
+  about: 'watch a part of the appliances, such as 0/3',
+  refuse: (value: string) =>
+    parseShard(value)
+      ? undefined
+      : 'must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
+};
+
+/** The flags of the exporter itself; all but `shard` go with commands that ask no exporter too. */
+const exporterFlags = {
+  'config.file': { example: 'zlb.yml', value: 'PATH', about: 'the configuration; SIGHUP reads it again' },
+  'web.listen-address': {
+    example: ':9444',
+    value: 'ADDR',
+    about: 'host:port or :port (default :9444)',
+    refuse: (value: string) =>
+      parseListenAddress(value) ? undefined : 'must be host:port or :port, for example :9444',
+  },
+  'web.config.file': { example: 'web.yml', value: 'PATH', about: 'TLS and passwords of the metrics listener' },
+  'web.enable-lifecycle': { about: 'let POST /-/reload read the configuration again' },
+  shard,
+  'log.level': {
+    example: 'info',
+    label: '--log.level, --log.format',
+    about: 'debug, info (default), warn, error; json or logfmt',
+    refuse: oneOf('debug', 'info', 'warn', 'error'),
+  },
+  'log.format': { example: 'json', refuse: oneOf('json', 'logfmt') },
+} as const;
+
+/** The flags of every command. */
+const generalFlags = {
+  version: { label: '--version, -h, --help', about: '' },
+  help: { short: 'h' },
+} as const;
+
+const deliverFlags = {
+  cert: { example: 'fullchain.pem' },
+  key: { example: 'privkey.pem' },
+  only: { example: 'lb-1/shop', value: 'APPLIANCE/FARM', about: 'these farms only; * stands for any characters' },
+  replaces: { example: 'NAME', value: 'NAME', about: 'common name or file of the old certificate' },
+  'dry-run': { about: 'show what would be done' },
+  'change-key-type': { about: 'ECDSA in the place of RSA, or the reverse' },
+  force: { label: '--force --reason=TEXT', about: 'also for fewer names, or beside an own cipher list' },
+  reason: { example: 'TICKET-42' },
+  wait: { example: '5m', value: 'DURATION', about: 'for each restart (default 2m)', refuse: isDuration },
+  'admin.url': {
+    example: gatewayUrl,
+    label: '--admin.url=URL, --admin.token-file=PATH, …',
+    about: 'as for admin',
+  },
+  ...gatewayFlags,
+} as const;
+
+const checkFlags = {
+  quiet: { about: 'print only what is wrong' },
+  json: { about: 'print one JSON document (docs/operations.md)' },
+} as const;
+
+const initFlags = {
+  name: { example: 'lb-paris', value: 'NAME', about: 'do not ask for the name' },
+  'api-key-file': { example: 'lb-paris.key', value: 'FILE', about: 'do not ask for the key: it is in this file' },
+  'config.file': { example: 'zlb.yml', value: 'PATH', about: 'what to write (default zlb.yml)' },
+  append: { about: 'add the appliance to a configuration that exists' },
+} as const;
+
+const pluginFlags = {
+  'exporter.url': {
+    example: 'http://127.0.0.1:9444',
+    value: 'URL',
+    about: 'default ZLB_EXPORTER_URL or http://127.0.0.1:9444',
+  },
+  'exporter.user-file': { example: 'user.txt', value: 'PATH', about: 'one line, user:password' },
+  'exporter.ca-file': {
+    example: 'ca.pem',
+    label: '--exporter.ca-file, --exporter.cert-file, --exporter.key-file',
+    about: '',
+  },
+  'exporter.cert-file': { example: 'me.pem' },
+  'exporter.key-file': { example: 'me.key' },
+  warning: { example: '28', short: 'w' },
+  critical: { example: '3', short: 'c' },
+} as const;
+
+type FlagsOf<Table> = {
+  readonly [Name in keyof Table]?: (Table[Name] extends { readonly example: string } ? string : boolean) | undefined;
+};
+
+/** The flags that were given. */
+export type Flags = FlagsOf<typeof exporterFlags> &
+  FlagsOf<typeof generalFlags> &
+  FlagsOf<typeof adminFlags> &
+  FlagsOf<typeof deliverFlags> &
+  FlagsOf<typeof checkFlags> &
+  FlagsOf<typeof initFlags> &
+  FlagsOf<typeof pluginFlags>;
+
+export type FlagName = keyof Flags;
+
+/** The exporter itself; its help is one screen of 24 lines and 80 columns. */
+export const exporter: Description = {
+  flags: exporterFlags,
+  help: `Usage: zlb-exporter [flags]            the exporter, or a demonstration
+       zlb-exporter COMMAND [flags]    COMMAND --help explains it
+
+Commands
+  init HOST[:PORT]           write a configuration for an appliance
+  check                      try the configuration and each appliance, read-only
+  fingerprint HOST[:PORT]    print the SHA-256 of a certificate, to pin it
+  admin APPLIANCE …          look and change through a running exporter
+  deliver                    bring a renewed certificate to its farms
+  token                      make a token for that, and its digest
+  audit verify FILE          verify the record of changes
+  simulate [FOLDER]          only the simulated appliances
+  healthcheck                ask the exporter here whether it is healthy
+  plugin CHECK APPLIANCE     a check for Icinga, Nagios and the like
+Flags
+${linesOf({ ...exporterFlags, ...generalFlags })}
+One appliance needs no file: set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE.
+Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.`,
+};
+
+/** The commands; for a flag of several, messages name the first. */
+export const commands = {
+  admin: { flags: adminFlags, asksExporter: true, help: adminHelp },
+  deliver: {
+    flags: deliverFlags,
+    asksExporter: true,
+    help: `Usage: zlb-exporter deliver --cert=FULLCHAIN --key=KEY [flags]
+
+Brings a renewed certificate to every farm that has one for the same name, with
+the same type of key (certbot makes ECDSA keys): uploads it, attaches it, takes
+the old one off, and restarts the farm if the appliance asks for it. A farm that
+fails gets its old certificate back, and the others are not tried. At the end it
+looks at what is served, where the collector vip is on.
+
+Flags
+${linesOf(deliverFlags)}
+
+Examples
+  certbot renew --deploy-hook 'zlb-exporter deliver'
+  lego … renew --renew-hook 'zlb-exporter deliver'
+  exec zlb-exporter deliver -- "$@"      # the hook script of dehydrated
+
+Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`,
+  },
+  check: {
+    flags: { ...checkFlags, shard },
+    takesNoArguments: true,
+    help: `Usage: zlb-exporter check --config.file=PATH [--shard=INDEX/COUNT] [flags]
+       zlb-exporter check --web.config.file=PATH
+
+Validates the configuration, makes each call of polling once on each appliance,
+and prints a report: how it was reached, its certificate, the cost of polling,
+what is unknown, and what to do about each finding.
+It only reads, one call at a time.
+
+Flags
+${linesOf(checkFlags)}
+
+Examples
+  zlb-exporter check --config.file=zlb.yml
+  zlb-exporter check --config.file=zlb.yml --quiet
+
+Exit codes: 0 all can be polled, 1 some cannot, 2 the configuration is wrong.`,
+  },
+  init: {
+    flags: initFlags,
+    help: `Usage: zlb-exporter init HOST[:PORT] [flags]
+
+Shows the fingerprint of the appliance's certificate, asks for a name and an API
+key, tries the key, and writes a configuration that pins the certificate. The
+key goes into a file of its own, NAME.key, that only its owner can read. The
+port is 444 unless it is given.
+
+Flags
+${linesOf(initFlags)}
+
+Examples
+  zlb-exporter init 192.0.2.10
+  zlb-exporter init lb-rome.example.org:8444 --append
+
+Exit codes: 0 written, 1 not reachable or the key is refused, 2 the call is
+wrong. What cannot be tried is not written.`,
+  },
+  plugin: {
+    flags: pluginFlags,
+    asksExporter: true,
+    help: `Usage: zlb-exporter plugin CHECK APPLIANCE [NAME] [flags]
+
+A check for Icinga, Nagios and the like, by the readings of a running exporter.
+A reading that is absent or too old is UNKNOWN. NAME may contain *.
+
+Checks
+  appliance           does it answer, and is it read completely
+  farm                is it up; -w, -c: least percent of its backends (100; -)
+  connections         of farms; -w, -c: most established ones (else half-open)
+  certificate         -w, -c: least days (else the windows of the alerts)
+  activation          the same for the licence
+Flags
+${linesOf(pluginFlags)}
+
+Examples
+  zlb-exporter plugin farm lb-paris shop
+  zlb-exporter plugin certificate lb-paris 'shop*' -w 30 -c 7
+
+Exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN, also for a wrong call.`,
+  },
+  fingerprint: {
+    flags: {},
+    help: `Usage: zlb-exporter fingerprint HOST[:PORT]
+
+Prints the SHA-256 of the certificate that a server shows, for
+tls.fingerprint_sha256; the port is 444 unless it is given. No key is sent.
+Standard output has it as plain digits, standard error as openssl prints it.
+Compare it with what the appliance itself says before you trust it.
+
+Example
+  zlb-exporter fingerprint 192.0.2.10:444`,
+  },
+  token: {
+    flags: {},
+    takesNoArguments: true,
+    help: `Usage: zlb-exporter token
+
+Makes a token for the admin gateway: alone on standard output, with the lines
+for the configuration on standard error. It is shown once and stored nowhere.
+
+Example
+  (umask 077; zlb-exporter token > alice.token)`,
+  },
+  audit: {
+    flags: {},
+    help: `Usage: zlb-exporter audit verify FILE
+
+Reads the audit of the gateway, admin.audit_file, with its older files, and says
+whether anything in it was changed, removed or added.
+
+Example
+  zlb-exporter audit verify /var/lib/zlb-exporter/audit.jsonl
+
+Exit codes: 0 whole, 1 not whole or not readable.`,
+  },
+  simulate: {
+    flags: {},
+    help: `Usage: zlb-exporter simulate [FOLDER]
+
+Starts the simulated appliances alone, and prints a configuration that watches
+them. ZLB_API_KEY sets their key. A FOLDER keeps their addresses, key and
+certificate, and FOLDER/zlb.yml: a configuration for them works after a restart.
+
+Examples
+  ZLB_API_KEY=secret zlb-exporter simulate
+  zlb-exporter simulate simulation`,
+  },
+  healthcheck: {
+    flags: {},
+    takesNoArguments: true,
+    help: `Usage: zlb-exporter healthcheck [flags]
+
+Asks the exporter on this machine for /-/healthy, for containers without a
+shell or curl. It takes --web.listen-address and --web.config.file as they are
+given to the exporter.
+
+Example
+  zlb-exporter healthcheck --web.listen-address=:9444
+
+Exit codes: 0 healthy, 1 not.`,
+  },
+} as const satisfies Readonly<Record<string, Description>>;
+
+export type CommandName = keyof typeof commands;
+
+export function isCommand(word: string): word is CommandName {
+  return Object.hasOwn(commands, word);
+}
+
+/** Returns the flags that a command takes; '' is the exporter itself. */
+export function flagsOf(name: CommandName | ''): FlagTable {
+  const { flags, asksExporter }: Description = name === '' ? exporter : commands[name];
+  if (name === '') return { ...flags, ...generalFlags };
+  const { shard: _ofSomeOnly, ...shared } = exporterFlags;
+  return { ...(asksExporter ? {} : shared), ...flags, ...generalFlags };
+}

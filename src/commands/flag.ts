@@ -1,0 +1,44 @@
+import { parseDuration } from '../lib/time.ts';
+
+/** A flag; one with an example has a value. */
+export interface Flag {
+  readonly example?: string;
+  readonly short?: string;
+  /** Stands for the value in the help. */
+  readonly value?: string;
+  /** Its line in the help; a flag without one is explained beside another. */
+  readonly about?: string;
+  /** The beginning of that line, if it is not the flag alone. */
+  readonly label?: string;
+  /** Returns what the value must be; undefined for a right one. */
+  readonly refuse?: (value: string) => string | undefined;
+}
+
+export type FlagTable = Readonly<Record<string, Flag>>;
+
+/** Returns the lines of the help about flags. */
+export function linesOf(flags: FlagTable, width = 25): string {
+  return Object.entries(flags)
+    .filter(([, { about }]) => about !== undefined)
+    .map(([name, { value, about, label = `--${name}${value === undefined ? '' : `=${value}`}` }]) =>
+      `  ${label.padEnd(width)}  ${about}`.trimEnd(),
+    )
+    .join('\n');
+}
+
+export function oneOf(...words: readonly string[]): (value: string) => string | undefined {
+  return (value) => (words.includes(value) ? undefined : `must be one of ${words.join(', ')}`);
+}
+
+export function isDuration(value: string): string | undefined {
+  return parseDuration(value) === undefined ? 'must be a duration such as 90s or 5m' : undefined;
+}
+
+/** How the gateway is reached, beside its address. */
+export const gatewayFlags = {
+  'admin.token-file': { example: 'token.txt' },
+  'admin.ca-file': { example: 'ca.pem' },
+  'admin.cert-file': { example: 'me.pem' },
+  'admin.key-file': { example: 'me.key' },
+} as const;
+export const gatewayUrl = 'https://127.0.0.1:9445';
