@@ -1,4 +1,3 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { type Static, Type } from 'typebox';
 import { isRecord, parseJson } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
@@ -127,7 +126,8 @@ type Body = Readonly<Record<string, unknown>>;
 
 /**
  * Returns what the appliance would refuse in a body by its own descriptors, one sentence each.
- * Quotes no values, which may be passwords. Leaves to the appliance what cannot be decided here.
+ * Quotes no values, which may be passwords. Limits and formats are left to the appliance: they are
+ * sentences, and `parameters` shows them.
  */
 export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[]): readonly string[] {
   // Some builds accept parameters without describing any.
@@ -168,11 +168,10 @@ function problemOf(value: unknown, parameter: ParameterDescriptor): string | und
   return undefined;
 }
 
-/** Creates a check once for all items of a list: the list and the allowed values may be long. */
+/** Creates a check once for all items of a list: the allowed values may be many. */
 function createJudge(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
-  const { non_blank: isNonBlank, possible_values: values, interval = '', format = '' } = parameter;
+  const { non_blank: isNonBlank, possible_values: values } = parameter;
   const possible = values && new Set(values);
-  const limits = limitsOf(interval);
   return (value) => {
     // The appliance takes true for 1 (docs/api.md §1.3).
     if (typeof value === 'boolean') return `is a JSON ${value}; send the text "${value}"`;
@@ -181,52 +180,6 @@ function createJudge(parameter: ParameterDescriptor): (value: unknown) => string
     const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
     // The document says the opposite; the appliance refuses them (docs/api.md §1.4).
     if (word === '') return isNonBlank ? 'must not be empty' : undefined;
-    if (possible && !possible.has(word)) return `is one of ${[...possible].toSorted().join(', ')}`;
-    if (limits && !isWithin(word, limits)) return `is out of its limits: ${interval.replace(/\.$/, '')}`;
-    return fitsFormat(word, format) ? undefined : `does not look like ${format}`;
+    return possible && !possible.has(word) ? `is one of ${[...possible].toSorted().join(', ')}` : undefined;
   };
-}
-
-function isWithin(word: string, { low, high }: ValueLimits): boolean {
-  if (!/^-?\d+(?:\.\d+)?$/.test(word)) return false;
-  return (low === undefined || Number(word) >= low) && (high === undefined || Number(word) <= high);
-}
-
-interface ValueLimits {
-  readonly low?: number;
-  readonly high?: number;
-}
-
-/**
- * Parses the inclusive limits in a sentence of the appliance; undefined if it is not understood.
- */
-function limitsOf(sentence: string): ValueLimits | undefined {
-  const numbers = sentence.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
-  const [first, second] = numbers;
-  if (first === undefined || numbers.length > 2) return undefined;
-  if (second !== undefined) return first <= second ? { low: first, high: second } : undefined;
-  const [isLow, isHigh] = [lowWords.test(sentence), highWords.test(sentence)];
-  if (isLow === isHigh) return undefined;
-  return isLow ? { low: first } : { high: first };
-}
-
-const lowWords = /\b(?:from|least|minimum|min|greater|bigger|higher|more|above|low limit)\b/i;
-const highWords = /\b(?:up to|most|maximum|max|less|lower|smaller|below|high limit)\b/i;
-
-/** The kinds of data with the same meaning on every release. */
-const kinds: Readonly<Record<string, (word: string) => boolean>> = {
-  ip_addr: (word) => isIP(word) !== 0,
-  ipv4: isIPv4,
-  ipv6: isIPv6,
-  port: (word) => /^[1-9]\d{0,4}$/.test(word) && Number(word) <= 65_535,
-  farm_name: (word) => /^[a-zA-Z0-9-]+$/.test(word),
-};
-
-/**
- * Returns true if a value fits a format of the appliance, or if that cannot be decided here. Does
- * not execute the appliance's regular expressions: one that backtracks would block the process.
- */
-export function fitsFormat(word: string, format: string): boolean {
-  const kind = Object.hasOwn(kinds, format) ? kinds[format] : undefined;
-  return kind ? kind(word) : true;
 }

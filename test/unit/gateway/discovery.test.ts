@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { discover, fitsFormat, type ParameterDescriptor, problemsOf } from '../../../src/gateway/discovery.ts';
+import { discover, type ParameterDescriptor, problemsOf } from '../../../src/gateway/discovery.ts';
 import { createOperations } from '../../../src/gateway/operation.ts';
 import { AdminProblem } from '../../../src/gateway/problem.ts';
 import { type EndpointKey, endpoints } from '../../../src/appliance/api/table.ts';
@@ -273,99 +273,21 @@ describe('the problems of a body', () => {
   });
 });
 
-describe('an interval', () => {
-  it.each([
-    ['A whole number between 1 and 9.', [1, '9', 5], [0, 10, '10']],
-    ["Expects a value between '1' and '65535'", [1, 65_535], [0, 65_536]],
-    ['1..9', [1, 9], [0, 10]],
-    ['A whole number from 0.', [0, 99_999], [-1, 'x']],
-    ['It must be greater than or equal to 5', [5, 6], [4]],
-    ['The low limit is 5', [5], [4]],
-    ['It is 10 at most', [10, -3], [11]],
-    ['lower than 2.5', [2.5, '2'], ['2.51']],
-    ['from -5 to 5', [-5, 5], [-6]],
-  ])('is understood: %s', (interval, inside, outside) => {
-    expect(inside.flatMap((value) => problemsWith(value, { interval }))).toEqual([]);
-    expect(outside.flatMap((value) => problemsWith(value, { interval }))).toHaveLength(outside.length);
-  });
-
-  it.each(['1e2', '0x10', '١', '1,5', ' 5', 'five', '1.', '--1'])('does not accept the number %j', (value) => {
-    expect(problemsWith(value, { interval: 'between 0 and 9' })).toEqual(['a is out of its limits: between 0 and 9.']);
-  });
-
-  it.each(['A port', 'one of 1, 2 or 3', 'about 7', 'at least 3 and at most', 'between 9 and 1', ''])(
-    'that says %j is not checked',
-    (interval) => {
-      expect(problemsWith('whatever', { interval })).toEqual([]);
-    },
-  );
-});
-
-describe('a format', () => {
-  it.each([
-    ['ip_addr', ['192.0.2.1', '2001:db8::1'], ['192.0.2.256', 'lb', '192.0.2.1/24']],
-    ['ipv4', ['192.0.2.1'], ['2001:db8::1']],
-    ['ipv6', ['2001:db8::1'], ['192.0.2.1']],
-    ['port', ['1', 65_535], ['0', '65536', '080', '80,81']],
-    ['farm_name', ['web-1'], ['web_1', 'web 1']],
-  ])('%s is checked', (format, fitting, others) => {
-    expect(fitting.flatMap((value) => problemsWith(value, { format }))).toEqual([]);
-    expect(others.flatMap((value) => problemsWith(value, { format }))).toEqual(
-      others.map(() => `a does not look like ${format}.`),
-    );
-  });
-
-  it.each([
-    ['is a word that is not known', 'cipher_suite'],
-    ['is a word that every object knows', 'constructor'],
-    ['is a pattern, which a value can keep busy for ever', '[a-z]+'],
-    ['is a pattern without a single quantifier that does so', `${'(|)'.repeat(60)}\\b\\B`],
-    ['is no pattern', '[a-'],
-  ])('is not checked when it %s', (_, format) => {
-    expect(problemsWith('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', { format })).toEqual([]);
-  });
-
-  it('that is unknown is never executed, for any value', () => {
-    const part = fc.constantFrom(
-      '(|)',
-      '(a+)+',
-      'a?',
-      '.*',
-      '(?=a*)',
-      '\\1',
-      '\\b\\B',
-      '[^x]',
-      '{0,99}',
-      '(',
-      '|',
-      '$',
-    );
-    const pattern = fc.oneof(
-      fc.string(),
-      fc.array(part, { maxLength: 80 }).map((parts) => parts.join('')),
-    );
-    const word = fc.oneof(
-      fc.string(),
-      fc.nat(100_000).map((length) => `${'a'.repeat(length)}!`),
-    );
-    const known = ['ip_addr', 'ipv4', 'ipv6', 'port', 'farm_name'];
-
-    fc.assert(fc.property(pattern, word, (format, value) => known.includes(format) || fitsFormat(value, format)));
-  });
-});
+it.each([{ interval: 'A whole number between 1 and 9.' }, { format: 'port' }, { format: '(a+)+' }])(
+  '%j is a sentence or a pattern, which the appliance alone judges',
+  (parts) => {
+    expect(problemsWith('99', parts)).toEqual([]);
+  },
+);
 
 describe('a body that is made to be slow', () => {
   // In linear time they take less than a second; with the square of it, the test's time would run
   // out.
   const many = 100_000;
   const names = (size: number, letter: string) => Array.from({ length: size }, (_, index) => `${letter}${index}`);
-  const listing = (size: number) =>
-    ({ list: true, possible_values: names(size, 'v'), interval: '1'.repeat(size) }) as const;
+  const listing = (size: number) => ({ list: true, possible_values: names(size, 'v') }) as const;
 
   it.each<[string, (size: number) => unknown]>([
-    ['a long address', (size) => problemsWith('1:'.repeat(size), { format: 'ip_addr' })],
-    ['a long name', (size) => problemsWith(`${'a'.repeat(size)}!`, { format: 'farm_name' })],
-    ['a long number', (size) => problemsWith(`${'1'.repeat(size)}.`, { interval: 'between 1 and 9' })],
     ['a long list of what is allowed', (size) => problemsWith(names(size, 'v'), listing(size))],
     ['a long list of what is not', (size) => problemsWith(names(size, 'x'), listing(size))],
     [
