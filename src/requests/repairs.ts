@@ -5,8 +5,8 @@ export interface Repair {
   readonly recipe: string;
   /** Parameters of the recipe, each with the label that has its value. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Labels that the alert must have: the repair helps in no other case. */
-  readonly only?: Readonly<Record<string, string>>;
+  /** Labels that the alert must have, with their values: the repair helps in no other case. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
 }
 
 const farm = { farm: 'farm' };
@@ -19,8 +19,8 @@ const delivery: Repair = { recipe: 'deliver', parameters: { certificate: 'file' 
  * nothing without a person.
  */
 export const repairs: Readonly<Record<string, Repair>> = {
-  // A critical farm runs, and has no backend that is up.
-  ZlbFarmDown: { recipe: 'restart-farm', parameters: farm, only: { status: 'down' } },
+  // A critical farm runs, and has no backend that is up; the proxy of a silent one hangs.
+  ZlbFarmDown: { recipe: 'restart-farm', parameters: farm, only: { status: ['down', 'silent'] } },
   ZlbFarmNeedsRestart: { recipe: 'restart-farm', parameters: farm },
   ZlbCertificateExpirySoon: delivery,
   ZlbCertificateExpiryImminent: delivery,
@@ -36,6 +36,6 @@ export const repairs: Readonly<Record<string, Repair>> = {
 export function repairOf(labels: Readonly<Record<string, string>>): Repair | undefined {
   const { alertname } = labels;
   const repair = isOneOf(Object.keys(repairs), alertname) ? repairs[alertname] : undefined;
-  const fits = Object.entries(repair?.only ?? {}).every(([label, value]) => labels[label] === value);
+  const fits = Object.entries(repair?.only ?? {}).every(([label, values]) => isOneOf(values, labels[label]));
   return fits ? repair : undefined;
 }

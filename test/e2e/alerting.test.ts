@@ -158,7 +158,7 @@ describe.skipIf(missing)('from the appliance to the person on call', () => {
     step('seen up');
 
     portalOf(world).runState = 'hung';
-    const page = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'critical' });
+    const page = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'silent' });
     expect(page.annotations['description']).toContain('its proxy does not answer the appliance. First: restart it.');
     step('its proxy hangs: a page');
     await shows('zlb_farm_status{farm="portal",status="critical"}', 1);
