@@ -21,7 +21,7 @@ const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
  */
 export class Exposition {
   readonly #parts: ExpositionParts;
-  #shownUp: boolean | undefined;
+  #shown = '';
   #isBehind = false;
 
   constructor(parts: ExpositionParts) {
@@ -47,16 +47,17 @@ export class Exposition {
   }
 
   /**
-   * Refreshes `zlb_up` if it changed, so that fresh samples never appear next to `zlb_up 0`, and
-   * all that was invalidated.
+   * Refreshes `zlb_up` and the state of the breaker if they changed, so that fresh samples never
+   * appear next to `zlb_up 0`, and all that was invalidated.
    */
   refresh(): void {
     const { name, store, statistics, counters, breaker, state } = this.#parts;
     const ageMs = state.age();
-    const up = statistics.isUp(ageMs);
-    if (!this.#isBehind && up === this.#shownUp) return;
+    // A probe changes them without a run.
+    const shown = `${statistics.isUp(ageMs)} ${breaker.state}`;
+    if (!this.#isBehind && shown === this.#shown) return;
     this.#isBehind = false;
-    this.#shownUp = up;
+    this.#shown = shown;
     const numbers = statistics.numbers(ageMs, { breaker: breaker.state, series: this.series });
     store.put(name, ownKeys.counters, counters.reading());
     store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
