@@ -9,6 +9,8 @@ import { isUnderWay, isWaiting } from './rights.js';
 import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
 import { page, wordOf } from './view.js';
 
+/** @import { Awaited, ChangeRequest, NotProposed, Problem, Session } from '../console-types.js' */
+
 const everyMs = 3_000;
 const everyUnderWayMs = 1_000;
 /** A machine that slept, or timers that stood still: what is shown is not of now. */
@@ -30,13 +32,14 @@ const icon = element('icon');
 
 /**
  * All that is known by a token; undefined without one.
- * @type {any}
+ * @type {Session | undefined}
  */
 let session;
 /**
  * Ends what is asked for the token that was typed last; an answer for another one comes too late.
  */
 let newest = new AbortController();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 let visibleSinceMs = Date.now();
 
@@ -53,18 +56,26 @@ function alertInAddress() {
   return /^\w{1,100}$/.test(alert) ? { alert, appliance, object, name } : undefined;
 }
 
-/** Opens the proposal of the alert in the address as soon as there is one. */
-function followAlert() {
-  session.awaited = alertInAddress();
-  if (!session.awaited) return;
-  session.ofAwaited = session.requests
-    .filter((request) => isOf(session.awaited, request))
+/**
+ * Opens the proposal of the alert in the address as soon as there is one.
+ * @param {Session} own
+ */
+function followAlert(own) {
+  const awaited = alertInAddress();
+  own.awaited = awaited;
+  if (!awaited) return;
+  own.ofAwaited = own.requests
+    .filter((request) => isOf(awaited, request))
     .toSorted((a, b) => (a.created < b.created ? 1 : -1));
-  session.cannotPropose = session.notProposed.find((each) => isOf(session.awaited, each));
-  const proposal = session.ofAwaited.find(isWaiting);
+  own.cannotPropose = own.notProposed.find((each) => isOf(awaited, each));
+  const proposal = own.ofAwaited.find(isWaiting);
   if (proposal) location.replace(`#${proposal.id}`);
 }
 
+/**
+ * @param {Awaited} wanted
+ * @param {ChangeRequest | NotProposed} candidate
+ */
 function isOf(wanted, { alert, alerts = alert ? [alert] : [], appliance, parameters }) {
   const names = Object.values(parameters);
   return (
@@ -74,28 +85,34 @@ function isOf(wanted, { alert, alerts = alert ? [alert] : [], appliance, paramet
   );
 }
 
+/**
+ * @param {string} token
+ * @param {AbortController} own
+ */
 async function start(token, own) {
   const gateway = gatewayFor(token, own.signal);
-  const began = {
+  const began = /** @type {Session} */ ({
     gateway,
-    requests: undefined,
     barred: new Map(),
     selected: chosen(),
     nowMs: Date.now(),
     offsetMs: 0,
-  };
+  });
   await read(began);
   own.signal.throwIfAborted();
   session = began;
   field.value = '';
   tokenRefused.textContent = '';
-  followAlert();
+  followAlert(began);
   render();
   focusContent();
   schedule();
 }
 
-/** Reads all that is shown. */
+/**
+ * Reads all that is shown.
+ * @param {Session} into
+ */
 async function read(into) {
   const { read: get } = into.gateway;
   const { selected } = into;
@@ -117,11 +134,18 @@ async function read(into) {
   if (selected === into.selected) open(into, opened);
 }
 
+/**
+ * @param {unknown} error
+ */
 function refusalOf(error) {
   if (error instanceof Refusal && error.code === 'unknown_request') return error;
   throw error;
 }
 
+/**
+ * @param {Session} into
+ * @param {{ content: ChangeRequest } | Refusal | undefined} answer
+ */
 function open(into, answer) {
   into.openRefusal = answer instanceof Refusal ? answer : undefined;
   into.opened = answer instanceof Refusal ? undefined : answer?.content;
@@ -131,7 +155,11 @@ function open(into, answer) {
   into.renewed = into.looked !== into.opened.digest;
 }
 
-/** Tells a screen reader what changed by itself. */
+/**
+ * Tells a screen reader what changed by itself.
+ * @param {readonly ChangeRequest[] | undefined} before
+ * @param {readonly ChangeRequest[]} requests
+ */
 function tellNews(before, requests) {
   if (!before) return;
   const states = new Map(before.map(({ id, state }) => [id, state]));
@@ -149,6 +177,9 @@ async function poll() {
   await own.reading;
 }
 
+/**
+ * @param {Session} own
+ */
 async function refresh(own) {
   if (own !== session) return;
   try {
@@ -162,14 +193,14 @@ async function refresh(own) {
     own.silent = true;
   }
   if (own !== session) return;
-  followAlert();
+  followAlert(own);
   render();
   schedule();
 }
 
 function schedule() {
   clearTimeout(timer);
-  if (document.hidden) return;
+  if (document.hidden || !session) return;
   timer = setTimeout(poll, session.requests.some(isUnderWay) ? everyUnderWayMs : everyMs);
 }
 
@@ -208,6 +239,9 @@ function focusContent() {
   (document.getElementById('chosen') ?? document.getElementById('waiting-count'))?.focus();
 }
 
+/**
+ * @param {string} why
+ */
 function forget(why) {
   newest.abort();
   session = undefined;
@@ -219,8 +253,14 @@ function forget(why) {
   field.focus();
 }
 
+/**
+ * @param {string} word
+ * @param {string} id
+ * @param {string} reason
+ */
 async function decide(word, id, reason) {
   const own = session;
+  if (!own) return;
   own.refusal = undefined;
   own.missing = word !== 'cancel' && reason === '';
   if (!own.missing) own.busy = word;
@@ -234,12 +274,15 @@ async function decide(word, id, reason) {
   if (own !== session) return;
   own.busy = undefined;
   if (own.selected === id) own.refusal = refusal;
-  if (lasting.includes(refusal?.code)) own.barred.set(id, refusal.message);
+  if (refusal instanceof Refusal && lasting.includes(refusal.code)) own.barred.set(id, refusal.message);
   await poll();
   // The button that had the focus may be gone.
   if (own === session && own.selected === id && document.activeElement === document.body) focusContent();
 }
 
+/**
+ * @param {unknown} error
+ */
 function describe(error) {
   if (error instanceof Refusal) return error;
   if (!(error instanceof Silence)) throw error;
@@ -283,6 +326,7 @@ content.addEventListener('submit', (event) => {
 
 content.addEventListener('click', (event) => {
   if (!(event.target instanceof HTMLElement) || event.target.dataset.action !== 'looked') return;
+  if (!session?.opened) return;
   session.looked = session.opened.digest;
   session.renewed = false;
   session.refusal = undefined;
@@ -301,7 +345,7 @@ addEventListener('hashchange', () => {
     refusal: undefined,
     missing: false,
   });
-  followAlert();
+  followAlert(session);
   render();
   focusContent();
   void poll();

@@ -23,8 +23,17 @@ export class Refusal extends Error {
 /** No answer of the gateway: the request may have had its effect. */
 export class Silence extends Error {}
 
-/** Returns functions that ask as the holder of a token, until the signal aborts. */
+/**
+ * Returns functions that ask as the holder of a token, until the signal aborts.
+ * @param {string} token
+ * @param {AbortSignal} signal
+ */
 export function gatewayFor(token, signal) {
+  /**
+   * @param {'GET' | 'POST'} method
+   * @param {string} path
+   * @param {object} [body]
+   */
   async function ask(method, path, body) {
     const patience = AbortSignal.timeout(method === 'GET' ? readingMs : decidingMs);
     let answer;
@@ -51,7 +60,12 @@ export function gatewayFor(token, signal) {
     throw new Refusal(content);
   }
   return {
+    /** @param {string} path */
     read: (path) => ask('GET', path),
+    /**
+     * @param {string} path
+     * @param {object} body
+     */
     send: (path, body) => ask('POST', path, body),
   };
 }

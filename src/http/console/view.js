@@ -4,11 +4,17 @@ import { code, make, mark, moment, sign, together } from './make.js';
 import { isUnderWay, isWaiting, mayCancel, whyNotApprove, whyNotDeny } from './rights.js';
 import { span } from './times.js';
 
+/**
+ * @import { Attributes, Awaited, ChangeRequest, Child, Freeze } from '../console-types.js'
+ * @import { Me, Problem, Session, Step } from '../console-types.js'
+ */
+
 const maxLately = 20;
 
 /** From the smallest to the greatest. */
 const risks = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
 
+/** @type {Readonly<Record<string, readonly [level: string, word: string]>>} */
 const states = {
   proposed: ['warning', 'proposed'],
   pending: ['warning', 'waits'],
@@ -23,30 +29,43 @@ const states = {
   withdrawn: ['paused', 'withdrawn'],
 };
 
+/**
+ * @param {string} state
+ */
 export function wordOf(state) {
   return states[state]?.[1] ?? state;
 }
 
+/**
+ * @param {Pick<ChangeRequest, 'state'>} request
+ */
 function stateOf({ state }) {
   return mark(states[state]?.[0] ?? 'unknown', wordOf(state));
 }
 
-/** Renders the page for the holder of a token. */
+/**
+ * Renders the page for the holder of a token.
+ * @param {Session} session
+ */
 export function page(session) {
   const waiting = session.requests.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
   return together(
     make('div', { class: session.selected !== undefined && 'only-wide' }, summary(waiting.length, session)),
     session.freeze.frozen && frozen(session.freeze),
-    session.awaited && awaited(session),
+    session.awaited && awaited(session.awaited, session),
     make(
       'div',
       { id: 'columns', class: session.selected === undefined ? 'console' : 'console chosen' },
       make('div', { id: 'lists' }, lists(waiting, session), token(session.me)),
-      session.selected !== undefined && make('div', { id: 'detail' }, detail(session)),
+      session.selected !== undefined && make('div', { id: 'detail' }, detail(session.selected, session)),
     ),
   );
 }
 
+/**
+ * @param {number} count
+ * @param {Session} session
+ */
 function summary(count, { me }) {
   const level = count === 0 ? 'well' : 'warning';
   const word = count === 0 ? 'No change waits' : count === 1 ? '1 change waits' : `${count} changes wait`;
@@ -63,20 +82,35 @@ function summary(count, { me }) {
   );
 }
 
-/** Renders sentences in a box, with the sign of a level. */
+/**
+ * Renders sentences in a box, with the sign of a level.
+ * @param {string} level
+ * @param {Attributes} attributes
+ * @param {Child[]} sentences
+ */
 function notice(level, attributes, ...sentences) {
   return make('div', { class: `notice ${level}`, ...attributes }, sign(level), make('div', {}, sentences));
 }
 
+/**
+ * @param {string} text
+ */
 function bold(text) {
   return make('b', {}, text);
 }
 
+/**
+ * @param {Freeze} freeze
+ */
 function frozen({ by, since, reason }) {
   return notice('warning', { id: 'frozen' }, bold('All changes are frozen'), `, by ${by} since `, moment(since, 'clock'), `: ${reason}`);
 }
 
-function awaited({ awaited: { name }, ofAwaited: [last], cannotPropose }) {
+/**
+ * @param {Awaited} alert
+ * @param {Session} session
+ */
+function awaited({ name }, { ofAwaited: [last], cannotPropose }) {
   return make(
     'div',
     { id: 'awaited', class: 'notice' },
@@ -92,6 +126,10 @@ function awaited({ awaited: { name }, ofAwaited: [last], cannotPropose }) {
   );
 }
 
+/**
+ * @param {readonly ChangeRequest[]} waiting
+ * @param {Session} session
+ */
 function lists(waiting, session) {
   const underWay = session.requests.filter(isUnderWay);
   const decided = session.requests
@@ -105,6 +143,11 @@ function lists(waiting, session) {
   ];
 }
 
+/**
+ * @param {string} id
+ * @param {string} title
+ * @param {Child[]} children
+ */
 function panel(id, title, ...children) {
   return make('section', { id, class: 'panel', 'aria-labelledby': `${id}-title` }, [
     make('h2', { id: `${id}-title` }, title),
@@ -112,14 +155,24 @@ function panel(id, title, ...children) {
   ]);
 }
 
+/**
+ * @param {string} text
+ */
 function nothing(text) {
   return make('p', { class: 'faint' }, text);
 }
 
+/**
+ * @param {ChangeRequest} request
+ */
 function endOf({ created, decision, outcome }) {
   return outcome?.at ?? decision?.at ?? created;
 }
 
+/**
+ * @param {readonly ChangeRequest[]} list
+ * @param {Session} session
+ */
 function requests(list, session) {
   return make(
     'ul',
@@ -138,15 +191,25 @@ function requests(list, session) {
   );
 }
 
+/**
+ * @param {ChangeRequest} request
+ */
 function origin({ alert, requested_by: asker, created }) {
   return [alert ? `alert ${alert.name}` : `asked by ${asker}`, ' ', moment(created, 'age'), ' ago'];
 }
 
+/**
+ * @param {ChangeRequest} request
+ * @param {Session} session
+ */
 function expiry({ expires }, { nowMs }) {
   const leftMs = Date.parse(expires) - nowMs;
   return leftMs > 0 ? `in ${span(leftMs)}` : 'its time is over';
 }
 
+/**
+ * @param {ChangeRequest} request
+ */
 function ending({ decision, outcome }) {
   const last = outcome?.lines.at(-1);
   return [
@@ -155,6 +218,9 @@ function ending({ decision, outcome }) {
   ];
 }
 
+/**
+ * @param {Me} me
+ */
 function token({ principal, person, role, appliances, expires, approver, ...rest }) {
   const approves = rest.self_approval ? 'yes, also what you ask for yourself' : 'yes, what others ask for';
   return panel(
@@ -171,18 +237,29 @@ function token({ principal, person, role, appliances, expires, approver, ...rest
   );
 }
 
+/**
+ * @param {readonly (readonly [string, Child] | false | undefined)[]} pairs
+ */
 function facts(pairs) {
   return make(
     'dl',
     { class: 'facts-list' },
-    pairs.filter(Boolean).map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))),
+    pairs.map((pair) => pair && make('div', {}, make('dt', {}, pair[0]), make('dd', {}, pair[1]))),
   );
 }
 
-/** Renders the chosen request, or that it has not arrived or does not exist. */
-function detail(session) {
-  const { selected, opened, openRefusal } = session;
+/**
+ * Renders the chosen request, or that it has not arrived or does not exist.
+ * @param {string} selected
+ * @param {Session} session
+ */
+function detail(selected, session) {
+  const { opened, openRefusal } = session;
   const back = make('p', { class: 'back only-narrow' }, make('a', { href: '#' }, 'All changes'));
+  /**
+   * @param {string} title
+   * @param {Child[]} children
+   */
   const titled = (title, ...children) =>
     make('section', { 'data-key': selected, class: 'panel', 'aria-labelledby': 'chosen' }, [
       back,
@@ -202,11 +279,18 @@ function detail(session) {
   );
 }
 
+/**
+ * @param {ChangeRequest} request
+ */
 function why({ alert, reason }) {
   if (!alert) return reason ?? 'No reason was given.';
   return [bold(alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
 }
 
+/**
+ * @param {ChangeRequest} request
+ * @param {Session} session
+ */
 function about(request, session) {
   const { requested_by: asker, force, created, expires } = request;
   return facts([
@@ -217,7 +301,10 @@ function about(request, session) {
   ]);
 }
 
-/** Renders the decision and its outcome. */
+/**
+ * Renders the decision and its outcome.
+ * @param {ChangeRequest} request
+ */
 function became({ alert, state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
   const hint = { uncertain: 'It is not known whether a call was carried out: look at the object.' }[state];
@@ -235,6 +322,10 @@ function became({ alert, state, decision: decided, outcome }) {
   );
 }
 
+/**
+ * @param {ChangeRequest} request
+ * @param {Session} session
+ */
 function plan({ id, plan: { facts: sentences, steps }, digest, state }, { renewed }) {
   return make(
     'section',
@@ -248,8 +339,11 @@ function plan({ id, plan: { facts: sentences, steps }, digest, state }, { renewe
   );
 }
 
+/**
+ * @param {readonly Step[]} steps
+ */
 function highestRisk(steps) {
-  const levels = steps.map(({ call }) => risks.indexOf(call?.risk));
+  const levels = steps.map(({ call }) => risks.indexOf(call?.risk ?? ''));
   const highest = Math.max(...levels);
   return highest < 0 ? 'none' : `${risks[highest]}, in step ${levels.indexOf(highest) + 1}`;
 }
@@ -263,6 +357,10 @@ function renewal() {
   );
 }
 
+/**
+ * @param {Step} step
+ * @param {number} index
+ */
 function step({ title, call, findings, because, current }, index) {
   return make(
     'li',
@@ -285,6 +383,9 @@ function step({ title, call, findings, because, current }, index) {
   );
 }
 
+/**
+ * @param {Problem} problem
+ */
 function refused({ title, message, remedy }) {
   const lines = [bold(title), message, remedy];
   return notice(
@@ -294,6 +395,10 @@ function refused({ title, message, remedy }) {
   );
 }
 
+/**
+ * @param {ChangeRequest} request
+ * @param {Session} session
+ */
 function decision(request, session) {
   const { id } = request;
   const { refusal, missing, busy, renewed, silent } = session;
@@ -301,6 +406,10 @@ function decision(request, session) {
   const notDeny = whyNotDeny(request, session);
   // One way to end it is enough.
   const cancels = notDeny && mayCancel(request, session);
+  /**
+   * @param {string} word
+   * @param {string} text
+   */
   const button = (word, text) => make('button', { value: word, class: word, disabled: silent || busy !== undefined }, text);
   const buttons = [
     !notApprove && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),

@@ -20,13 +20,16 @@ const field = inputField('search');
 const clock = element('live-clock');
 const build = document.documentElement.dataset.build;
 
+/** @type {string | undefined} */
 let tag;
 let { title } = document;
 let answeredAtMs = Date.now();
 let visibleSinceMs = Date.now();
 /** The exporter's clock minus ours, for ages. */
 let offsetMs = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
+/** @type {AbortController | undefined} */
 let asking;
 /** The address of the content on the page. */
 let shown = address();
@@ -49,6 +52,9 @@ async function ask() {
   if (!own.signal.aborted) timer = setTimeout(ask, document.hidden ? everyHiddenMs : everyMs);
 }
 
+/**
+ * @param {AbortSignal} signal
+ */
 async function update(signal) {
   // Not a relative address: it may not be fetched if that of the page has a user and a password.
   const answer = await fetch(location.origin + address(), {
@@ -67,6 +73,9 @@ async function update(signal) {
   return answered();
 }
 
+/**
+ * @param {number} status
+ */
 function refusal(status) {
   if (status === 401) return 'It wants the password again: reload this page.';
   if (status === 429) return 'It refuses so many requests.';
@@ -83,6 +92,9 @@ function answered() {
   tellTimes(main, Date.now() + offsetMs);
 }
 
+/**
+ * @param {string} because
+ */
 function silent(because) {
   const since = timeOfDay(new Date(answeredAtMs), { second: '2-digit' });
   const words = `No answer from the exporter since ${since}; what you see is old. ${because}`.trim();
@@ -94,6 +106,10 @@ function silent(because) {
   clock.textContent = `Old · ${since}`;
 }
 
+/**
+ * @param {Document} next
+ * @param {string | undefined} newTag
+ */
 function show(next, newTag) {
   // Another version of the exporter may have another script and style.
   if (next.documentElement.dataset.build !== build) {
@@ -108,11 +124,12 @@ function show(next, newTag) {
   // Rows are news in the same view only.
   const isNews = shown === address();
   shown = address();
-  matchChildren(main, next.getElementById('main'), (arrived) => {
+  matchChildren(main, next.getElementById('main') ?? main, (arrived) => {
     if (isNews && arrived.matches('li, tr')) arrived.classList.add('arrived');
   });
 }
 
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let typing;
 let beforeSearch = location.pathname;
 

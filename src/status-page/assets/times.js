@@ -4,9 +4,14 @@
 const titled = new WeakMap();
 const exact = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'long' });
 
-/** Brings all times within an element up to now; `nowMs` is by the clock of the exporter. */
+/**
+ * Brings all times within an element up to now; `nowMs` is by the clock of the exporter.
+ * @param {ParentNode} within
+ * @param {number} nowMs
+ */
 export function tellTimes(within, nowMs) {
   for (const element of within.querySelectorAll('time[data-show]')) {
+    if (!(element instanceof HTMLTimeElement)) continue;
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     const isAge = element.dataset.show === 'age';
@@ -21,23 +26,36 @@ export function tellTimes(within, nowMs) {
 /**
  * Returns the server's clock minus ours by its header Date, or what it was before: the header is
  * cut to the second, so that a difference of less is none.
+ * @param {string | null} date
+ * @param {number} beforeMs
  */
 export function clockOffset(date, beforeMs) {
   const differenceMs = Date.parse(date ?? '') - Date.now();
   return Math.abs(differenceMs - beforeMs) > 1_500 ? differenceMs : beforeMs;
 }
 
+/**
+ * @param {Date} date
+ * @param {Intl.DateTimeFormatOptions} [more]
+ */
 export function timeOfDay(date, more = {}) {
   return date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false, ...more });
 }
 
-/** Returns a time without its day if that is today, and with the year if that is another one. */
+/**
+ * Returns a time without its day if that is today, and with the year if that is another one.
+ * @param {Date} date
+ * @param {Date} [now]
+ */
 export function clock(date, now = new Date()) {
   if (date.toDateString() === now.toDateString()) return timeOfDay(date, { second: '2-digit' });
-  const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' };
-  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short', ...year })} ${timeOfDay(date)}`;
+  const year = date.getFullYear() === now.getFullYear() ? undefined : 'numeric';
+  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short', year })} ${timeOfDay(date)}`;
 }
 
+/**
+ * @param {number} ms
+ */
 export function span(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;
@@ -47,6 +65,10 @@ export function span(ms) {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/**
+ * @param {Element} element
+ * @param {string} text
+ */
 function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,0 +1,101 @@
+// The answers of the gateway as the console reads them, and what it knows by a token.
+
+import type { gatewayFor } from './console/gateway.js';
+
+/** The content of an element; nothing is made of the empty ones. */
+export type Child = Node | string | number | boolean | null | undefined | readonly Child[];
+export type Attributes = Readonly<Record<string, string | boolean | null | undefined>>;
+export type Problem = Readonly<Record<'title' | 'message' | 'remedy', string>> & { readonly code?: string };
+
+interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly risk: string;
+  readonly body?: unknown;
+}
+
+export interface Step {
+  readonly title: string;
+  readonly call: Call | null;
+  readonly findings: readonly Readonly<Record<'guard' | 'severity' | 'message' | 'remedy', string>>[];
+  readonly because: readonly string[];
+  readonly current: { readonly operation: string; readonly body: unknown } | null;
+}
+
+interface Alert {
+  readonly name: string;
+  readonly since: string;
+  readonly summary: string | null;
+}
+
+export interface ChangeRequest {
+  readonly id: string;
+  readonly state: string;
+  readonly appliance: string;
+  readonly title: string;
+  readonly force: boolean;
+  readonly requested_by: string;
+  readonly reason: string | null;
+  readonly alert: Alert | null;
+  readonly alerts?: readonly Alert[];
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly created: string;
+  readonly expires: string;
+  readonly digest: string;
+  readonly plan: { readonly facts: readonly string[]; readonly steps: readonly Step[] };
+  readonly decision: (Readonly<Record<'by' | 'what' | 'at', string>> & { readonly reason: string | null }) | null;
+  readonly outcome: { readonly at: string; readonly lines: readonly string[]; readonly code?: string | null } | null;
+}
+
+/** A repair that an alert asks for and that cannot be proposed. */
+export interface NotProposed {
+  readonly alert?: Alert | null;
+  readonly alerts?: readonly Alert[];
+  readonly appliance: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly because: string;
+}
+
+export interface Me {
+  readonly principal: string;
+  readonly person?: string;
+  readonly role: string;
+  readonly appliances: readonly string[];
+  readonly expires: string | null;
+  readonly approver: boolean;
+  readonly self_approval: boolean;
+  readonly break_glass: boolean;
+}
+
+export type Freeze = Readonly<Record<'by' | 'since' | 'reason', string>> & { readonly frozen: boolean };
+
+/** The alert in the link of a notification. */
+export type Awaited = Readonly<Record<'alert' | 'appliance' | 'object' | 'name', string>>;
+
+/** All that is known by a token. */
+export interface Session {
+  readonly gateway: ReturnType<typeof gatewayFor>;
+  requests: readonly ChangeRequest[];
+  notProposed: readonly NotProposed[];
+  me: Me;
+  freeze: Freeze;
+  /** Why the holder may not decide on a request, by its id. */
+  readonly barred: Map<string, string>;
+  selected: string | undefined;
+  opened: ChangeRequest | undefined;
+  openRefusal: Problem | undefined;
+  /** The digest of the plan that somebody looked at. */
+  looked: string | undefined;
+  renewed: boolean;
+  awaited: Awaited | undefined;
+  ofAwaited: readonly ChangeRequest[];
+  cannotPropose: NotProposed | undefined;
+  refusal: Problem | undefined;
+  missing: boolean;
+  busy: string | undefined;
+  silent: boolean;
+  nowMs: number;
+  answeredAtMs: number;
+  offsetMs: number;
+  reading: Promise<void> | undefined;
+}
