@@ -15,7 +15,7 @@ import { Secret } from '../../../src/lib/secret.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 import { until } from '../../support/until.ts';
-import { givenEntry } from '../../support/given-principal.ts';
+import { givenEntry, givenPrincipal } from '../../support/given-principal.ts';
 
 const token = 'token-Zq7x-0123456789';
 const expiresAtMs = Date.parse('2027-01-01T00:00:00Z');
@@ -402,6 +402,14 @@ describe('a reload, while a change waits in the queue,', () => {
     expect(steps.sent()).toEqual([]);
     expect(steps.records()).toEqual([]);
   });
+});
+
+it('a principal that only plans repairs sends no change', async () => {
+  const steps = await givenSteps();
+  const principal = givenPrincipal({ plansOnly: true });
+
+  await expect(steps.request(start, { principal }).answer).rejects.toMatchObject({ code: 'role_too_low' });
+  expect([...steps.sent(), ...steps.records(), ...steps.reads]).toEqual([]);
 });
 
 it('a token that does not cover the appliance learns nothing of its operations', async () => {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { seriesOf, valueOf } from '../../support/samples.ts';
-import { answering, givenPoller } from './given-poller.ts';
+import { answering, givenPoller, wellAnswers } from './given-poller.ts';
 
 it.each(['bad_request', 'not_found'] as const)(
   'counts no failure for a farm that is refused once while it is deleted, but one that goes on: %s',
@@ -35,3 +35,32 @@ it.each(['bad_request', 'not_found'] as const)(
     expect((await errors()).filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
   },
 );
+
+it('shows nothing of a farm that was deleted while its own answer was under way', async () => {
+  let isDeleting = false;
+  const listed = { shop: true };
+  const { poller, page } = givenPoller({
+    names: ['farms', 'backends'],
+    maxConcurrent: 2,
+    answer(key) {
+      const { farms } = wellAnswers.listFarmStats as { readonly farms: readonly { farmname: string }[] };
+      if (key !== 'listFarmStats' || listed.shop) return answering()(key);
+      return { body: { farms: farms.filter(({ farmname }) => farmname !== 'shop') } };
+    },
+    callMs(key, { farmname }) {
+      if (!isDeleting || key !== 'readFarmStats' || farmname !== 'shop') return 10;
+      listed.shop = false;
+      return 4_000;
+    },
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(seriesOf(await page(), 'zlb_backend_info', { farm: 'shop' })).toHaveLength(1);
+
+  isDeleting = true;
+  while (listed.shop) await vi.advanceTimersByTimeAsync(1_000);
+  // The answer has come, and the next list has not, which would take its reading away.
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  expect(seriesOf(await page(), 'zlb_backend_info', { farm: 'shop' })).toEqual([]);
+});

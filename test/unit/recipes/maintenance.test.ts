@@ -2,17 +2,17 @@ import { expect, it } from 'vitest';
 import { drainBackend } from '../../../src/recipes/maintenance.ts';
 import type { RecipeContext } from '../../../src/recipes/recipe.ts';
 
-const replies: Readonly<Record<string, unknown>> = {
-  listFarms: { params: [{ farmname: 'shop', profile: 'http', status: 'up', vip: '192.0.2.20', vport: '80' }] },
-  readFarmStats: {
-    backends: [
-      { id: '0', service: 'front;reboot', ip: '10.20.0.11', port: '8080', status: 'maintenance', established: 3 },
-    ],
-  },
-};
+type Row = Readonly<Record<string, unknown>>;
 
-it('quotes the names of the appliance in the command that ends the remaining connections', async () => {
-  const context: RecipeContext = {
+const row: Row = { ip: '10.20.0.11', port: '8080', status: 'maintenance', established: 3 };
+
+/** A context of `shop` with these rows of statistics. */
+function givenContext(backends: readonly Row[], known: Partial<RecipeContext> = {}): RecipeContext {
+  const replies: Readonly<Record<string, unknown>> = {
+    listFarms: { params: [{ farmname: 'shop', profile: 'http', status: 'up', vip: '192.0.2.20', vport: '80' }] },
+    readFarmStats: { backends },
+  };
+  return {
     calls: {
       appliance: 'lb-1',
       read: (key) => Promise.resolve(replies[key] as never),
@@ -24,11 +24,33 @@ it('quotes the names of the appliance in the command that ends the remaining con
     steadyNow: () => 0,
     sleep: () => Promise.resolve(),
     progress: () => undefined,
+    ...known,
   };
-  const { steps } = await drainBackend.plan(context);
+}
+
+it('quotes the names of the appliance in the command that ends the remaining connections', async () => {
+  const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front;reboot' }]));
 
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
     remedy: expect.stringContaining("farmname=shop service='front;reboot' backend=0 action=maintenance mode=cut"),
+  });
+});
+
+it.each([
+  ['back', '2 connections'],
+  ['front', '3 connections'],
+])('finds the backend of the service %s where two services have one of its id', async (service, connections) => {
+  const backends = [
+    { ...row, id: '0', service: 'front', established: 3 },
+    { ...row, id: '0', service: 'back', established: 2 },
+  ];
+  const context = givenContext(backends, { values: { farm: 'shop', backend: '0', service } });
+
+  const { facts } = await drainBackend.plan(context);
+
+  expect(facts[1]).toContain(connections);
+  await expect(drainBackend.plan(givenContext(backends))).rejects.toMatchObject({
+    title: '0 means 2 backends of shop',
   });
 });
 
@@ -37,13 +59,7 @@ it.each([
   ['back by an hour', -3_600_000],
 ])('waits for its time of five minutes when the system clock is set %s', async (_, stepMs) => {
   const clock = { wallMs: 1_800_000_000_000, steadyMs: 0 };
-  const context: RecipeContext = {
-    calls: {
-      appliance: 'lb-1',
-      read: (key) => Promise.resolve(replies[key] as never),
-      readText: () => Promise.reject(new Error('no text is read')),
-    },
-    values: { farm: 'shop', backend: '0' },
+  const context = givenContext([{ ...row, id: '0', service: 'front' }], {
     waitMs: undefined,
     now: () => clock.wallMs,
     steadyNow: () => clock.steadyMs,
@@ -51,8 +67,7 @@ it.each([
       clock.steadyMs += ms;
       clock.wallMs += ms + stepMs;
     },
-    progress: () => undefined,
-  };
+  });
   const { steps } = await drainBackend.plan(context);
 
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
