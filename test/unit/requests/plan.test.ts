@@ -37,7 +37,7 @@ async function digestOf({ bytes = 'one', salt = 'salt', type = 'application/json
     progress: () => undefined,
   };
   const content = { type, bytes: Buffer.from(bytes) };
-  const change = { operation: 'setFarm', parameters: { farmname: 'shop' }, content } as const;
+  const change = { operation: 'updateFarm', parameters: { farmname: 'shop' }, content } as const;
   return (await prepare(change, { context, force, reason: undefined, salt })).digest;
 }
 
