@@ -48,6 +48,7 @@ describe('the flags', () => {
     ],
     [['admin', 'lb-1', 'listFarms', '--dry-run=no'], '--dry-run takes no value'],
     [['admin', 'lb-1', 'restart-farm', '--wait=soon'], '--wait must be a duration such as 90s or 5m'],
+    [['deliver', '--json'], '--json does not go with deliver; zlb-exporter deliver --help explains it'],
     [['deliver', '--wait=soon'], '--wait must be a duration such as 90s or 5m'],
     [['admin', '--body='], '--body is empty; give it a value, such as --body=@FILE, or leave it out'],
     [

@@ -250,9 +250,9 @@ appliances:
   });
 
   it('does not check max_stale of disabled collectors', async () => {
-    const settings = await loadText(`${least}collectors: { farms: { enabled: false, max_stale: 1s } }`);
+    const settings = await loadText(`${least}collectors: { farm_config: { enabled: false, max_stale: 1s } }`);
 
-    expect(settings.appliances[0]?.collectors.farms).toMatchObject({ enabled: false, maxStaleMs: 1_000 });
+    expect(settings.appliances[0]?.collectors['farm_config']).toMatchObject({ enabled: false, maxStaleMs: 1_000 });
   });
 
   it('may begin with a byte order mark', async () => {
@@ -277,6 +277,17 @@ describe('an invalid file', () => {
     const refused = await refusal(loadText(contents));
 
     expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
+  });
+
+  it('is checked for rules between keys only once each value is right', async () => {
+    const twice = `${least}  - { name: lb, url: 192.0.2.11, api_key: f1x7ure, labels: { site: '\${SITE}' } }\n`;
+
+    expect(await refusal(loadText(twice))).toEqual([
+      expect.stringContaining('appliances[1].labels.site: the environment variable SITE is not set'),
+    ]);
+    expect(await refusal(loadText(twice, { env: { SITE: 'paris' } }))).toEqual([
+      expect.stringContaining('appliances[1].name: is the name of appliances[0] too'),
+    ]);
   });
 
   it('causes a remark if two appliances have one address, with both names and places', async () => {
