@@ -39,13 +39,8 @@ export class Problems {
 
   /** Adds a problem, unless the key has one: the earliest stage has the best message. */
   report({ file, line, column, key }: ConfigLocation, message: string): void {
-    if (this.isKnown({ file, key })) return;
+    if (key !== '' && this.#problems.some((one) => one.file === file && one.key === key)) return;
     this.#problems.push({ file, ...(line && { line }), ...(column && { column }), key, message });
-  }
-
-  /** Returns true if a problem was reported for the key of a location. */
-  isKnown({ file, key }: ConfigLocation): boolean {
-    return key !== '' && this.#problems.some((one) => one.file === file && one.key === key);
   }
 
   isEmpty(): boolean {
