@@ -8,7 +8,8 @@ import { planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
-import { blockingOf, type Overridden, overriddenBy, refuseFindings } from './guards/guard.ts';
+import { type Answers, blockingOf, type Overridden, overriddenBy, refuseFindings } from './guards/guard.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { OperationCall, Operations } from './operation.ts';
 import { authorise, changes, refusePlanner, riskOf } from './policy.ts';
 import type { Principals } from './principal.ts';
@@ -48,6 +49,8 @@ export interface Gateway {
    * {@link AdminProblem}.
    */
   applianceFor(request: NamedAppliance): AdminAppliance;
+  /** Returns a number that is another one after each change that was sent to the appliance. */
+  changesOf(appliance: string): number;
   /** Asks an appliance for the parameters of a call. Rejects with an {@link AdminProblem}. */
   parametersOf(question: ParameterQuestion): Promise<ParameterList>;
 }
@@ -73,10 +76,17 @@ interface HeldSlot {
   readonly reach: Reach;
 }
 
+/** The parts, and how often a change began or ended, by appliance. */
+interface GatewayCore extends GatewayParts {
+  readonly changeCounts: Map<string, number>;
+}
+
 export function createGateway(parts: GatewayParts): Gateway {
+  const core = { ...parts, changeCounts: new Map<string, number>() };
   return {
     applianceFor: (request) => resolve(parts, request),
-    handle: (request) => handle(parts, request),
+    changesOf: (appliance) => core.changeCounts.get(appliance) ?? 0,
+    handle: (request) => handle(core, request),
     parametersOf: (question) => parametersOf(parts, question),
   };
 }
@@ -86,7 +96,7 @@ export function createGateway(parts: GatewayParts): Gateway {
  * A step that refuses throws an {@link AdminProblem}. Each wait is followed by a check of what may
  * have changed meanwhile.
  */
-async function handle(gateway: GatewayParts, request: AdminRequest): Promise<AdminAnswer> {
+async function handle(gateway: GatewayCore, request: AdminRequest): Promise<AdminAnswer> {
   resolve(gateway, request);
   const call = gateway.operations.find(request.method, request.path);
   request.onCall(call);
@@ -107,11 +117,12 @@ async function handle(gateway: GatewayParts, request: AdminRequest): Promise<Adm
   try {
     return await inQueue(gateway, request, place, async (held) => {
       const overridden = {
-        ...(await guard(permitted, held)),
+        ...(await guard(gateway, permitted, held)),
         ...(approval === 'break_glass' ? { break_glass: true as const } : {}),
       };
       recheck(gateway, permitted, held);
       await recordIntent(gateway, permitted, overridden);
+      if (changes(riskOf(call))) countChange(gateway, request);
       request.onSending(overridden);
       return await send(gateway, permitted, held);
     });
@@ -170,8 +181,28 @@ async function inQueue<Result>(
   });
 }
 
-async function guard({ request, call, body }: PermittedCall, { reach }: HeldSlot): Promise<Overridden> {
-  const findings = await inspectCall(call, body?.fields ?? {}, reach.read);
+function countChange({ changeCounts }: GatewayCore, { appliance }: Pick<AdminRequest, 'appliance'>): void {
+  changeCounts.set(appliance, (changeCounts.get(appliance) ?? 0) + 1);
+}
+
+/** The time after its approval in which a change is sent without reading everything again. */
+const maxReadAgeMs = 1_000;
+
+/**
+ * Returns the replies that the approval of a change has just read; undefined if a change was sent
+ * to the appliance since, or if this one had to wait.
+ */
+function recentAnswers({ changeCounts }: GatewayCore, { appliance, recent }: AdminRequest): Answers | undefined {
+  if (!recent || recent.changes !== (changeCounts.get(appliance) ?? 0)) return undefined;
+  return steadyNow() - recent.atMs < maxReadAgeMs ? recent.answers : undefined;
+}
+
+async function guard(
+  gateway: GatewayCore,
+  { request, call, body }: PermittedCall,
+  { reach }: HeldSlot,
+): Promise<Overridden> {
+  const findings = await inspectCall(call, body?.fields ?? {}, reach.read, recentAnswers(gateway, request));
   const isSeen = blockingOf(findings).every(({ guard: name }) => request.approved?.guards.has(name) ?? true);
   const overridden = isSeen ? overriddenBy(findings, request) : {};
   refuseFindings(findings, overridden);
@@ -215,7 +246,7 @@ async function recordIntent(
   });
 }
 
-async function send(gateway: GatewayParts, permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
+async function send(gateway: GatewayCore, permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
   const { bodyLimits, freeze, timeoutMs } = gateway;
   return await forward({
     ...permitted,
@@ -228,15 +259,13 @@ async function send(gateway: GatewayParts, permitted: PermittedCall, held: HeldS
   });
 }
 
-async function recordOutcome(
-  { recorder, metrics, onChanged }: GatewayParts,
-  permitted: PermittedCall,
-  outcome: Particulars,
-): Promise<void> {
+async function recordOutcome(gateway: GatewayCore, permitted: PermittedCall, outcome: Particulars): Promise<void> {
+  const { recorder, metrics, onChanged } = gateway;
   const { request, call, body } = permitted;
   const { appliance } = request;
   const { row, method, template: endpoint } = call.operation;
   if (changes(row.risk)) {
+    countChange(gateway, request);
     metrics.changed({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
     onChanged(appliance, row.area, farmOf(call, body));
   }
@@ -265,8 +294,8 @@ async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Pro
   const { risk } = call.operation.row;
   return await inQueue(gateway, request, { kind: 'read', signal: request.signal }, async ({ reach }) => {
     // The dry run of a change asks the appliance for parameters with a method other than GET, so it
-    // is audited first; one for a plan does not ask, and is audited too.
-    if (risk !== 'read') await recorder.record(subjectOf(permitted), { event: 'dry_run' });
+    // is audited first. One for a plan does not ask, and its change request has records of its own.
+    if (risk !== 'read' && !request.planning) await recorder.record(subjectOf(permitted), { event: 'dry_run' });
     const plan = await planCall({
       ...permitted,
       reach,

@@ -38,6 +38,8 @@ export interface AdminRequest extends UnreadBody {
    * parameters of a call, so the appliance is not asked for them.
    */
   readonly planning?: Answers;
+  /** The replies that the approval of this change has just read. */
+  readonly recent?: RecentReads | undefined;
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;
@@ -45,6 +47,15 @@ export interface AdminRequest extends UnreadBody {
    * Called before the request is sent: from then on the audit has an outcome instead of a refusal.
    */
   readonly onSending: (overridden: Overridden) => void;
+}
+
+/** Replies of an appliance that guards need not ask for again at once. */
+export interface RecentReads {
+  readonly answers: Answers;
+  /** The value of `changesOf` of the gateway before the first of them. */
+  readonly changes: number;
+  /** When the last of them was read, by the steady clock. */
+  readonly atMs: number;
 }
 
 /** A request whose operation is known and permitted, with its body. */

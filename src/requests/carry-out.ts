@@ -3,11 +3,19 @@ import type { ChangePlan, RequestState } from './change-request.ts';
 import type { Core } from './core.ts';
 import { type Ending, endingOf, execute } from './execution.ts';
 import { createInProcessCalls } from './in-process.ts';
+import type { RecentReads } from '../gateway/request.ts';
 import type { Actor, Entry } from './request-book.ts';
 
+interface ApprovedChange {
+  readonly steps: readonly Step[];
+  /** The replies that the plan of the approval was made from. */
+  readonly recent: RecentReads;
+  readonly approver: Actor;
+}
+
 /** Begins to carry out an approved request, which nobody waits for. */
-export function start(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): void {
-  const running = carryOut(core, entry, steps, approver)
+export function start(core: Core, entry: Entry, approved: ApprovedChange): void {
+  const running = carryOut(core, entry, approved)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the audit what became of it.
       core.log.error({ err: error, request: entry.stored.request.id }, 'change request broke off');
@@ -19,7 +27,7 @@ export function start(core: Core, entry: Entry, steps: readonly Step[], approver
   core.underWay.add(running);
 }
 
-async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): Promise<void> {
+async function carryOut(core: Core, entry: Entry, { steps, recent, approver }: ApprovedChange): Promise<void> {
   const { id, appliance, requested_by: requestedBy, reason, title, force, plan } = entry.stored.request;
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
   const guards = new Set(blocking.map(({ guard }) => guard));
@@ -29,8 +37,11 @@ async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approv
     core,
     appliance,
     { ...approver, id, approved: { requestedBy, urls: urlsOf(plan), guards } },
-    () => {
-      isSent = true;
+    {
+      recent,
+      onSending() {
+        isSent = true;
+      },
     },
   );
   const ending = await execute(steps, {

@@ -1,12 +1,15 @@
 import type { AuditJournal } from '../audit/journal.ts';
 import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Answers } from '../gateway/guards/guard.ts';
+import type { RecentReads } from '../gateway/request.ts';
 import type { Operations } from '../gateway/operation.ts';
 import { authorise } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import type { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { Recipe, Step } from '../recipes/recipe.ts';
 import type { AlertSource } from './change-request.ts';
 import { createInProcessCalls } from './in-process.ts';
@@ -16,7 +19,7 @@ import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
 
 /** The parts of change requests. */
 export interface ChangeRequestsParts extends RequestBookParts {
-  readonly gateway: Pick<Gateway, 'handle' | 'applianceFor'>;
+  readonly gateway: Pick<Gateway, 'handle' | 'applianceFor' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
@@ -59,9 +62,11 @@ export async function prepareAs(
   actor: Actor,
   core: Core,
   { id, appliance, change, askedAtMs, ...parts }: Preparing,
-): Promise<PreparedChange> {
+): Promise<PreparedChange & { readonly recent: RecentReads }> {
+  const answers: Answers = new Map();
+  const before = core.gateway.changesOf(appliance);
   const context = {
-    calls: createInProcessCalls(core, appliance, { ...actor, id }),
+    calls: createInProcessCalls(core, appliance, { ...actor, id }, { answers }),
     now: core.now,
     steadyNow: core.steadyNow,
     askedAtMs,
@@ -74,7 +79,7 @@ export async function prepareAs(
     // Again: the appliance may have taken its time.
     if (core.freeze.state) throw frozenProblem(core.freeze.state);
     refuseRefused(prepared.plan);
-    return prepared;
+    return { ...prepared, recent: { answers, changes: before, atMs: steadyNow() } };
   } catch (error) {
     throw toProblem(error);
   }

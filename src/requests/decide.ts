@@ -35,7 +35,7 @@ export async function approve(core: Core, { id, digest, reason, actor }: Approva
     if (freeze.state) throw frozenProblem(freeze.state);
     // The approver may leave once it is approved; the exporter goes on.
     const approver = { ...actor, signal: core.stopping.signal };
-    const { steps, ...plan } = await prepareAgain(core, entry.stored, approver);
+    const { steps, recent, ...plan } = await prepareAgain(core, entry.stored, approver);
     // The appliance may have taken its time.
     await book.requireWaiting(entry);
     authoriseAll(core, principal, steps);
@@ -49,7 +49,7 @@ export async function approve(core: Core, { id, digest, reason, actor }: Approva
     entry.isExecuting = true;
     try {
       const approved = await book.move(entry, 'approved', { decision, actor });
-      start(core, entry, steps, approver);
+      start(core, entry, { steps, recent, approver });
       return approved;
     } catch (error) {
       entry.isExecuting = false;
@@ -76,7 +76,7 @@ function refuseSameObject({ book }: Core, { plan }: Pick<PreparedChange, 'plan'>
   if (other) throw sameObject(other.stored.request);
 }
 
-async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor): Promise<PreparedChange> {
+async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor) {
   const { id, appliance, force, reason, created } = request;
   const change = changeOf(core, { request, sealed });
   const asked = { id, appliance, change, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };

@@ -9,7 +9,7 @@ import type { Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
 import { AdminProblem, upstreamProblem } from '../gateway/problem.ts';
 import { wholeBody } from '../gateway/reach.ts';
-import type { AdminRequest, ApprovedPlan } from '../gateway/request.ts';
+import type { AdminRequest, ApprovedPlan, RecentReads } from '../gateway/request.ts';
 import { AdminError } from '../recipes/admin-error.ts';
 import { type Calls, createCalls, type SendCall } from '../recipes/calls.ts';
 import type { Actor } from './request-book.ts';
@@ -27,15 +27,18 @@ const maxAnswerBytes = 8_388_608;
 
 /**
  * Creates the calls to an appliance, through the same gateway and with the same checks as a call
- * from outside. `onSending` is called right before a change is sent.
+ * from outside. `onSending` is called right before a change is sent; `recent` serves its guards.
  */
 export function createInProcessCalls(
   { gateway, operations }: { readonly gateway: Pick<Gateway, 'handle'>; readonly operations: Operations },
   appliance: string,
   caller: Caller,
-  onSending: () => void = () => undefined,
+  {
+    recent,
+    answers = new Map(),
+    onSending = () => undefined,
+  }: { readonly recent?: RecentReads; readonly answers?: Answers; readonly onSending?: () => void },
 ): Calls {
-  const answers: Answers = new Map();
   const send: SendCall = async (call, content, { reason, force = false, dryRun = false }) => {
     const request: AdminRequest = {
       ...caller,
@@ -49,7 +52,7 @@ export function createInProcessCalls(
       confirm: confirmationOf(call, appliance)[0],
       reason,
       dryRun,
-      ...(dryRun && { planning: answers }),
+      ...(dryRun ? { planning: answers } : { recent }),
       force,
       breakGlass: false,
       onCall: () => undefined,

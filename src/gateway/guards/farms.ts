@@ -17,17 +17,18 @@ interface FarmFacts {
 const proxyAnswersMs = 5_000;
 
 /**
- * Reads the farm in the path with the two cheapest calls; undefined if the appliance has none of
- * that name. The first call asks no proxy, and shows how slow the appliance is.
+ * Reads the farm in the path with two calls; undefined if the appliance has none of that name. The
+ * first one asks no proxy, and shows how slow the appliance is.
  */
-export async function calledFarm(context: GuardContext): Promise<FarmFacts | undefined> {
+export async function calledFarm(
+  context: GuardContext,
+  list: (read: GuardContext['read']) => Promise<readonly ProfiledFarm[]> = cheapestList,
+): Promise<FarmFacts | undefined> {
   const name = callParam(context, 'farmname');
   const startedAtMs = steadyNow();
-  const { params: modules } = await context.read('readFarmsSummary', {});
+  const farms = await list(context.read);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
-  const listed = [modules.lslb, modules.gslb, modules.dslb]
-    .flatMap((farms) => farms ?? [])
-    .find((farm) => farm.name === name);
+  const listed = farms.find((farm) => farm.name === name);
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
     return { name, profile: listed?.profile ?? '', status: params.status ?? '' };
@@ -39,6 +40,22 @@ export async function calledFarm(context: GuardContext): Promise<FarmFacts | und
     if (!listed && isMissing(error)) return undefined;
     throw error;
   }
+}
+
+interface ProfiledFarm {
+  readonly name?: string | null | undefined;
+  readonly profile?: string | null | undefined;
+}
+
+async function cheapestList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
+  const { lslb, gslb, dslb } = (await read('readFarmsSummary', {})).params;
+  return [lslb, gslb, dslb].flatMap((farms) => farms ?? []);
+}
+
+/** Returns the list that a guard reads anyway; it has a profile of its own for HTTPS. */
+async function wholeList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
+  const { params } = await read('listFarms', {});
+  return params.map(({ farmname, profile }) => ({ name: farmname, profile: profile === 'https' ? 'http' : profile }));
 }
 
 /**
@@ -78,7 +95,7 @@ const restartMayLeaveDown: Guard = {
   async inspect(context) {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
-    const farm = await calledFarm(context);
+    const farm = await (isRestart ? calledFarm(context, wholeList) : calledFarm(context));
     // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
     if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
 

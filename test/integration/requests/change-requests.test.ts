@@ -28,9 +28,7 @@ describe('a change request', () => {
     expect(over).toMatchObject({ state: 'done', decision: { by: 'bob', what: 'approved', reason: 'looked at' } });
     const ofRequest = (await audit()).filter(({ request }) => request === id);
     expect(ofRequest.map(({ event, state, principal }) => [event, state, principal])).toEqual([
-      ['dry_run', undefined, 'alice'],
       ['change_request', 'pending', 'alice'],
-      ['dry_run', undefined, 'bob'],
       ['change_request', 'approved', 'bob'],
       ['change_request', 'executing', '-'],
       ['intent', undefined, 'bob'],

@@ -295,12 +295,12 @@ describe('no delivery is proposed', () => {
       const name = `farm-${farm}`;
       world.farms.set(name, { ...structuredClone(httpsFarm(world, 'shop')), name });
     }
-    const { tell, refusal, audit } = await givenRenewals(world, shop);
+    const { tell, refusal, appliance } = await givenRenewals(world, shop);
 
     await tell();
 
     expect(await refusal()).toMatch(/The plan is too long/);
-    expect((await audit()).filter(({ event }) => event === 'dry_run').length).toBeLessThan(110);
+    expect(appliance.requests.length).toBeLessThan(340);
   });
 
   it('for a viewer, who learns nothing of the folder', async () => {

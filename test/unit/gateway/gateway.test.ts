@@ -12,6 +12,7 @@ import { createRecorder } from '../../../src/gateway/recorder.ts';
 import type { AdminRequest } from '../../../src/gateway/request.ts';
 import { createRequestQueue } from '../../../src/gateway/request-queue.ts';
 import { Secret } from '../../../src/lib/secret.ts';
+import { steadyNow } from '../../../src/lib/time.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 import { until } from '../../support/until.ts';
@@ -168,6 +169,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     records: () => records.filter(({ path }) => !path.includes('/other')),
     sent: () => sent.filter((call) => !call.includes('/other')),
     reads,
+    changes: () => gateway.changesOf('lb-1'),
     queued: () => queued,
     appliances,
     applianceAt,
@@ -197,6 +199,35 @@ const events = [
   { what: 'the caller leaves', code: 'caller_left', happen: async (_: Steps, leave: () => void) => leave() },
   { what: 'the gateway closes', code: 'caller_left', happen: (steps: Steps) => steps.close() },
 ];
+
+describe('a change whose approval has just read everything', () => {
+  const answers = () =>
+    new Map<string, Promise<unknown>>([
+      ['readFarmsSummary {}', Promise.resolve(stoppedFarm.readFarmsSummary)],
+      ['readFarmStatus {"farmname":"shop"}', Promise.resolve(stoppedFarm.readFarmStatus)],
+    ]);
+
+  it('is sent without reading it again', async () => {
+    const steps = await givenSteps();
+    const recent = { answers: answers(), changes: steps.changes(), atMs: steadyNow() };
+
+    await steps.request(start, { recent }).answer;
+
+    expect(steps.reads).toEqual([]);
+    expect(steps.sent()).toHaveLength(1);
+  });
+
+  it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
+    const steps = await givenSteps();
+    const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
+    const recent = { answers: answers(), changes: steps.changes(), atMs };
+    if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
+    steps.farm.status = 'up';
+
+    await expect(steps.request(start, { recent }).answer).rejects.toMatchObject({ code: 'guarded' });
+    expect(steps.reads).toContain('readFarmStatus');
+  });
+});
 
 describe('a change is not sent when, during a wait,', () => {
   it.each(events)('$what: in the queue', async ({ code, happen }) => {

@@ -200,7 +200,7 @@ describe('a restart', () => {
   });
 
   it('of an L4xNAT farm is a warning too', async () => {
-    expect(await only(restart(given({ profile: 'l4xnat' })))).toBe(
+    expect(await only(restart(given({ farms: [{ ...farm, profile: 'l4xnat' }] })))).toBe(
       'The farm shop is stopped and started again; its open connections drop. Its address, its port and the files of its certificates were checked.',
     );
   });
