@@ -35,7 +35,7 @@ export function parseFlags(words: readonly string[]): {
     const problem = typeof value === 'string' ? allFlags.get(name)?.refuse?.(value) : undefined;
     if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
   }
-  return { flags: values as Flags, positionals };
+  return { flags: values, positionals };
 }
 
 /**
