@@ -4,6 +4,7 @@ import { errorCode, toError } from '../lib/check.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { FileKindError } from '../lib/disk.ts';
 import type { Command } from './command.ts';
+import { pairLines } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
 const usage = 'zlb-exporter audit verify FILE, where FILE is the admin.audit_file of the configuration';
@@ -43,9 +44,15 @@ function* describe(file: string, verification: Verification) {
   }
   if (first && last) {
     yield '';
-    yield `  first line  number ${first.seq}, ${shown(first.time)}${first.seq > 1 && !isPart ? '; older files were moved away' : ''}`;
-    yield `  last line   number ${last.seq}, ${shown(last.time)}`;
-    yield `  its hash    ${last.hash}${isPart ? ', which the first line of the next file names as "prev"' : ''}`;
+    const next = isPart ? ', which the first line of the next file names as "prev"' : '';
+    yield* pairLines([
+      [
+        'first line',
+        `number ${first.seq}, ${shown(first.time)}${first.seq > 1 && !isPart ? '; older files were moved away' : ''}`,
+      ],
+      ['last line', `number ${last.seq}, ${shown(last.time)}`],
+      ['its hash', `${last.hash}${next}`],
+    ]).map((line) => `  ${line}`);
   }
   if (isEmpty) {
     yield isPart ? 'Check the name.' : 'Check that this is the admin.audit_file of the configuration.';

@@ -5,7 +5,8 @@ import type { CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
-import { recordsOf, renderJson, pairLines, tableLines, valueText } from './render.ts';
+import { recordsOf, renderJson } from './render.ts';
+import { pairLines, tableLines, valueText } from '../table.ts';
 import { type AdminCommand, type AdminSession, show } from './session.ts';
 import { quotable, parseTarget } from './words.ts';
 

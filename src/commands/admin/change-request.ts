@@ -5,7 +5,8 @@ import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { PreviewReply } from '../../recipes/calls.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
-import { pairLines, recordsOf, tableLines } from './render.ts';
+import { recordsOf } from './render.ts';
+import { pairLines, tableLines } from '../table.ts';
 
 const text = Type.String();
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([Type.Null(), schema]);

@@ -1,18 +1,8 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Preview } from '../../recipes/calls.ts';
-import {
-  jsonText,
-  identityOf,
-  isBlank,
-  isListOfRecords,
-  renderJson,
-  renderText,
-  subjectOf,
-  within,
-  pairLines,
-  valueText,
-} from './render.ts';
+import { identityOf, isBlank, isListOfRecords, renderJson, renderText, subjectOf, within } from './render.ts';
+import { jsonText, pairLines, valueText } from '../table.ts';
 
 /**
  * Returns true if the gateway would refuse the call, or the appliance according to its own

@@ -9,7 +9,7 @@ import { parseJson } from '../../lib/check.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
 import type { FarmState } from '../../recipes/restart-farm.ts';
-import { tableLines } from '../admin/render.ts';
+import { tableLines } from '../table.ts';
 import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
 import { type AdminSession, isAbort, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../../recipes/certificate-steps.ts';

@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  maxLines,
-  pairLines,
-  printLines,
-  renderJson,
-  renderText,
-  tableLines,
-} from '../../../../src/commands/admin/render.ts';
+import { maxLines, printLines, renderJson, renderText } from '../../../../src/commands/admin/render.ts';
+import { pairLines, tableLines } from '../../../../src/commands/table.ts';
 
 function shown(value: unknown): string {
   return renderJson(value).join('\n');
