@@ -47,18 +47,25 @@ function shipped(file: string): string {
  * The whole chain from a simulated appliance to a receiver of notifications, every link a process
  * of its own but the first and the last: exporter, Prometheus with the shipped rules, Alertmanager
  * with the shipped routes and inhibitions. Times are shortened, expressions and thresholds are not.
- * Readings are dropped at the age of `maxStale`.
+ * Readings are dropped at the age of `maxStale`. In a pair another exporter watches the appliance
+ * too.
  */
-export async function givenAlerting(world: World, { maxStale = '5s' } = {}) {
+export async function givenAlerting(world: World, { maxStale = '5s', isPair = false } = {}) {
   const folder = givenFolder();
   const apiKey = 'key-of-the-appliance';
   const appliance = await startSimulatedAppliance({ world, apiKey });
   onTestFinished(() => appliance.close());
   const { token, sha256 } = makeToken();
-  const configFile = join(folder, 'zlb.yml');
-  writeFileSync(configFile, configuration({ appliance, apiKey, sha256, folder, maxStale }));
+  const configure = (home: string): string => {
+    const file = join(home, 'zlb.yml');
+    writeFileSync(file, configuration({ appliance, apiKey, sha256, folder: home, maxStale }));
+    return file;
+  };
+  const configFile = configure(folder);
   const address = `127.0.0.1:${await freePort()}`;
   let exporter = await startAdminExporter(configFile, address);
+  const other = isPair ? await startAdminExporter(configure(givenFolder())) : undefined;
+  const targets = [address, ...(other ? [new URL(other.metricsUrl).host] : [])];
 
   const { url: receiverUrl, deliveries } = await givenReceiver();
   const alertmanager = await givenAlertmanager(
@@ -73,7 +80,7 @@ export async function givenAlerting(world: World, { maxStale = '5s' } = {}) {
 global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
 rule_files: [${rulesFile}]
 alerting: { alertmanagers: [{ static_configs: [{ targets: ['${new URL(alertmanager.url).host}'] }] }] }
-scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] }]
+scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ${JSON.stringify(targets)} }] }]
 `,
     { [rulesFile]: hurried(shippedText) },
   );
@@ -106,6 +113,7 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] 
 
   return {
     appliance,
+    apiKey,
     alertmanager,
     prometheus,
     heard,
