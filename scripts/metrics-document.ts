@@ -1,6 +1,5 @@
 import { adminMetricFamilies } from '../src/gateway/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
-import { formatDuration } from '../src/lib/time.ts';
 import type { Family } from '../src/metrics/family.ts';
 import { ownFamilies } from '../src/poller/collector-statistics.ts';
 import { isStateSet } from './families.ts';
@@ -10,17 +9,17 @@ import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from '.
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
 export function metricsDocument(): string {
   const known = new Set<Family>();
-  const parts = collectors.map(({ name, schedule, maxStaleMs, enabled, ...collector }) => {
+  const parts = collectors.map(({ name, enabled, families: written }) => {
     const queries = collectorQueries[name];
-    const families = collector.families.map(({ family }) => family);
+    const families = written.map(({ family }) => family);
     const own = families.filter((family) => !known.has(family));
     for (const family of own) known.add(family);
     const shared = families.filter((family) => !own.includes(family)).map(({ name: shared }) => `\`${shared}\``);
     return [
       `## ${name}`,
       '',
-      `Schedule \`${schedule}\`, removed after ${formatDuration(maxStaleMs)}, ${enabled ? 'on' : 'off'} by default.${shared.length > 0 ? `\nIt also feeds ${shared.join(' and ')}.` : ''}`,
-      '',
+      ...(enabled ? [] : ['Off by default.', '']),
+      ...(shared.length > 0 ? [`It also feeds ${shared.join(' and ')}.`, ''] : []),
       table(own),
       ...(queries ? ['', queryBlock(queries)] : []),
     ].join('\n');
@@ -32,7 +31,9 @@ Written by \`npm run docs\` from the code.
 - Every series has the label \`appliance\`, the configured name.
 - A *set* has one series per state; exactly one is 1. A state that this exporter does not know sets
   \`unknown\`.
-- Unknown values have no series: absent is not 0.
+- Unknown values have no series: absent is not 0. Readings are removed after
+  [\`max_stale\`](configuration.md#collectors).
+- A meaning ends with its source. Without one it is this exporter, for \`vip\` by TCP and TLS.
 - *Detail* metrics have series for many small things. They are left out first at
   [the limit of series](scaling.md#the-limit-of-series).
 
@@ -75,7 +76,7 @@ const titles = ['Metric', 'Type', 'Labels', 'Meaning'];
 function adminTable(): string {
   const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => {
     const type = name.endsWith('_total') ? 'counter' : 'gauge';
-    return [`\`${name}\``, type, 'labelNames' in rest ? rest.labelNames.join('; ') : '–', help];
+    return [`\`${name}\``, type, 'labelNames' in rest ? rest.labelNames.join('; ') : '–', withoutOwnSource(help)];
   });
   return markdownTable(titles, rows);
 }
@@ -85,7 +86,12 @@ function table(families: readonly Family[]): string {
     const set = isStateSet(family) ? family : undefined;
     const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
     const type = `${set ? 'set' : family.type}${family.isDetail ? ', detail' : ''}`;
-    return [`\`${family.name}\``, type, labels.join('; ') || '–', family.help];
+    return [`\`${family.name}\``, type, labels.join('; ') || '–', withoutOwnSource(family.help)];
   });
   return markdownTable(titles, rows);
+}
+
+/** Removes a source that the top of the document names. */
+function withoutOwnSource(help: string): string {
+  return help.replace(' (this exporter)', '').replace(' (TCP and TLS from this exporter)', '');
 }
