@@ -74,7 +74,7 @@ async function load(
   await nextTurn();
   const settings = await settingsOf(structure.schema, config, { source, readText: files.readText, problems });
   await nextTurn();
-  const { appliances, admin, polling, limits } = settings;
+  const { appliances, admin, limits, applianceFiles: _read, collectors: _merged, ...others } = settings;
   checkCombinations({ settings, source, collectorDefaults, operations, problems });
   if (admin?.tls && problems.isEmpty()) {
     const mismatch = pairProblem(admin.tls.cert, admin.tls.key, 'cert_file');
@@ -82,12 +82,13 @@ async function load(
   }
   if (!problems.isEmpty()) throw problems.error();
 
+  const { compact: _ofEach, ...limitsOfAll } = limits;
   await nextTurn();
   if (onRemark) sharedAddresses(settings, source).forEach(onRemark);
   return {
+    ...others,
     appliances: appliances.map((each) => applianceSettings(each, settings, collectorDefaults)),
-    polling,
-    limits: { seriesPerAppliance: limits.seriesPerAppliance, bodyBytes: limits.bodyBytes },
+    limits: limitsOfAll,
     ...(admin && { admin: adminSettings(admin, operations) }),
   };
 }

@@ -7,7 +7,7 @@ import { type Shard, shardOf } from './shard.ts';
 type WrittenAppliance = ConfigSettings['appliances'][number];
 
 /** All checked settings of an operator, in the units of the program. */
-export interface Settings extends Pick<ConfigSettings, 'polling'> {
+export interface Settings extends Omit<ConfigSettings, 'applianceFiles' | 'collectors' | 'limits' | 'admin'> {
   readonly appliances: readonly ApplianceSettings[];
   readonly limits: Omit<ConfigSettings['limits'], 'compact'>;
   readonly admin?: AdminSettings;
