@@ -53,20 +53,24 @@ interface RuleFile {
 }
 
 /**
- * Returns docs/operations.md with the tables of the alerts in these rule files; the rest is written
+ * Returns docs/operations.md with the lists of the alerts in these rule files; the rest is written
  * by hand.
  */
 export function operationsDocument(document: string, files: readonly string[]): string {
   const [core = '', extended = ''] = files;
-  return betweenMarkers(betweenMarkers(document, 'alerts', alertTable(core)), 'extended-alerts', alertTable(extended));
+  return betweenMarkers(betweenMarkers(document, 'alerts', alertLists(core)), 'extended-alerts', alertLists(extended));
 }
 
-function alertTable(text: string): string {
+/** Returns the alerts by severity, each with its `for`. */
+function alertLists(text: string): string {
   const { groups } = parse(text) as RuleFile;
-  const rows = groups
-    .flatMap(({ rules }) => rules)
-    .flatMap(({ alert, labels, for: wait = '–' }) =>
-      alert === undefined ? [] : [[`[${alert}](#${alert.toLowerCase()})`, labels?.severity ?? '', wait]],
-    );
-  return markdownTable(['Alert', 'Severity', 'For'], rows);
+  const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
+  return [...Map.groupBy(alerts, ({ labels }) => labels?.severity ?? '')]
+    .map(([severity, own]) => {
+      const links = own.map(({ alert = '', for: wait }) => {
+        return `\n  - [${alert}](#${alert.toLowerCase()})${wait === undefined ? '' : `, ${wait}`}`;
+      });
+      return `- *${severity}*${links.join('')}`;
+    })
+    .join('\n');
 }

@@ -11,7 +11,7 @@ import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const operations = read('docs/operations.md');
 
-it('docs/operations.md has the table of the alerts that `npm run docs` writes', () => {
+it('docs/operations.md has the lists of the alerts that `npm run docs` writes', () => {
   expect(operations).toBe(operationsDocument(operations, readRuleFiles()));
 });
 
