@@ -21,6 +21,7 @@ const tests = [
   'test/integration/pages.test.ts',
   'test/e2e/prometheus.test.ts',
   'test/e2e/alerting.test.ts',
+  'test/e2e/alerting-scenes.test.ts',
 ];
 
 let failures = 0;
@@ -32,7 +33,7 @@ for (const [suite, packages] of Object.entries(suites)) {
   console.log(`\n== ${versions.join('; ')}`);
   timed('promtool check rules', 'promtool', ['check', 'rules', '--lint=all', ...globSync('alerts/*.rules.yml')], PATH);
   timed('promtool test rules', 'promtool', ['test', 'rules', ...globSync('alerts/tests/**/*.test.yml')], PATH);
-  const projects = ['versions', 'integration', 'e2e'].map((name) => `--project=${name}`);
+  const projects = ['versions', 'integration', 'e2e', 'long'].map((name) => `--project=${name}`);
   timed('scrapes, rules, notifications', 'npx', ['vitest', 'run', ...projects, ...tests], PATH);
 }
 process.exitCode = failures > 0 ? 1 : 0;

@@ -154,47 +154,6 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  it('says to the requester why another must approve, and takes the request back', async () => {
-    const { url, tokens, ask, read } = await givenRequests();
-    const { id } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-
-    await signIn(page, tokens.alice);
-    await page.getByText('You asked for it yourself: another person must decide.').waitFor();
-    expect(await page.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Cancel the request' }).click();
-
-    await page.locator('#became', { hasText: 'cancelled by alice' }).waitFor();
-    expect(await read(id)).toMatchObject({ state: 'cancelled' });
-  }, 60_000);
-
-  it('says to another token of the same person that a second person must approve', async () => {
-    const { url, tokens, ask, sent } = await givenRequests();
-    const { id } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokens['alice-phone']);
-    await page.getByLabel('Your reason').fill('looked at it');
-
-    await page.getByRole('button', { name: 'Approve' }).click();
-
-    await page.getByText('You cannot decide on it. alice asked for it').waitFor();
-    expect(await page.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0);
-    expect(sent()).toEqual([]);
-  }, 60_000);
-
-  it('lets the only administrator approve, where the configuration does', async () => {
-    const approvals = { requiredFor: [], ttlMs: 1_800_000, selfApproval: true };
-    const { url, tokens, ask } = await givenRequests({ approvals });
-    const { id } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokens.alice);
-    await page.getByLabel('Your reason').fill('looked at it');
-
-    await page.getByRole('button', { name: 'Approve' }).click();
-
-    await page.getByText('✓ shop was restarted.').waitFor();
-  }, 60_000);
-
   it('shows nothing more to a token that is not in force any more', async () => {
     const { url, tokens, ask } = await givenRequests();
     const { id } = await ask({ reason: 'a reason of our own' });
@@ -208,17 +167,6 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     await page.getByText('The token is not known.').waitFor();
     expect(await page.content()).not.toContain('a reason of our own');
-  }, 60_000);
-
-  it('says why not to somebody who is no approver', async () => {
-    const { url, tokens, ask } = await givenRequests();
-    const { id } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-
-    await signIn(page, tokens.carol);
-
-    await page.getByText('Your token may not: it has no approver: true').waitFor();
-    expect(await page.locator('#detail').getByRole('button').count()).toBe(0);
   }, 60_000);
 
   it('shows the new plan and asks again when it is not what it was', async () => {
@@ -297,19 +245,6 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByRole('button', { name: 'Approve' }).click();
 
     await page.getByText('It is not known whether the gateway took it up.').waitFor();
-  }, 60_000);
-
-  it('shows that all changes are frozen, and does not offer to approve', async () => {
-    const { url, tokens, ask, call } = await givenRequests();
-    const { id } = await ask();
-    await call('PUT', '/freeze', { as: tokens.root, headers: { 'x-reason': 'migration' } });
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-
-    await signIn(page, tokens.bob);
-
-    await page.getByText('You cannot approve it. root froze all changes: migration').waitFor();
-    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Deny' }).count()).toBe(1);
   }, 60_000);
 
   it('shows markup and hidden characters of an appliance as text', async () => {

@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import { busyWorld } from '../../simulator/scenes/busy.ts';
-import { givenExporter } from '../support/given-exporter.ts';
 import { givenDemonstration } from '../support/process.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -22,15 +20,6 @@ it('says on top of every page, in the status and in the metrics that the load ba
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('\nzlb_exporter_demonstration 1\n');
   expect(await (await fetch(`${url}/runbooks`)).text(), 'as it was started').toContain('npm start --silent -- admin ');
 }, 60_000);
-
-it('says nothing of that where appliances are configured', async () => {
-  const { url } = await givenExporter({ 'lb-madrid': busyWorld() });
-
-  for (const path of pages) expect(await (await fetch(`${url}${path}`)).text()).not.toContain('simulated');
-  expect(await (await fetch(`${url}/api/status`)).json()).toMatchObject({ demonstration: false });
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain('\nzlb_exporter_demonstration 0\n');
-  expect(await (await fetch(`${url}/runbooks`)).text()).toContain('zlb-exporter admin ');
-});
 
 it('shows what clients of the simulated farms meet, and a certificate that is not served yet', async () => {
   const url = demonstration();

@@ -198,48 +198,6 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
   }, 180_000);
 
   it.each([
-    [
-      'as somebody else',
-      ['--config.file=/etc/zlb-exporter/zlb.yml'],
-      2,
-      /keys\/lb-paris\.key|no permission to read it/,
-    ],
-    [
-      'init as somebody else',
-      ['init', '127.0.0.1:1', `--config.file=${configuration}`, '--name=a', '--api-key-file=b', '--append'],
-      2,
-      /cannot be written: EACCES; use sudo/,
-    ],
-    ['a file that is not there', ['--config.file=/etc/zlb.yml'], 2, /there is no such file/],
-  ])('says in a sentence why it does not start: %s', (_, words, code, sentence) => {
-    const ended = root.run('zlb-exporter', words, 'nobody');
-
-    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(sentence) as string });
-    expect(ended.stderr.trimEnd()).not.toContain('\n');
-  });
-
-  it('says in a sentence that its port is taken', async () => {
-    const first = await start();
-    await until(
-      () =>
-        fetch(`http://${first.address}/-/healthy`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      (status) => status === 200,
-    );
-
-    const second = root.run(
-      'zlb-exporter',
-      [`--config.file=${configuration}`, `--web.listen-address=${first.address}`],
-      'zlb-exporter',
-    );
-
-    expect(second.code).toBe(1);
-    expect(second.stderr).toMatch(/cannot listen on .*: the address is in use; /);
-  });
-
-  it.each([
     ['configuration', configuration, 'unknown: 1', `${configuration}:`],
     ['flags', '/etc/zlb-exporter/environment', 'ZLB_EXPORTER_FLAGS=--log.level=info --gone', 'no flag --gone'],
   ])('keeps the service running at an upgrade to a version that refuses its %s', (_, file, line, problem) => {

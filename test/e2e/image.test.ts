@@ -137,13 +137,6 @@ describe.skipIf(!canRunContainers())('the image, its steps performed in an empty
     expect(container.output()).not.toContain('canary-key');
   });
 
-  it('says what is missing and ends with 2 where nobody mounted a configuration', async () => {
-    const container = startContainer({ image });
-
-    expect(await container.ended).toBe(2);
-    expect(container.output()).toContain('/etc/zlb-exporter/zlb.yml');
-  });
-
   it("runs under Node's own permissions where they are given from outside", async () => {
     const allowed = ['read=/app', 'read=/proc', 'read=/etc/zlb-exporter', 'read=/tmp', 'write=/tmp'];
     const container = startContainer({

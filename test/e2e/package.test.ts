@@ -1,10 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
-import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
 import { copyClone } from '../support/packages.ts';
@@ -94,60 +93,6 @@ describe('the package', () => {
 
     expect(started).toMatchObject({ code: 0, stdout: expect.stringContaining(`zlb-exporter ${version} `) as string });
     expect(run(home, 'npm', 'ls', '--all', '--offline').code).toBe(0);
-  });
-
-  it('runs the demonstration from an empty folder, with numbers on /metrics, and ends with 0', async () => {
-    const child = spawn('node_modules/.bin/zlb-exporter', ['--web.listen-address=127.0.0.1:0'], {
-      cwd: home,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const output = collectOutput(child);
-    const url = await until(
-      () => /http:\/\/[^\s/]+/.exec(output.stdout())?.[0] ?? output.stderr(),
-      (seen) => seen.startsWith('http'),
-    );
-
-    const up = await until(
-      async () => valueOf(await (await fetch(`${url}/metrics`)).text(), 'zlb_up', { appliance: 'lb-madrid' }),
-      (seen) => seen === 1,
-      30_000,
-    );
-    const front = await fetch(url);
-    child.kill('SIGTERM');
-    await until(
-      () => child.exitCode,
-      (code) => code !== null,
-    );
-
-    expect(up).toBe(1);
-    expect([front.status, front.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(child.exitCode).toBe(0);
-  });
-
-  it('checks an appliance', async () => {
-    const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey: 'canarykey' });
-    onTestFinished(() => appliance.close());
-    const config = { fingerprint_sha256: appliance.fingerprintSha256 };
-    writeFileSync(
-      join(home, 'zlb.yml'),
-      JSON.stringify({ appliances: [{ name: 'lb-one', url: appliance.url, api_key: 'canarykey', tls: config }] }),
-    );
-    const child = spawn('node_modules/.bin/zlb-exporter', ['check', '--config.file=zlb.yml'], {
-      cwd: home,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const output = collectOutput(child);
-    await until(
-      () => child.exitCode,
-      (code) => code !== null,
-    );
-
-    expect(child.exitCode, output.stderr()).toBe(0);
-    expect(output.stdout()).toContain('lb-one');
-    expect(output.stdout()).not.toContain('canarykey');
   });
 
   it.skipIf(!hasTerminals || !isThere('prometheus'))(

@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
@@ -37,17 +36,6 @@ async function holdPort(port: number): Promise<boolean> {
   });
   if (held) onTestFinished(() => void holder.close());
   return held;
-}
-
-/** A client that sends this and reads nothing. */
-async function givenClient(url: string, sent: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  socket.write(sent);
-  return socket;
 }
 
 const hasTerminal = isThere('script');
@@ -146,36 +134,6 @@ describe('without a configuration', () => {
     expect(code).toBe(0);
     expect(exporter.stderr()).not.toMatch(/debugger|inspector/i);
   });
-
-  it('stops with 0 within 5 s despite its clients', async () => {
-    const exporter = startExporter([anyPort]);
-    const url = await exporter.url();
-    const metrics = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
-    await givenClient(url, '');
-    await givenClient(url, 'GET /metrics HTTP/1.1\r\nHo');
-    await givenClient(url, 'POST /nothing HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\n{');
-    const slowReader = await givenClient(url, metrics.repeat(500));
-    await once(slowReader, 'readable');
-    await text(`${url}/-/healthy`);
-
-    const { code, ms } = await exporter.stop('SIGTERM');
-
-    expect(exporter.stderr()).toBe('');
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(5_000);
-  });
-
-  it('ends with 1 and one line when its address is in use', async () => {
-    const exporter = startExporter([anyPort]);
-    const { host } = new URL(await exporter.url());
-
-    const { code, stderr } = await runExporter([`--web.listen-address=${host}`]);
-
-    expect(code).toBe(1);
-    expect(stderr).toBe(
-      `zlb-exporter: cannot listen on ${host}: the address is in use; stop what uses it or choose another --web.listen-address\n`,
-    );
-  });
 });
 
 describe('with a configuration', () => {
@@ -252,43 +210,6 @@ describe('with a configuration', () => {
     expect(plain).not.toContain('\u001b');
   });
 
-  it('needs no file for one appliance', async () => {
-    const appliance = await givenAppliance();
-    const exporter = startExporter([anyPort], {
-      ZLB_APPLIANCE_URL: appliance.url,
-      ZLB_API_KEY: 'canarykey',
-      ZLB_TLS_FINGERPRINT_SHA256: appliance.fingerprintSha256,
-    });
-    const url = await exporter.url();
-
-    const page = await until(
-      () => text(`${url}/metrics`),
-      (seen) => seen.includes('zlb_farm_status'),
-    );
-
-    expect(page).toContain('zlb_up{appliance="127.0.0.1"} 1');
-  });
-
-  it('stops within 5 s with 0 while polls hang', async () => {
-    const appliance = await givenAppliance();
-    appliance.fail('*', { kind: 'hang' });
-    const exporter = startExporter([anyPort], {
-      ZLB_APPLIANCE_URL: appliance.url,
-      ZLB_API_KEY: 'canarykey',
-      ZLB_TLS_INSECURE_SKIP_VERIFY: 'true',
-    });
-    await exporter.url();
-    await until(
-      () => appliance.sleeping,
-      (sleeping) => sleeping > 0,
-    );
-
-    const { code, ms } = await exporter.stop('SIGTERM');
-
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(5_000);
-  });
-
   it('names every mistake with its place and exits with 2', async () => {
     const file = givenConfig(
       'appliances:\n  - name: lb-one\n    url: http://192.0.2.1\n    api_key: canarykey\npoling: {}\n',
@@ -300,13 +221,6 @@ describe('with a configuration', () => {
     expect(stderr).toMatch(/zlb\.yml:3:10: .*url/);
     expect(stderr).toMatch(/zlb\.yml:5:1: .*polling/);
     expect(stderr).not.toContain('canarykey');
-  });
-
-  it('ends with 2 and a remedy for a wrong flag', async () => {
-    const { code, stderr } = await runExporter(['--no-such-flag']);
-
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^zlb-exporter: .+\n$/);
   });
 });
 
@@ -327,12 +241,5 @@ describe('the commands around it', () => {
 
     expect(code).toBe(1);
     expect(stderr).toContain('does not answer');
-  });
-
-  it('--version ends with 0', async () => {
-    expect(await runExporter(['--version'])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^zlb-exporter \d.*\n$/),
-    });
   });
 });

@@ -176,17 +176,6 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     }
   }, 60_000);
 
-  it('stays up to date where its address holds a user and a password, as those of wall screens do', async () => {
-    const { page, url, complaints } = await givenPage(open, { 'lb-madrid': busyWorld() }, eager);
-    await page.goto(url.replace('//', '//alice:secret@'));
-    await page.locator('.live.running').waitFor({ timeout: 8_000 });
-
-    await page.keyboard.press('/');
-    await page.keyboard.type('10.20.0.41');
-    await seen(page, 'match for “10.20.0.41”');
-    expect(complaints.filter((text) => !text.includes('//alice:secret@127.0.0.1'))).toEqual([]);
-  }, 60_000);
-
   it('shows two things of one name as two', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);

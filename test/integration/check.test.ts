@@ -125,14 +125,6 @@ describe('the report of check', () => {
     );
   });
 
-  it('says nothing of farms while the collector vip is off', async () => {
-    const { entry } = await givenAppliance(healthyPair()[0]);
-
-    const { out } = await check([entry]);
-
-    expect(out).not.toMatch(/Probed|vip/);
-  });
-
   it('makes each call once, calls per farm for one farm only', async () => {
     const { appliance, entry } = await givenAppliance(busyWorld());
 
@@ -194,19 +186,6 @@ describe('the report of check', () => {
     expect(out).toMatch(line);
     expect(findings(out)).toMatch(finds);
     expect(findings(out)).toMatch(remedy);
-  });
-
-  it('distinguishes a port that closes connections from a closed port', async () => {
-    const { entry } = await givenAppliance();
-    const port = await givenListener((socket) => socket.destroy());
-
-    const { code, out } = await check([{ ...entry, url: `https://127.0.0.1:${port}` }]);
-
-    expect(code).toBe(1);
-    expect(findings(out)).toContain(
-      `127.0.0.1:${port} accepts the connection and closes it before the end of an answer.`,
-    );
-    expect(findings(out)).not.toContain('Nothing accepts');
   });
 
   it('says that a port with plain HTTP does not speak TLS, without the lines of OpenSSL', async () => {
@@ -311,17 +290,6 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(/Farm \w+ is down\. The appliance says that it is down.*\n.*runbook of ZlbFarmDown/);
   });
 
-  it('names a farm whose certificate has no file any more', async () => {
-    const [world] = healthyPair();
-    const { entry } = await givenAppliance(world);
-    for (const file of world.certificates.keys()) world.certificates.delete(file);
-
-    const { diagnosis, out } = await check([entry]);
-
-    expect(diagnosis).toMatch(/^it can be polled; \d things? wrong on it$/);
-    expect(findings(out)).toMatch(/Farm \w+ has a certificate whose file is gone\. The store does not have/);
-  });
-
   it('says where an audit cannot be written, writes nothing into it, and fails', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const folder = givenFolder();
@@ -337,15 +305,6 @@ describe('the report of check', () => {
     expect(wrong.out).toMatch(/The audit cannot be written: .*\/proc.*name another file in admin\.audit_file/);
     expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('lists collectors without an API on this appliance, which is nothing to fix', async () => {
-    const { entry } = await givenAppliance();
-
-    const { out, diagnosis } = await check([entry]);
-
-    expect(out).toMatch(/^ {4}Unsupported {1}.*cluster.*: this appliance has no API for them$/m);
-    expect(diagnosis).toMatch(/^it can be polled; \d things wrong on it$/);
   });
 
   it('says once what not to do with a deactivated appliance', async () => {
@@ -397,17 +356,6 @@ describe('the report of check', () => {
     expect(closed.out).not.toContain('Every user');
   });
 
-  it('warns of a configuration with a key in it that every user can read, and not of one that names a variable', async () => {
-    const { entry } = await givenAppliance();
-
-    const literal = await check([entry]);
-    const variable = await check([{ ...entry, api_key: '${LB_KEY}' }], {}, { LB_KEY: apiKey });
-
-    expect(literal.out).toContain(`can read the key in ${literal.folder}/zlb.yml.`);
-    expect(variable.code).toBe(0);
-    expect(variable.out).not.toContain('Every user');
-  });
-
   it('sends no request after a stop, and says so', async () => {
     const { appliance } = await givenAppliance();
     const env = { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey };
@@ -434,19 +382,6 @@ describe('the report of check', () => {
 
     expect(outs[0]).toMatch(/^The admin gateway: .* TLS, 1 token, .*\n {2}Its certificate is valid until \d{4}-/m);
     expect(outs[1]).toMatch(/^ {2}Warning {2}Its certificate EXPIRED on \d{4}-.* Renew it\.$/m);
-  });
-
-  it('says how a certificate for another name is accepted', async () => {
-    const material = makeMaterial({ name: 'lb.example.org' });
-    const { url } = await startHttpsServer((response) => response.end(), { material });
-    const folder = givenFolder();
-    const ca = join(folder, 'ca.pem');
-    await writeFile(ca, material.cert);
-
-    const { code, out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls: { ca_file: ca } }]);
-
-    expect(code).toBe(1);
-    expect(findings(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*\n {11}tls: \{ server_name: NAME \}/);
   });
 });
 
@@ -514,12 +449,6 @@ describe('check of several appliances', () => {
 describe('check for scripts', () => {
   const checkAs = (flag: string, appliances: readonly object[]) => check(appliances, {}, { KEY: apiKey }, [flag]);
   const withVariable = (entry: object) => ({ ...entry, api_key: '${KEY}' });
-
-  it('says nothing when it is quiet and all is well', async () => {
-    const { entry } = await givenAppliance(healthyPair()[0]);
-
-    expect(await checkAs('--quiet', [withVariable(entry)])).toMatchObject({ code: 0, out: '', warned: [] });
-  });
 
   it('says only what is wrong when it is quiet, with the remedy', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);

@@ -5,8 +5,10 @@ import { parse, stringify } from 'yaml';
 import { localAlertmanagerConfiguration } from '../../scripts/stack/configuration.ts';
 import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { makeToken } from '../../src/commands/token.ts';
+import { expiringWorld } from '../../simulator/scenes/expiring.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
+import { certificate } from '../../simulator/world-parts.ts';
 import { givenFolder } from './folder.ts';
 import { shippedText } from './shipped-rules.ts';
 import { startAdminExporter } from './admin-exporter.ts';
@@ -18,6 +20,7 @@ import { until } from './until.ts';
 const alertsFolder = new URL('../../alerts/', import.meta.url);
 const rulesFile = 'zlb.rules.yml';
 const maxWaitMs = 90_000;
+const dayMs = 86_400_000;
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly Record<string, unknown>[] }[];
@@ -181,4 +184,46 @@ function configuration({ appliance, apiKey, sha256, folder, maxStale }: Configur
       tokens: [{ name: 'alice', sha256, role: 'admin' }],
     },
   });
+}
+
+/**
+ * An appliance on which all is well: one HTTPS farm with two backends, a certificate and a licence
+ * for a year.
+ */
+export function healthyWorld(): World {
+  const world = expiringWorld();
+  world.certificates.clear();
+  const fine = certificate('portal.pem', { notBefore: Date.now() - dayMs, notAfter: Date.now() + 365 * dayMs });
+  world.certificates.set(fine.file, fine);
+  portalOf(world).certificates = [fine.file];
+  world.activation.installed = { ...licenceOf(world), notAfter: Date.now() + 365 * dayMs };
+  return world;
+}
+
+export function portalOf(world: World) {
+  const portal = world.farms.get('portal');
+  if (portal?.profile !== 'http') throw new Error('the scene has lost its farm');
+  return portal;
+}
+
+function licenceOf(world: World) {
+  if (!world.activation.installed) throw new Error('the scene has lost its licence');
+  return world.activation.installed;
+}
+
+export function setBackends(world: World, status: 'up' | 'down'): void {
+  for (const backend of portalOf(world).services.flatMap(({ backends }) => backends)) backend.status = status;
+}
+
+/** Prints how long each step took, counted from the one before. */
+export function stopwatch(scene: string) {
+  const steps: string[] = [];
+  let last = performance.now();
+  return {
+    step(what: string): void {
+      steps.push(`${what} +${((performance.now() - last) / 1_000).toFixed(1)} s`);
+      last = performance.now();
+    },
+    print: () => console.log(`${scene}: ${steps.join(', ')}`),
+  };
 }

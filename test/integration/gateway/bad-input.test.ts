@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { adminKey, type GivenOptions, givenGateway, minutePerLook } from '../../support/given-gateway.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
@@ -558,22 +557,6 @@ describe('a token', () => {
     expect(logged.join('')).not.toContain('Canary');
   });
 
-  it('in the query alone is refused, even if it is valid', async () => {
-    const { url, tokenOf, appliance, audit, logged } = await given();
-
-    for (const name of names) {
-      const target = `/appliances/lb-1/farms?${name}=${tokenOf('admin')}`;
-      const { text } = await exchangeRaw(url, `GET ${target} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
-
-      expectProblem(parsed(text), 401, 'token_in_url', name);
-      expect(text).toMatch(/www-authenticate: Bearer/);
-    }
-
-    expect(appliance.requests).toEqual([]);
-    expect(await audit()).toEqual([]);
-    expect(logged.join('')).not.toContain(tokenOf('admin'));
-  });
-
   it('is refused if it is missing, empty, cut, of another scheme, or one of two', async () => {
     const { call, tokenOf, appliance } = await given();
     const right = tokenOf('admin');
@@ -613,25 +596,4 @@ describe('a token', () => {
 
     expect(appliance.requests).toEqual([]);
   });
-
-  it('that has expired gets its own code, and the audit names its owner', async () => {
-    const { token } = makeToken();
-    const { ask, expectDenied } = await given({
-      tokens: [{ token, name: 'former', expiresAtMs: Date.parse('2020-01-01') }],
-    });
-
-    const answer = await ask('GET', '/appliances/lb-1/farms', { as: token });
-
-    expectProblem(answer, 401, 'token_expired', 'expired');
-    await expectDenied(['token_expired'], 'former');
-  });
-});
-
-it('refuses an appliance that is not configured', async () => {
-  const { ask, expectDenied } = await given();
-
-  const answer = await ask('GET', '/appliances/lb-2/farms');
-
-  expectProblem(answer, 404, 'unknown_appliance', 'lb-2');
-  await expectDenied(['unknown_appliance']);
 });

@@ -1,10 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../../src/lib/secret.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
-import { renegotiation } from '../../support/raw-exchange.ts';
-import { makeMaterial } from '../../support/tls-server.ts';
 import { until } from '../../support/until.ts';
 
 function openSocket(url: string): Socket {
@@ -107,13 +104,6 @@ describe('bodies that never end', () => {
 });
 
 describe('connections to the gateway', () => {
-  it('have one handshake each', async () => {
-    const { cert, key } = makeMaterial();
-    const { url } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { tls: { cert, key: new Secret(key) } } });
-
-    expect(await renegotiation(url)).toBe('refused');
-  });
-
   it('without a request are closed, and their number is limited', async () => {
     const { url, metricsUrl } = await givenGateway({ 'lb-1': busyWorld() });
 

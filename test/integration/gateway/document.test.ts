@@ -57,17 +57,4 @@ describe('the error statuses of the API document', () => {
     expect((await audit())[1]).toMatchObject({ event: 'outcome', status: 502, code: 'upstream_unauthorized' });
     expect((await audit())[1]).not.toHaveProperty('uncertain');
   });
-
-  it.each([500, 502, 504])('%i as a page of the web server passes too', async (status) => {
-    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
-    appliance.fail('GET /farms', { kind: 'html', status });
-
-    const answer = await call('GET', at('/farms'));
-
-    expect(answer.status).toBe(status);
-    expect(answer.headers['content-type']).toBe('text/html');
-    // A page of somebody else must not run in a browser under our address.
-    expect(answer.headers['content-security-policy']).toContain('sandbox');
-    expect(answer.headers['x-content-type-options']).toBe('nosniff');
-  });
 });

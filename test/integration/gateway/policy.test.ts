@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { givenFolder } from '../../support/folder.ts';
 import { type GivenOptions, givenGateway, roles, minutePerLook } from '../../support/given-gateway.ts';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
 import { requestFor } from '../../support/operation-requests.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
-import { until } from '../../support/until.ts';
 
 /**
  * The gateway on a server that answers everything with 200, so that what arrives was let through
@@ -223,18 +219,6 @@ describe('the expiry of a token', () => {
       path: '/appliances/lb-1/farms/shop/actions',
     });
   });
-
-  it('is shown by whoami, and is null if none is configured', async () => {
-    const { token } = makeToken();
-    const expiresAtMs = Date.parse('2037-01-01T00:00:00Z');
-    const { call } = await givenGateway({ 'lb-1': busyWorld() }, { tokens: [{ token, name: 'lasting', expiresAtMs }] });
-
-    const limited = await call('GET', '/whoami', { as: token });
-    const unlimited = await call('GET', '/whoami', { as: 'viewer' });
-
-    expect(limited.json?.expires).toBe('2037-01-01T00:00:00.000Z');
-    expect(unlimited.json?.expires).toBeNull();
-  });
 });
 
 describe('the confirmation of what cannot be undone', () => {
@@ -271,41 +255,6 @@ describe('the freeze', () => {
         });
       expect(arrived.length, key).toBe(method === 'GET' ? 1 : 0);
     }
-  });
-
-  it('survives a restart, and ends only when an admin thaws', async () => {
-    const folder = givenFolder();
-    const admin = { auditFile: join(folder, 'audit.jsonl') };
-    const stop = { json: { action: 'stop' } };
-    const path = '/appliances/lb-1/farms/shop/actions';
-    const first = await givenGateway({ 'lb-1': busyWorld() }, { admin });
-    const froze = await first.call('PUT', '/freeze', { headers: { 'x-reason': 'change freeze until Monday' } });
-    await first.close();
-
-    const second = await givenGateway({ 'lb-1': busyWorld() }, { admin });
-    const state = await second.call('GET', '/freeze', { as: 'viewer' });
-    const frozen = await second.call('PUT', path, stop);
-    const before = second.appliance.requests.length;
-    await second.call('DELETE', '/freeze', { headers: { 'x-reason': 'it is Monday' } });
-    const thawed = await second.call('PUT', path, stop);
-
-    expect(froze.json).toEqual({
-      frozen: true,
-      by: 'admin',
-      reason: 'change freeze until Monday',
-      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-    });
-    expect(state.json).toEqual(froze.json);
-    expect(frozen.json).toMatchObject({ status: 423, code: 'frozen' });
-    expect(before).toBe(0);
-    expect(thawed.status).toBe(200);
-    expect((await second.audit()).map(({ event, reason }) => ({ event, reason }))).toEqual([
-      { event: 'freeze', reason: 'change freeze until Monday' },
-      { event: 'denied', reason: undefined },
-      { event: 'unfreeze', reason: 'it is Monday' },
-      { event: 'intent', reason: undefined },
-      { event: 'outcome', reason: undefined },
-    ]);
   });
 
   it('needs a reason and the role admin, and the metrics show it', async () => {
@@ -363,48 +312,6 @@ describe('the freeze', () => {
       }
       if (method === 'PUT') await call('DELETE', '/freeze');
     }
-  });
-
-  it('shows every token who froze and why, since each may be refused by it', async () => {
-    const { token } = makeToken();
-    const { call } = await givenGateway(
-      { 'lb-1': busyWorld() },
-      { tokens: [{ token, name: 'narrow', role: 'operator', appliances: ['lb-1'], allow: ['actOnFarm'] }] },
-    );
-    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 7' } });
-
-    const answer = await call('GET', '/freeze', { as: token });
-
-    expect(answer.json).toMatchObject({ frozen: true, by: 'admin', reason: 'incident 7' });
-  });
-
-  it('applies from its answer on, also to a change whose guards still read', async () => {
-    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
-    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 2_000 });
-
-    const restart = call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'restart' } });
-    await until(
-      () => appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
-    const freeze = await call('PUT', '/freeze', { headers: { 'x-reason': 'stop everything' } });
-    appliance.heal();
-
-    expect(freeze.status).toBe(200);
-    expect((await restart).json).toMatchObject({ status: 423, code: 'frozen' });
-    expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
-  it('counts a file that cannot be read as frozen', async () => {
-    const folder = givenFolder();
-    const auditFile = join(folder, 'audit.jsonl');
-    writeFileSync(`${auditFile}.frozen`, 'no JSON');
-    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });
-
-    const answer = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
-
-    expect(answer.json).toMatchObject({ status: 423, code: 'frozen' });
-    expect(appliance.requests).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { createActivationCertificate } from '../../../simulator/replies/activati
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
-import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
+import { seriesOf, stateOf } from '../../support/samples.ts';
 import { untilAllRead } from '../../support/all-read.ts';
 import { until } from '../../support/until.ts';
 
@@ -11,7 +11,6 @@ const dayMs = 86_400_000;
 /** "Within seconds": the schedule of every collector here is up to a day away. */
 const soonMs = 3_000;
 const farms = '/appliances/lb-1/farms';
-const pem = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
 
 /** A gateway whose appliance has been read once by the collectors named. */
 async function given(
@@ -78,26 +77,6 @@ describe('after a change through the gateway /metrics shows', () => {
     await soon((page) => page.includes('farm="new"'), false);
 
     expect(farmStatus('shop')(await metrics())).toBe('problem');
-  });
-
-  it('that a certificate is stored, and that it is gone', async () => {
-    const { call, soon } = await given(['certificates']);
-    const stored = (page: string) => seriesOf(page, 'zlb_certificate_info', { file: 'new.pem' }).length;
-
-    await call('POST', '/appliances/lb-1/certificates/new.pem', { body: pem, type: 'application/x-pem-file' });
-    await soon(stored, 1);
-    await call('DELETE', '/appliances/lb-1/certificates/new.pem', { headers: { 'x-confirm': 'new.pem' } });
-    await soon(stored, 0);
-  });
-
-  it('that there is one more backup', async () => {
-    const { call, metrics, soon } = await given(['backups']);
-    const count = (page: string) => valueOf(page, 'zlb_backups');
-    expect(count(await metrics())).toBe(1);
-
-    await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'pre-change' } });
-
-    await soon(count, 2);
   });
 
   it('that the appliance is deactivated, and that it is activated again', async () => {
@@ -167,15 +146,6 @@ describe('the appliance is not asked again', () => {
     for (const polled of ['GET /stats/farms', 'GET /certificates/activation/info']) expect(asked).not.toContain(polled);
     // The guard of the start looks for the files of the farm's certificates.
     expect(asked.filter((path) => path === 'GET /certificates')).toHaveLength(1);
-  });
-
-  it('by collectors that the change does not touch', async () => {
-    const { call, since, soon } = await given(['farms', 'certificates', 'backups', 'activation']);
-
-    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' } });
-    await soon(farmStatus('shop'), 'down');
-
-    expect(since().filter((path) => !path.includes('/farms'))).toEqual(['GET /system/version']);
   });
 
   it('once for each of many changes in a row: a read that still waits serves all of them', async () => {

@@ -143,57 +143,6 @@ describe('an upload that cannot be sent', () => {
 describe('a freeze', () => {
   const freeze = ['PUT', '/freeze', { headers: { 'x-reason': 'incident' } }] as const;
 
-  it('ends an upload that arrives and a change that waits at once', async () => {
-    const { url, call, tokenOf, arrived, audit } = await givenManual();
-    const { text } = openUpload(url, tokenOf('operator'));
-    const running = call('POST', language, { json: { language: 'en' } });
-    await until(
-      () => arrived.length,
-      (count) => count === 1,
-    );
-    const waiting = call('POST', language, { json: { language: 'de' } });
-    // A later call has its answer: the change waits by now.
-    await call('GET', '/appliances/lb-1/farms');
-
-    expect((await call(...freeze)).status).toBe(200);
-
-    expect(await waiting).toMatchObject({ status: 423, json: { code: 'frozen' } });
-    expect(await until(text, (seen) => seen.includes('request_id'))).toContain('"code":"frozen"');
-    // A call that was sent completely runs to its end.
-    arrived[0]?.response.end('{}');
-    expect((await running).status).toBe(200);
-    expect(arrived).toHaveLength(1);
-    const lines = await audit();
-    expect(lines.filter(({ event }) => event === 'outcome')).toEqual([expect.objectContaining({ status: 200 })]);
-    expect(lines.filter(({ event }) => event === 'denied').map(({ code }) => code)).toEqual(['frozen', 'frozen']);
-  });
-
-  it('stops a change while the gateway looks for the path of the API', async () => {
-    const probes: ServerResponse[] = [];
-    const changes: string[] = [];
-    const server = await startHttpsServer((response, { method = '', url }) => {
-      if (url?.endsWith('/system/version')) probes.push(response);
-      else if (method === 'GET') response.end('{}');
-      else changes.push(`${method} ${url}`);
-    });
-    const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
-    const { call, audit } = await givenGateway({}, { target });
-    const change = call('POST', language, { json: { language: 'en' } });
-    await until(
-      () => probes.length,
-      (count) => count === 1,
-    );
-
-    expect((await call(...freeze)).status).toBe(200);
-    probes[0]?.end('{}');
-
-    expect(await change).toMatchObject({ status: 423, json: { code: 'frozen' } });
-    expect(changes).toEqual([]);
-    const outcome = (await audit()).find(({ event }) => event === 'outcome');
-    expect(outcome).toMatchObject({ code: 'frozen', status: 423 });
-    expect(outcome).not.toHaveProperty('uncertain');
-  });
-
   it('cuts an upload that is being sent, and its outcome is uncertain', async () => {
     const paused: Socket[] = [];
     const server = await startHttpsServer((response, request) => {

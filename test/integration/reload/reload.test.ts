@@ -90,18 +90,6 @@ describe('a reload', () => {
     expect(seriesOf(page, 'zlb_backend_status', { farm: 'farm-0002' })).not.toEqual([]);
   });
 
-  it('stays ready after additions', async () => {
-    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({ appliances: [entry('a')] }));
-    const readiness = async (): Promise<number> => (await fetch(`${given.daemon.url}/-/ready`)).status;
-    await until(readiness, (status) => status === 200);
-    given.appliance('b').fail('*', { kind: 'hang' });
-
-    await given.write('zlb.yml', { appliances: [given.entry('a'), given.entry('b')] });
-    await given.post(reloadPath);
-
-    expect(await readiness()).toBe(200);
-  });
-
   it('is refused with the reason if the file is broken, and the old settings stay in effect', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     const before = await given.allRead('a');
