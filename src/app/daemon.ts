@@ -116,7 +116,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await reloading?.close();
       // The gateway first: its last calls still notify the fleet.
       await gateway.close();
-      cron.close();
       await Promise.all([app.close(), fleet.close()]);
     },
   };

@@ -124,13 +124,7 @@ function isDeactivated({ deactivated, activation, farms, collectors }: Appliance
 }
 
 /** Explained by something that is a problem of its own. */
-const explained: readonly CollectorFailure['reason'][] = [
-  'unlicensed',
-  'breaker_open',
-  'farms_unknown',
-  'overlap',
-  'stretched',
-];
+const explained: readonly CollectorFailure['reason'][] = ['unlicensed', 'breaker_open', 'farms_unknown', 'stretched'];
 
 /** Nothing came back; for other reasons something answers that may be no appliance. */
 const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];

@@ -11,7 +11,7 @@ type Reason = CollectorFailure['reason'];
 export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'unsupported';
 
 /** A run was put off, and nothing failed: the age of the reading decides. */
-const putOff: readonly Reason[] = ['overlap', 'stretched', 'farms_unknown'];
+const putOff: readonly Reason[] = ['stretched', 'farms_unknown'];
 
 /** Allowance beyond two intervals for a round over many farms, its jitter and a short queue. */
 const graceMs = 10_000;
@@ -71,7 +71,6 @@ export const reasonWords: Readonly<Record<Reason, string>> = {
   malformed: 'the answer makes no sense',
   oversize: 'the answer is too large',
   cancelled: 'given up',
-  overlap: 'the run before is not over',
   breaker_open: 'calls are held back after failures',
   unsupported: 'it lacks what is read',
   stretched: 'put off to spare the appliance',

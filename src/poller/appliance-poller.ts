@@ -1,16 +1,17 @@
 import type { Area } from '../appliance/api/table.ts';
 import { createBreaker } from '../appliance/breaker.ts';
-import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { isFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Caller } from './caller.ts';
 import { type Counters, type SkipReason, skipReasons } from './counters.ts';
-import { createJob, type Job, type Pace, type StepFinished } from './job.ts';
+import { DueList, isFirst } from './due-list.ts';
+import { createJob, type Job, type Outcome, ratioOfInterval, type Run, type StepFinished, type Turn } from './job.ts';
 import { type AppliancePollerParts, type PollerState, type SharedParts, stateFrom } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
 import { RunResults } from './run-results.ts';
 import { Runner } from './runner.ts';
-import { Schedule } from './schedule.ts';
+import { nextTurn } from './schedule.ts';
 import type { ApplianceStatus } from './status.ts';
 
 /** The collectors whose readings people wait for after a start. */
@@ -21,8 +22,10 @@ const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const 
 const retryMissingAfterMs = 3_600_000;
 /** The collector that finds out whether the appliance is licensed. */
 const activation = 'activation';
-/** The schedule of the activation while the appliance is deactivated: once a minute. */
-const whileUnlicensed = '0 * * * * *';
+/** The time between two reads of the activation while the appliance is deactivated. */
+const whileUnlicensedMs = 60_000;
+/** The part of the budget that the first collector may take alone, so that the others still run. */
+const ratioOfFirst = 0.9;
 const betweenDoubtsMs = 60_000;
 
 /**
@@ -39,15 +42,14 @@ export class AppliancePoller {
   readonly #caller: Caller;
   readonly #runner: Runner;
   readonly #refresh: Refresh;
-  readonly #schedule: Schedule;
+  readonly #due: DueList;
   #licenceDoubtedAtMs = Number.NEGATIVE_INFINITY;
-  #stopAskingForLicence = (): void => undefined;
 
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
     this.counters = parts.counters;
     const shared = sharedParts(parts);
-    const { connect, breaker, log, jobs, polling, state, cron, random } = shared;
+    const { connect, breaker, log, jobs, polling, state } = shared;
     const results = new RunResults(shared);
     this.#parts = shared;
     this.#results = results;
@@ -78,14 +80,12 @@ export class AppliancePoller {
       run: ({ collector }) => this.run(collector.name),
       runFarm: (job, farm) => this.#runFarm(job, farm),
     });
-    this.#schedule = new Schedule({
-      cron,
-      budget: results.budget,
-      jitterRatio: polling.jitterRatio,
-      random,
-      age: state.age,
-      onStretched: (job) => this.#skip(job, 'stretched'),
-      run: (collector, pace) => void this.run(collector, pace),
+    this.#due = new DueList({
+      jobs: [...jobs.values()],
+      maxTurns: polling.maxConcurrentPerAppliance,
+      opensAtMs: () => this.#caller.opensAtMs,
+      mayTake: (job) => !this.#waitsForFarms(job),
+      turn: (job) => this.#turn(job),
     });
   }
 
@@ -104,33 +104,30 @@ export class AppliancePoller {
     this.#results.ended();
   }
 
-  /** Runs every collector once, then by its schedule. */
+  /**
+   * Runs every collector once, then by its schedule: the first group, then the others, and last
+   * those that make no calls.
+   */
   start(): void {
     // A reload may close it while it waits for its start.
     if (this.#isClosed) return;
-    const { jobs, cron } = this.#parts;
-    this.#schedule.start(jobs.values());
-    this.#stopAskingForLicence = cron.subscribe(whileUnlicensed, () => {
-      if (this.#results.facts.licensed === false) void this.run(activation);
-    });
-    void this.#firstRuns();
+    const groupOf = ({ collector }: Job): number =>
+      collector.makesNoCalls ? 2 : firstGroup.includes(collector.name) ? 0 : 1;
+    const jobs = [...this.#parts.jobs.values()].toSorted((one, other) => groupOf(one) - groupOf(other));
+    this.#wantAtOnce(jobs);
   }
 
   /** Runs a collector if it is admitted; resolves when the run is over, whatever its outcome. */
-  run(collector: string, pace: Pace = 'at_once'): Promise<void> {
+  run(collector: string): Promise<void> {
     const job = this.#parts.jobs.get(collector);
     if (!job || this.#isClosed) return Promise.resolve();
-    const reason = job.running ? 'overlap' : this.#reasonToSkip(job);
-    if (reason) {
-      this.#skip(job, reason);
-      this.#results.ended();
-      return job.running ?? Promise.resolve();
-    }
-    job.running = this.#attempt(job, pace).finally(() => {
-      job.running = undefined;
-      if (!this.#isClosed) this.#results.ended();
-    });
-    return job.running;
+    if (job.run) return job.run.over.promise;
+    job.isUrgent = true;
+    const run = this.#begin(job);
+    if (!run) return Promise.resolve();
+    job.turn = { dueMs: steadyNow() };
+    this.#due.wake();
+    return run.over.promise;
   }
 
   /**
@@ -152,9 +149,8 @@ export class AppliancePoller {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#schedule.close();
-    this.#stopAskingForLicence();
-    await Promise.allSettled([...this.#parts.jobs.values()].flatMap(({ running }) => running ?? []));
+    await this.#due.close();
+    for (const { run } of this.#parts.jobs.values()) run?.over.resolve();
     await this.#caller.close();
   }
 
@@ -162,29 +158,60 @@ export class AppliancePoller {
     return this.#closing.signal.aborted;
   }
 
-  /** Runs the first group, then the others, and last those that make no calls. */
-  async #firstRuns(): Promise<void> {
-    const all = [...this.#parts.jobs.values()].map(({ collector }) => collector);
-    const calling = all.filter(({ makesNoCalls }) => !makesNoCalls);
-    await this.#runGroup(calling.filter(({ name }) => firstGroup.includes(name)));
-    await this.#runGroup(calling.filter(({ name }) => !firstGroup.includes(name)));
-    this.#startAll(all.filter(({ makesNoCalls }) => makesNoCalls));
+  /** Makes jobs due now, in this order. */
+  #wantAtOnce(jobs: readonly Job[]): void {
+    const nowMs = steadyNow();
+    for (const [index, job] of jobs.entries()) {
+      // A run under way goes on as it is.
+      if (job.run) continue;
+      // Far less than any interval: the order of those that are due at the same moment.
+      job.turn = { dueMs: nowMs - 1 + index / 1_000 };
+      job.isUrgent = true;
+    }
+    this.#due.wake();
   }
 
-  /**
-   * Runs the collectors that ask farm by farm once the first list of farms is there; the call queue
-   * orders the rest.
-   */
-  async #runGroup(collectors: readonly Collector[]): Promise<void> {
-    const whole = this.#startAll(collectors.filter((collector) => !isFarmCollector(collector)));
-    await Promise.all(['farms', 'summary'].flatMap((name) => whole.get(name) ?? []));
-    const byFarm = this.#startAll(collectors.filter((collector) => isFarmCollector(collector)));
-    await Promise.all([...whole.values(), ...byFarm.values()]);
+  /** Returns true for what asks farm by farm while the first list of farms is on its way. */
+  #waitsForFarms({ collector }: Job): boolean {
+    const isNeeded = isFarmCollector(collector) && !this.#results.facts.farms;
+    return isNeeded && ['farms', 'summary'].some((name) => this.#parts.jobs.get(name)?.run);
   }
 
-  /** Runs collectors at once; returns their runs by name. */
-  #startAll(collectors: readonly Collector[]): ReadonlyMap<string, Promise<void>> {
-    return new Map(collectors.map(({ name }) => [name, this.run(name)]));
+  /** Begins a run, or makes the next turn of the one under way. */
+  async #turn(job: Job): Promise<void> {
+    const run = job.run ?? this.#begin(job);
+    if (!run) return;
+    const turnMs = steadyNow();
+    const outcome = await this.#runner.turn(job, run);
+    if (outcome !== undefined) return this.#end(job, run, outcome);
+    if (job.isUrgent || !run.round) return;
+    // A turn is never due before the last one, so that a job that is behind does not push away
+    // others.
+    const { turns, farms } = run.round;
+    const roundMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
+    job.turn = { dueMs: Math.max(turnMs, run.sinceMs + (turns * roundMs) / farms.length) };
+  }
+
+  /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
+  #begin(job: Job): Run | undefined {
+    const { cron, now, polling, random } = this.#parts;
+    const sinceMs = steadyNow();
+    const { lostMs } = this.#results;
+    job.late = { ms: Math.max(0, sinceMs - job.dueMs), lostMs: lostMs - job.lostBeforeMs };
+    job.lostBeforeMs = lostMs;
+    const next = nextTurn(job, cron, { jitterRatio: polling.jitterRatio, random });
+    job.dueMs = next.dueMs;
+    for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
+    const reason = this.#reasonToSkip(job);
+    if (reason) {
+      job.isUrgent = false;
+      job.turn = this.#afterRun(job, next, 0);
+      this.#skip(job, reason);
+      this.#results.ended();
+      return undefined;
+    }
+    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over: Promise.withResolvers(), round: undefined };
+    return job.run;
   }
 
   /** Returns why a job need not run now; undefined if it is admitted. */
@@ -198,30 +225,46 @@ export class AppliancePoller {
     return undefined;
   }
 
+  /**
+   * Returns the next turn of a job whose run is over: by its schedule, but not before the first
+   * collector has left others their part of the budget; soon for the activation that is missing.
+   */
+  #afterRun(job: Job, next: Turn, earliestMs: number): Turn {
+    const isMissing = this.#results.facts.licensed === false && job.collector.name === activation;
+    const soonMs = steadyNow() + whileUnlicensedMs;
+    if (isMissing && soonMs < next.dueMs) return { dueMs: soonMs };
+    const intervals = Math.ceil((earliestMs - next.dueMs) / job.intervalMs);
+    return isFirst(job) && intervals > 0 ? { dueMs: next.dueMs + intervals * job.intervalMs } : next;
+  }
+
   /** Returns true if the appliance would refuse the calls of a job without a licence. */
   #isUnlicensed({ collector }: Job): boolean {
     return this.#results.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation);
   }
 
-  async #attempt(job: Job, pace: Pace): Promise<void> {
-    const { state, now } = this.#parts;
-    const startedAtMs = now();
-    const current = { sinceMs: steadyNow(), lostMs: 0 };
-    Object.assign(job, { startedAtMs: state.age(), current, spentSeconds: 0 });
-    const outcome = await this.#runner.run(job, pace);
-    const durationMs = steadyNow() - current.sinceMs;
+  #end(job: Job, run: Run, outcome: Outcome): void {
+    const { polling, state } = this.#parts;
+    job.run = undefined;
+    job.isUrgent = false;
     job.hadFirstRun = true;
-    job.current = undefined;
-    job.lastRun = { tookMs: durationMs, lostMs: current.lostMs };
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
-    if (outcome === 'closing') return;
-    if (isOneOf(skipReasons, outcome)) {
-      this.#skip(job, outcome);
-    } else {
-      job.blocked = undefined;
-      job.retryAtMs = outcome === 'unsupported_route' ? state.age() + retryMissingAfterMs : undefined;
+    job.turn = this.#afterRun(
+      job,
+      run.next,
+      run.sinceMs + (run.spentSeconds * 1_000) / (polling.maxBusyRatio * ratioOfFirst),
+    );
+    if (outcome !== 'closing') {
+      if (isOneOf(skipReasons, outcome)) {
+        this.#skip(job, outcome);
+      } else {
+        job.blocked = undefined;
+        job.retryAtMs = outcome === 'unsupported_route' ? state.age() + retryMissingAfterMs : undefined;
+      }
+      const durationMs = steadyNow() - run.sinceMs;
+      this.#results.runFinished({ job, outcome, startedAtMs: run.startedAtMs, durationMs });
+      this.#results.ended();
     }
-    this.#results.runFinished({ job, outcome, startedAtMs, durationMs });
+    run.over.resolve();
   }
 
   async #runFarm(job: Job, farm: string): Promise<void> {
@@ -258,23 +301,25 @@ export class AppliancePoller {
    * (docs/api.md §8).
    */
   #doubtLicence(): void {
-    const isRead = this.#parts.jobs.get(activation)?.running !== undefined;
-    if (isRead || steadyNow() - this.#licenceDoubtedAtMs < betweenDoubtsMs) return;
+    if (steadyNow() - this.#licenceDoubtedAtMs < betweenDoubtsMs) return;
     this.#licenceDoubtedAtMs = steadyNow();
-    void this.run(activation);
+    this.#wantAtOnce([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
   }
 
   /** Runs at once the collectors that waited for the licence. */
   #runLicensed(): void {
-    for (const [name, { collector }] of this.#parts.jobs)
-      if (name !== activation && !collector.makesNoCalls) void this.run(name);
+    this.#wantAtOnce(
+      [...this.#parts.jobs.values()].filter(
+        ({ collector }) => collector.name !== activation && !collector.makesNoCalls,
+      ),
+    );
   }
 
   /**
    * Runs at once the collectors that missed a run, and need not wait for their schedule as well.
    */
   #runMissed(): void {
-    for (const [name, { missed, running }] of this.#parts.jobs) if (missed && !running) void this.run(name);
+    this.#wantAtOnce([...this.#parts.jobs.values()].filter(({ missed }) => missed));
   }
 }
 

@@ -18,39 +18,29 @@ export interface CallQueueOptions {
   readonly opensAtMs?: number | undefined;
 }
 
-interface Waiting {
-  readonly dueMs: number;
-  readonly enter: () => void;
-}
-
 /**
- * Runs the calls to one appliance in order of urgency, few at a time, and bounds the ratio of time
- * that they keep it busy. Calls that are due at the same moment keep their order.
+ * Lets few calls to one appliance through at the same time, in the order of their arrival, and
+ * bounds the ratio of time that they keep it busy.
  */
 export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: CallQueueOptions) {
-  const waitingCalls: Waiting[] = [];
+  const waiting = new Set<() => void>();
   let running = 0;
   let opensAt = opensAtMs;
   let timer: NodeJS.Timeout | undefined;
 
   function admit(): void {
-    while (waitingCalls.length > 0 && running < maxConcurrent) {
-      const wait = opensAt - steadyNow();
-      if (wait > 0) {
-        timer ??= setTimeout(() => {
-          timer = undefined;
-          admit();
-        }, wait);
+    clearTimeout(timer);
+    for (const enter of waiting) {
+      if (running >= maxConcurrent) return;
+      const waitMs = opensAt - steadyNow();
+      if (waitMs > 0) {
+        timer = setTimeout(admit, waitMs);
         return;
       }
       running += 1;
-      waitingCalls.shift()?.enter();
+      waiting.delete(enter);
+      enter();
     }
-  }
-
-  function enqueue(waiting: Waiting): void {
-    const index = waitingCalls.findIndex(({ dueMs }) => dueMs > waiting.dueMs);
-    waitingCalls.splice(index === -1 ? waitingCalls.length : index, 0, waiting);
   }
 
   return {
@@ -69,27 +59,23 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: 
       opensAt = Math.max(opensAt, steadyNow() - busyMs) + busyMs / maxBusyRatio;
     },
     /**
-     * Runs `call` when it is the most urgent one: a call that can wait `maxWaitMs` from now goes
-     * after all calls that can wait less long, so that no call waits for ever. Rejects with the
-     * signal's reason when it aborts while the call waits.
+     * Runs `call` when it is its turn. Rejects with the signal's reason when it aborts while the
+     * call waits.
      */
-    async run<Result>(maxWaitMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result> {
+    async run<Result>(signal: AbortSignal, call: () => Promise<Result>): Promise<Result> {
       signal.throwIfAborted();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
-          waitingCalls.splice(waitingCalls.indexOf(waiting), 1);
-          if (waitingCalls.length === 0) clearTimer();
+          waiting.delete(enter);
+          admit();
           reject(signal.reason as Error);
         };
-        const waiting: Waiting = {
-          dueMs: steadyNow() + maxWaitMs,
-          enter: () => {
-            signal.removeEventListener('abort', leave);
-            resolve();
-          },
+        const enter = (): void => {
+          signal.removeEventListener('abort', leave);
+          resolve();
         };
         signal.addEventListener('abort', leave, { once: true });
-        enqueue(waiting);
+        waiting.add(enter);
         admit();
       });
       try {
@@ -100,11 +86,6 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: 
       }
     },
   };
-
-  function clearTimer(): void {
-    clearTimeout(timer);
-    timer = undefined;
-  }
 }
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
@@ -120,8 +101,6 @@ export class NotAskedError extends Error {
 
 /** One run, as its calls see it. */
 export interface CallingRun {
-  /** The longest time that a call can wait behind others. */
-  readonly maxWaitMs: number;
   readonly signal: AbortSignal;
   /** Called when a call leaves. */
   readonly asked: () => void;
@@ -220,7 +199,7 @@ export class Caller {
     return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
       if (known && this.#parts.now() < known.untilMs) throw known.error;
-      return await this.#queue.run(run.maxWaitMs, run.signal, () => this.#call(run, key, params, options));
+      return await this.#queue.run(run.signal, () => this.#call(run, key, params, options));
     };
   }
 
@@ -254,8 +233,10 @@ export class Caller {
   async #probeUntilClosed(): Promise<void> {
     const { signal } = this.#closing;
     for (let pauseMs = 0; !signal.aborted; pauseMs = betweenProbesMs) {
-      await sleep(Math.max(pauseMs, this.#breaker.waitMs), signal).catch(() => undefined);
-      const hasAnswered = await this.#queue.run(0, signal, () => this.#askForSign()).catch(() => false);
+      const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
+      // The first probe goes before all calls that are not waiting yet.
+      if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
+      const hasAnswered = await this.#queue.run(signal, () => this.#askForSign()).catch(() => false);
       if (hasAnswered) return;
     }
   }

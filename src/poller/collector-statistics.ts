@@ -153,9 +153,11 @@ export function createCollectorStatistics(options: {
     },
     /** Records that the appliance lacks what the collector reads; it neither succeeds nor fails. */
     unsupported: (collector: string): void => void entries.set(collector, {}),
-    stretchedTo(collector: string, intervalMs: number): void {
-      // Said of all of them after each run, and nearly always what it was.
-      if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });
+    /** Records the time between two runs; returns true if it is another one than before. */
+    stretchedTo(collector: string, intervalMs: number): boolean {
+      if (entries.get(collector)?.intervalMs === intervalMs) return false;
+      change(collector, { intervalMs });
+      return true;
     },
     /** Returns what {@link ownGauges} show. */
     numbers(ageMs: number, others: Pick<OwnNumbers, 'breaker' | 'series'>): OwnNumbers {

@@ -5,15 +5,8 @@ import type { TransitionObject } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue } from '../metrics/render.ts';
 
-/** Reasons for which a tick of a collector's schedule did not become a run. */
-export const skipReasons = [
-  'overlap',
-  'breaker_open',
-  'unlicensed',
-  'unsupported',
-  'stretched',
-  'farms_unknown',
-] as const;
+/** Reasons for which a collector did not run when its schedule said so. */
+export const skipReasons = ['breaker_open', 'unlicensed', 'unsupported', 'stretched', 'farms_unknown'] as const;
 
 export type SkipReason = (typeof skipReasons)[number];
 

@@ -1,6 +1,6 @@
-import type { Collector, FarmFact } from '../collectors/collector.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
+import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
 import type { SkipReason } from './counters.ts';
 import type { Origin } from './reading.ts';
 
@@ -11,34 +11,25 @@ export interface ScheduledCollector {
   readonly maxStaleMs: number;
 }
 
-/** The pace of a run: its calls as fast as the budget allows, or spread over its interval. */
-export type Pace = 'at_once' | 'spread';
-
-/** Lengths in steady milliseconds, which a suspended machine does not count. */
-export interface RunLength {
-  /** The time from start to end, waits in the call queue included. */
-  readonly tookMs: number;
-  /** The part of it that was spent on calls that failed. */
-  readonly lostMs: number;
-}
-
-/** A collector at work for one appliance. */
+/** A collector at work for one appliance. Times are steady unless a comment says otherwise. */
 export interface Job extends ScheduledCollector {
-  /** Position in the list of collectors: the order of runs that are made at once. */
+  /** Position in the list of collectors. */
   readonly priority: number;
   /** The interval of the schedule as written. */
   readonly intervalMs: number;
   /** Offset of the run in its interval, so that many appliances do not start at once. */
   readonly offsetMs: number;
-  /** When the last run started, see lib/time.ts. */
-  startedAtMs: number;
-  /** The cost of the current or last run for the appliance. */
-  spentSeconds: number;
-  /** The run under way; resolves when it is over, whatever its outcome. */
-  running: Promise<void> | undefined;
-  /** The lengths of the run under way. */
-  current: { readonly sinceMs: number; lostMs: number } | undefined;
-  lastRun: RunLength;
+  /** Its next turn: the next run, or the next farm of the run under way. */
+  turn: Turn;
+  /** When the run after the last or current one is due by the schedule. */
+  dueMs: number;
+  /** How late the last run began, and the part of it that was lost on calls that failed. */
+  late: { readonly ms: number; readonly lostMs: number };
+  /** The time lost on failed calls of the appliance, when the last run began. */
+  lostBeforeMs: number;
+  /** True if the next or current run is to be made as fast as the budget allows. */
+  isUrgent: boolean;
+  run: Run | undefined;
   /** True while the breaker or a failure cost it its last run, or a reading of it was evicted. */
   missed: boolean;
   /**
@@ -46,16 +37,45 @@ export interface Job extends ScheduledCollector {
    * not missing.
    */
   retryAtMs: number | undefined;
-  /**
-   * The reason for which it does not run at present, and its beginning in Unix milliseconds; ticks
-   * that come too early or too late do not count.
-   */
+  /** The reason for which it does not run at present, and its beginning in Unix milliseconds. */
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True once it ran or was skipped for a reason. */
   hadFirstRun: boolean;
-  /** Used if the collector asks farm by farm. */
-  readonly farmOrder: FarmOrder;
+  /** Names of farms in the order in which they were read; used if it asks farm by farm. */
+  readonly readFarms: Set<string>;
 }
+
+/** When a job is due. */
+export interface Turn {
+  readonly dueMs: number;
+  /** The same by the system clock, so that a machine that slept is late and not silent. */
+  readonly wallMs?: number;
+}
+
+/** A run under way. */
+export interface Run {
+  /** Unix milliseconds. */
+  readonly startedAtMs: number;
+  readonly sinceMs: number;
+  /** The next run by the schedule. */
+  readonly next: Turn;
+  /** The cost of its calls for the appliance. */
+  spentSeconds: number;
+  /** Resolved when it is over, whatever its outcome. */
+  readonly over: PromiseWithResolvers<void>;
+  round: Round | undefined;
+}
+
+/** The farms of a run that asks farm by farm. */
+export interface Round {
+  readonly collectFarm: CollectFarm;
+  readonly farms: readonly FarmFact[];
+  /** How many of them had their turn. */
+  turns: number;
+  worst: Outcome;
+}
+
+export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
 
 /**
  * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
@@ -92,10 +112,7 @@ export interface FreshData {
   readonly askedAtMs: number;
 }
 
-/**
- * The part of an interval that a round of calls may fill, so that it ends before the next one
- * starts.
- */
+/** The part of an interval over which the farms of a round are spread. */
 export const ratioOfInterval = 0.9;
 
 /** The maximum offset, and random delay: a weekly job is not spread over the week. */
@@ -105,23 +122,24 @@ export function createJob(
   scheduled: ScheduledCollector,
   parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number },
 ): Job {
-  const { intervalMs } = parts;
+  const { priority, intervalMs } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (ratioOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
-    priority: parts.priority,
+    priority,
     intervalMs,
     offsetMs: share * Math.min(intervalMs, maxOffsetMs),
-    startedAtMs: Number.NEGATIVE_INFINITY,
-    spentSeconds: 0,
-    running: undefined,
-    current: undefined,
-    lastRun: { tookMs: 0, lostMs: 0 },
+    turn: { dueMs: Number.POSITIVE_INFINITY },
+    dueMs: Number.POSITIVE_INFINITY,
+    late: { ms: 0, lostMs: 0 },
+    lostBeforeMs: 0,
+    isUrgent: false,
+    run: undefined,
     missed: false,
     retryAtMs: undefined,
     blocked: undefined,
     hadFirstRun: false,
-    farmOrder: new FarmOrder(),
+    readFarms: new Set(),
   };
 }
 
@@ -130,48 +148,4 @@ function hashShare(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return (hash >>> 0) / 2 ** 32;
-}
-
-/**
- * The order of farms in the rounds of a collector that asks farm by farm, and what a round costs.
- */
-export class FarmOrder {
-  /** Seconds by farm, in the order in which they were read. */
-  readonly #costs = new Map<string, number | undefined>();
-
-  /**
-   * Orders the farms for the next round: farms that were never read first, then those that have
-   * waited longest, so that a round goes on where the one before was cut off. Forgets farms that
-   * are not in the list.
-   */
-  next(farms: readonly FarmFact[]): readonly FarmFact[] {
-    const present = new Map(farms.map((farm) => [farm.name, farm]));
-    for (const name of this.#costs.keys()) if (!present.has(name)) this.#costs.delete(name);
-    const waiting = [...this.#costs.keys()].flatMap((name) => present.get(name) ?? []);
-    return [...farms.filter(({ name }) => !this.#costs.has(name)), ...waiting];
-  }
-
-  /**
-   * Records that a farm was read; `busySeconds` is undefined without an answer, because a time-out
-   * is no cost.
-   */
-  read(farm: string, busySeconds: number | undefined): void {
-    this.#costs.delete(farm);
-    this.#costs.set(farm, busySeconds);
-  }
-
-  /**
-   * Returns the cost of a round in seconds: the last cost of each farm, and the mean for farms
-   * whose cost is not known.
-   */
-  roundSeconds(farms: number): number {
-    let sum = 0;
-    let known = 0;
-    for (const each of this.#costs.values()) {
-      if (each === undefined) continue;
-      sum += each;
-      known += 1;
-    }
-    return known === 0 ? 0 : (sum / known) * farms;
-  }
 }

@@ -49,7 +49,7 @@ export class Refresh {
   }
 
   #again(job: Job): Promise<void> {
-    return this.#repeats.after(job.running, job.collector.name, () => this.#parts.run(job));
+    return this.#repeats.after(job.run?.over.promise, job.collector.name, () => this.#parts.run(job));
   }
 
   /** Runs beside a round that may be under way: the call queue keeps the calls in order. */

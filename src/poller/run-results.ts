@@ -8,12 +8,10 @@ import { type CollectorStatistics, createCollectorStatistics } from './collector
 import { type SkipReason, skipReasons } from './counters.ts';
 import { Exposition } from './exposition.ts';
 import { FailureLog } from './failure-log.ts';
-import { createIntervalBudget, type IntervalBudget } from './interval-budget.ts';
 import type { FreshData, Job, RunFinished, StepFinished } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { Origin } from './reading.ts';
 import { ReadingStore, type StoredReading } from './reading-store.ts';
-import { Timing } from './schedule.ts';
 import type { ApplianceStatus } from './status.ts';
 import { StatusCache } from './status-cache.ts';
 import { Transitions } from './transitions.ts';
@@ -30,13 +28,11 @@ export interface Changes {
 const noChanges: Changes = { farms: [], version: undefined, isLicensedAgain: false };
 
 /**
- * Passes the results of runs to the parts that keep them: the interval budget, the statistics, the
- * transitions, the readings, the failure log, and the two views, `/metrics` and the status. No
- * part knows another one.
+ * Passes the results of runs to the parts that keep them: the statistics, the transitions, the
+ * readings, the failure log, and the two views, `/metrics` and the status. No part knows another
+ * one.
  */
 export class RunResults {
-  readonly budget: IntervalBudget;
-  readonly timing: Timing;
   readonly #parts: SharedParts;
   readonly #statistics: CollectorStatistics;
   readonly #failures: FailureLog;
@@ -45,29 +41,20 @@ export class RunResults {
   readonly #exposition: Exposition;
   readonly #status: StatusCache;
   #facts: Facts;
+  /** When the appliance last answered, steady. */
   #answeredAtMs = Number.NEGATIVE_INFINITY;
+  #lostMs = 0;
 
   constructor(parts: SharedParts) {
-    const { jobs, state, counters, polling, log, now } = parts;
+    const { jobs, state, counters, log, now } = parts;
     this.#parts = parts;
     this.#facts = applianceFacts(state.newest);
-    this.budget = createIntervalBudget(
-      [...jobs].map(([name, { intervalMs }]) => ({ name, intervalMs })),
-      polling.maxBusyRatio,
-      () => this.#intervalsChanged(),
-    );
-    this.timing = new Timing({
-      budget: this.budget,
-      jitterRatio: polling.jitterRatio,
-      steadyNow,
-      answeredAtMs: () => this.#answeredAtMs,
-    });
     this.#statistics = createCollectorStatistics({
       collectors: [...jobs.keys()],
       counters,
       before: state.statistics,
       isAnswering: () => parts.breaker.isAnswering,
-      upForMs: () => Math.min(...[...jobs.values()].map((job) => this.timing.freshForMs(job))),
+      upForMs: () => Math.min(...[...jobs.values()].map((job) => this.#freshForMs(job))),
     });
     this.#failures = new FailureLog(log, now);
     this.#transitions = new Transitions({ log, known: state.states, now });
@@ -100,6 +87,16 @@ export class RunResults {
     return this.#statistics.state;
   }
 
+  /** Returns the time that was spent on calls that failed. */
+  get lostMs(): number {
+    return this.#lostMs;
+  }
+
+  /** Records time that was spent on a call that failed: no reading is extended for it. */
+  lost(ms: number): void {
+    this.#lostMs += ms;
+  }
+
   called(report: CallReport): void {
     if (report.authenticated) this.#answeredAtMs = steadyNow();
     this.#statistics.called(report, this.#parts.state.age());
@@ -126,10 +123,9 @@ export class RunResults {
   }
 
   runFinished({ job, outcome, startedAtMs, durationMs }: RunFinished): void {
-    const { collector, spentSeconds } = job;
+    const { collector } = job;
     if (outcome !== 'ok') this.#exposition.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return;
-    if (!isFarmCollector(collector)) this.budget.spent(collector.name, spentSeconds);
     if (outcome === 'unsupported_route') return this.#statistics.unsupported(collector.name);
     this.#statistics.attempted({ collector: collector.name, startedAtMs, durationMs, ok: outcome === 'ok' });
     this.#announceIntervals();
@@ -147,6 +143,7 @@ export class RunResults {
 
   /** Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. */
   expire(): void {
+    if (this.#announceIntervals()) this.#invalidate();
     this.#exposition.expire();
   }
 
@@ -157,7 +154,7 @@ export class RunResults {
   #record(job: Job, origin: Origin, { data, askedAtMs }: FreshData): Changes {
     if (this.#readings.isOvertaken(origin, askedAtMs)) return noChanges;
     const { collector, maxStaleMs } = job;
-    const freshForMs = this.timing.freshForMs(job);
+    const freshForMs = this.#freshForMs(job);
     const farms = this.#compare(job, origin, data);
     this.#readings.put(origin, {
       write: writeReading(collector.families, data, { compact: this.#parts.compact }),
@@ -234,7 +231,7 @@ export class RunResults {
    */
   #isExtended({ collector, takenAtMs, extendedMs }: StoredReading, ageMs: number): boolean {
     const job = this.#parts.jobs.get(collector);
-    const allowedMs = job ? Math.max(extendedMs, this.timing.freshForMs(job)) : 0;
+    const allowedMs = job ? Math.max(extendedMs, this.#freshForMs(job)) : 0;
     return ageMs - takenAtMs < allowedMs && this.#statistics.hasAnswered(ageMs) === true;
   }
 
@@ -247,19 +244,33 @@ export class RunResults {
       if (farm !== undefined && !watches(farm)) this.#forget({ collector, farm });
   }
 
-  #intervalsChanged(): void {
-    this.#announceIntervals();
-    this.#invalidate();
+  /**
+   * Returns how long a reading stays while the appliance answers. An interval stretched beyond
+   * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
+   * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
+   */
+  #freshForMs(job: Job): number {
+    const { intervalMs, maxStaleMs, late, dueMs, lostBeforeMs } = job;
+    const waitedMs = this.#answeredAtMs - dueMs - (this.#lostMs - lostBeforeMs);
+    const lateMs = Math.max(late.ms - late.lostMs, waitedMs, 0);
+    return lateMs > 0 ? Math.max(maxStaleMs, 2 * (intervalMs + lateMs)) : maxStaleMs;
   }
 
-  /** Announces all of them: what one collector costs stretches others as well. */
-  #announceIntervals(): void {
+  /**
+   * Announces the time between runs as it is, since what one collector costs makes others late;
+   * returns true if one has changed.
+   */
+  #announceIntervals(): boolean {
     const { jobs, cron } = this.#parts;
-    for (const [collector, job] of jobs) {
-      if (job.retryAtMs !== undefined) continue;
-      const intervalMs = Math.max(this.timing.effectiveIntervalMs(job), cron.gapMs(job.schedule));
-      this.#statistics.stretchedTo(collector, intervalMs);
+    let hasChanged = false;
+    for (const [collector, { retryAtMs, late, dueMs, intervalMs, schedule }] of jobs) {
+      if (retryAtMs !== undefined) continue;
+      const lateMs = Math.max(late.ms, steadyNow() - dueMs);
+      const measuredMs = Math.round((intervalMs + lateMs) / intervalMs) * intervalMs;
+      const isOther = this.#statistics.stretchedTo(collector, Math.max(measuredMs, cron.gapMs(schedule)));
+      hasChanged ||= isOther;
     }
+    return hasChanged;
   }
 
   #invalidate(): void {

@@ -1,7 +1,6 @@
 import type { UnreadableField } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import {
-  type ApplianceCollector,
   type CollectContext,
   type FarmCollector,
   type FarmFact,
@@ -9,10 +8,10 @@ import {
   type ReadFrom,
 } from '../collectors/collector.ts';
 import { isOneOf, toError } from '../lib/check.ts';
-import { sleep, steadyNow } from '../lib/time.ts';
+import { steadyNow } from '../lib/time.ts';
 import { type Caller, NotAskedError } from './caller.ts';
 import { type SkipReason, skipReasons } from './counters.ts';
-import type { Job, Outcome, Pace, StepFinished } from './job.ts';
+import type { CollectFarm, Job, Outcome, Round, Run, StepFinished } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { RunResults } from './run-results.ts';
 import type { Origin } from './reading.ts';
@@ -27,30 +26,13 @@ export interface RunnerParts extends SharedParts {
   readonly onStep: (step: StepFinished) => void;
 }
 
-/** The call that begins a round; it failed if `collectFarm` is undefined. */
-interface Beginning {
-  readonly outcome: Outcome;
-  readonly collectFarm: CollectFarm | undefined;
-}
-
-type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
-
-/** The work of one step, and the longest time that it can wait behind others. */
+/** The work of one step. */
 interface Step {
   readonly origin: Origin;
-  readonly maxWaitMs: number;
   readonly work: (context: CollectContext) => Promise<unknown>;
 }
 
-/**
- * Returns how long a call can wait that is wanted at once: 0 ms, 1 ms and so on, so that such calls
- * go before all that can wait for an interval, in the order of the collectors.
- */
-function atOnceMs({ priority }: Job): number {
-  return priority;
-}
-
-/** Runs collectors; the one place where their failures end. */
+/** Makes the turns of runs; the one place where their failures end. */
 export class Runner {
   readonly #parts: RunnerParts;
   /** The newest list of farms as a set, created again for another list. */
@@ -66,64 +48,67 @@ export class Runner {
     this.#parts = parts;
   }
 
-  run(job: Job, pace: Pace): Promise<Outcome> {
+  /**
+   * Makes the next turn of a run: all of it, or the beginning of a round over the farms, or one
+   * farm of it. Returns the outcome of the run if it is over.
+   */
+  async turn(job: Job, run: Run): Promise<Outcome | undefined> {
     const { collector } = job;
-    return isFarmCollector(collector) ? this.#round(job, collector, pace) : this.#once(job, collector, pace);
+    if (!isFarmCollector(collector)) {
+      const origin = { collector: collector.name };
+      return await this.#step(job, { origin, work: (context) => collector.collect(context) });
+    }
+    if (run.round) return await this.#nextFarm(job, run.round);
+    const { outcome, collectFarm } = await this.#begin(job, collector);
+    if (!collectFarm) return outcome;
+    run.round = { collectFarm, farms: this.#farmsOf(job, collector), turns: 0, worst: 'ok' };
+    return run.round.farms.length === 0 ? 'ok' : undefined;
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
-  async farm(job: Job, collector: FarmCollector, name: string): Promise<Outcome> {
+  async farm(job: Job, collector: FarmCollector, name: string): Promise<void> {
     const farm = this.#parts.results.facts.farms?.find((each) => each.name === name);
-    if (!farm || !collector.covers(farm)) return 'ok';
-    const { outcome, collectFarm } = await this.#begin(job, collector, atOnceMs(job));
-    return collectFarm ? await this.#oneFarm(job, { farm, collectFarm, maxWaitMs: atOnceMs(job) }) : outcome;
-  }
-
-  #once(job: Job, collector: ApplianceCollector, pace: Pace): Promise<Outcome> {
-    const maxWaitMs = pace === 'at_once' || job.priority === 0 ? atOnceMs(job) : job.intervalMs;
-    return this.#step(job, {
-      origin: { collector: collector.name },
-      maxWaitMs,
-      work: (context) => collector.collect(context),
-    });
+    if (!farm || !collector.covers(farm)) return;
+    const { collectFarm } = await this.#begin(job, collector);
+    if (collectFarm) await this.#oneFarm(job, farm, collectFarm);
   }
 
   /**
-   * Reads all farms, one call after the other, spread over the interval or as fast as the budget
-   * allows.
+   * Returns the farms of a round: those that were never read first, then those that have waited
+   * longest, so that a round goes on where the one before was cut off.
    */
-  async #round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome> {
-    const { results } = this.#parts;
-    const farms = job.farmOrder.next((results.facts.farms ?? []).filter((farm) => collector.covers(farm)));
-    let startMs = steadyNow();
-    const maxWaitMs = pace === 'at_once' ? atOnceMs(job) : job.intervalMs;
-    const { outcome: beginning, collectFarm } = await this.#begin(job, collector, maxWaitMs);
-    if (!collectFarm) return beginning;
-    const beginSeconds = job.spentSeconds;
-
-    let worst: Outcome = 'ok';
-    for (const farm of farms) {
-      if (!(await this.#sleepUntil(startMs))) return 'closing';
-      // Looked up each time: the cost of the calls changes how far apart they may be.
-      if (pace === 'spread') startMs += results.timing.roundMs(job) / farms.length;
-      if (!this.#isListed(farm)) continue;
-      const before = job.spentSeconds;
-      const outcome = await this.#oneFarm(job, { farm, collectFarm, maxWaitMs });
-      if (outcome === 'closing') return outcome;
-      // A failure before the round was cut off counts.
-      if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;
-      if (outcome !== 'ok') worst = 'failed';
-      job.farmOrder.read(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
-      results.budget.expects(collector.name, beginSeconds + job.farmOrder.roundSeconds(farms.length));
-    }
-    return worst;
+  #farmsOf({ readFarms }: Job, collector: FarmCollector): readonly FarmFact[] {
+    const farms = (this.#parts.results.facts.farms ?? []).filter((farm) => collector.covers(farm));
+    const present = new Map(farms.map((farm) => [farm.name, farm]));
+    for (const name of readFarms) if (!present.has(name)) readFarms.delete(name);
+    const waiting = [...readFarms].flatMap((name) => present.get(name) ?? []);
+    return [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
   }
 
-  async #begin(job: Job, collector: FarmCollector, maxWaitMs: number): Promise<Beginning> {
+  async #nextFarm(job: Job, round: Round): Promise<Outcome | undefined> {
+    const farm = round.farms[round.turns];
+    round.turns += 1;
+    const isLast = round.turns >= round.farms.length;
+    if (farm && this.#isListed(farm)) {
+      const outcome = await this.#oneFarm(job, farm, round.collectFarm);
+      if (outcome === 'closing') return outcome;
+      // A failure before the round was cut off counts.
+      if (isOneOf(skipReasons, outcome)) return round.worst === 'ok' ? outcome : round.worst;
+      if (outcome !== 'ok') round.worst = 'failed';
+      job.readFarms.delete(farm.name);
+      job.readFarms.add(farm.name);
+    }
+    return isLast ? round.worst : undefined;
+  }
+
+  /** Begins to ask farm by farm; it failed if `collectFarm` is undefined. */
+  async #begin(
+    job: Job,
+    collector: FarmCollector,
+  ): Promise<{ outcome: Outcome; collectFarm: CollectFarm | undefined }> {
     let collectFarm: CollectFarm | undefined;
     const outcome = await this.#step(job, {
       origin: { collector: collector.name },
-      maxWaitMs,
       work: async (context) => {
         collectFarm = await collector.begin(context);
         return undefined;
@@ -132,13 +117,9 @@ export class Runner {
     return { outcome, collectFarm };
   }
 
-  #oneFarm(
-    job: Job,
-    { farm, collectFarm, maxWaitMs }: { farm: FarmFact; collectFarm: CollectFarm; maxWaitMs: number },
-  ): Promise<Outcome> {
+  #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<Outcome> {
     return this.#step(job, {
       origin: { collector: job.collector.name, farm: farm.name },
-      maxWaitMs,
       work: async (context) => {
         try {
           const data = await collectFarm(farm, context);
@@ -177,21 +158,20 @@ export class Runner {
    * Needs no deadline: waits are bounded by the calls before them, and each call by its own
    * time-out.
    */
-  async #step(job: Job, { origin, maxWaitMs, work }: Step): Promise<Outcome> {
-    const { caller, closing, reasonToStop, state, onStep } = this.#parts;
+  async #step(job: Job, { origin, work }: Step): Promise<Outcome> {
+    const { caller, closing, reasonToStop, results, state, onStep } = this.#parts;
     const { age } = state;
     const startedAtMs = steadyNow();
     let askedAtMs: number | undefined;
     const unreadable: UnreadableField[] = [];
     const read = caller.reader({
-      maxWaitMs,
       signal: closing,
       skipReason: () => reasonToStop(job),
       asked() {
         askedAtMs ??= age();
       },
       spent(seconds) {
-        job.spentSeconds += seconds;
+        if (job.run) job.run.spentSeconds += seconds;
       },
       unreadable(found) {
         unreadable.push(...found);
@@ -205,7 +185,7 @@ export class Runner {
     } catch (thrown) {
       if (closing.aborted) return 'closing';
       if (thrown instanceof NotAskedError) return thrown.reason;
-      if (job.current) job.current.lostMs += steadyNow() - startedAtMs;
+      results.lost(steadyNow() - startedAtMs);
       return this.#fail(job, origin, toError(thrown));
     }
   }
@@ -237,13 +217,5 @@ export class Runner {
     const reason = error instanceof ApplianceError ? error.reason : 'malformed';
     onStep({ job, origin, outcome: 'failed', reason, error });
     return 'failed';
-  }
-
-  /** Returns false when the poller closes meanwhile. */
-  async #sleepUntil(timeMs: number): Promise<boolean> {
-    const { closing } = this.#parts;
-    const wait = timeMs - steadyNow();
-    if (wait > 0) await sleep(wait, closing).catch(() => undefined);
-    return !closing.aborted;
   }
 }

@@ -95,7 +95,7 @@ describe('the statistics', async () => {
     const named = new Set(ownFamilies.map(({ name }) => name));
 
     counters.failed('farms', 'timeout');
-    counters.skipped('farms', 'overlap');
+    counters.skipped('farms', 'stretched');
     counters.unreadable('/stats/farms', 'established', 1);
     counters.transitioned('farm', 'down');
 
@@ -184,7 +184,7 @@ describe('the statistics', async () => {
     statistics.called({ ...answered, seconds: 3 }, 0);
     statistics.called({ ...unreachable, seconds: 0.01 }, 0);
     counters.failed('farms', 'connect');
-    counters.skipped('farms', 'overlap');
+    counters.skipped('farms', 'stretched');
     counters.transitioned('farm', 'down');
     counters.dropped('limit', 40);
 
@@ -196,7 +196,7 @@ describe('the statistics', async () => {
     expect(series.get('zlb_api_request_duration_seconds_count')).toBe(3);
     expect(series.get('zlb_api_busy_seconds_total{endpoint="/stats/farms"}')).toBeCloseTo(3.21);
     expect(series.get('zlb_collector_errors_total{collector="farms",reason="connect"}')).toBe(1);
-    expect(series.get('zlb_collector_skipped_total{collector="farms",reason="overlap"}')).toBe(1);
+    expect(series.get('zlb_collector_skipped_total{collector="farms",reason="stretched"}')).toBe(1);
     expect(series.get('zlb_collector_runs_total{collector="farms",outcome="skipped"}')).toBe(1);
     expect(series.get('zlb_transitions_total{object="farm",to="down"}')).toBe(1);
     expect(series.get('zlb_exporter_series_dropped_total{reason="limit"}')).toBe(40);

@@ -164,7 +164,6 @@ export function givenPoller(parts: {
   const poller = create(parts);
   let current = poller;
   onTestFinished(async () => {
-    cron.close();
     const closed = current.close();
     // A test that gives itself several finds the timers real again after the first.
     if (vi.isFakeTimers()) await vi.runOnlyPendingTimersAsync();

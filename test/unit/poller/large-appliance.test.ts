@@ -83,7 +83,7 @@ describe('an appliance with hundreds of farms', () => {
   });
 
   it('is not shown for longer than max_stale after its last answer, for any stretched intervals', async () => {
-    const given = givenFarms(250);
+    const given = givenFarms(300);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(40 * minuteMs);
     expect(intervalOf(await given.page(), 'backends'), 'stretched beyond max_stale').toBeGreaterThan(300);
@@ -119,17 +119,17 @@ describe('an appliance with hundreds of farms', () => {
     expect(farmsShown(await given.page())).toBe(250);
   });
 
-  it('announces a stretched interval during the first round, and no other', async () => {
+  it('announces the interval that it measures, while a round is late and after it', async () => {
     const given = givenFarms(250);
     given.poller.start();
-    while (timesOf(given, 'readFarmStats', 'f20').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
-    const early = intervalOf(await given.page(), 'backends');
+    while (timesOf(given, 'readFarmStats', 'f240').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
+    const first = intervalOf(await given.page(), 'backends');
 
     await vi.advanceTimersByTimeAsync(60 * minuteMs);
 
     const announced = intervalOf(await given.page(), 'backends');
     const [, ...settled] = gapsOf(timesOf(given, 'readFarmStats', 'f0'));
-    expect(early).toBeGreaterThan(300);
+    expect(first).toBeGreaterThanOrEqual(240);
     expect(settled.length).toBeGreaterThan(3);
     for (const gap of settled) expect(Math.abs(gap / secondMs - announced)).toBeLessThanOrEqual(60);
   });

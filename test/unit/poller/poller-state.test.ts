@@ -86,7 +86,7 @@ describe('a poller that takes the place of another', () => {
 
     for (let reload = 0; reload < 20; reload += 1) {
       (await replace({ names: ['farms', 'system'] })).start();
-      await vi.advanceTimersByTimeAsync(35 * secondMs);
+      await vi.advanceTimersByTimeAsync(37 * secondMs);
     }
 
     const times = asked.map(({ at }) => at);

@@ -1,0 +1,101 @@
+import { isFarmCollector } from '../collectors/collector.ts';
+import { steadyNow } from '../lib/time.ts';
+import type { Job } from './job.ts';
+
+export interface DueListParts {
+  /** In order of priority. */
+  readonly jobs: readonly Job[];
+  /** How many turns that make calls may be under way. */
+  readonly maxTurns: number;
+  /** Returns the steady time before which the appliance is not to be asked. */
+  readonly opensAtMs: () => number;
+  /** Returns false for a job that must wait for another one. */
+  readonly mayTake: (job: Job) => boolean;
+  /** Makes the turn of a job, and says in the job when its next one is due; never rejects. */
+  readonly turn: (job: Job) => Promise<void>;
+}
+
+/**
+ * The longest wait without a look at the system clock, after which a machine that slept, or a clock
+ * that was set forward, is noticed.
+ */
+const maxWaitMs = 60_000;
+
+/**
+ * The one loop of an appliance: takes the job that is due first, lets it have its turn, and waits
+ * for the next one. Under load turns come later, and the job with most turns waits most. The first
+ * job of the list goes before all others once it is due, because people wait for farm status.
+ */
+export class DueList {
+  readonly #parts: DueListParts;
+  readonly #taken = new Map<Job, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(parts: DueListParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes what is due, after a job was changed. */
+  wake(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#timer);
+    for (let job = this.#next(); job; job = this.#next()) this.#take(job);
+    const waitMs = this.#waitMs();
+    if (waitMs !== undefined) this.#timer = setTimeout(() => this.wake(), waitMs);
+  }
+
+  /** Takes no more jobs; resolves when the turns under way are over. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await Promise.all(this.#taken.values());
+  }
+
+  #take(job: Job): void {
+    const over = this.#parts.turn(job).then(() => {
+      this.#taken.delete(job);
+      this.wake();
+    });
+    this.#taken.set(job, over);
+  }
+
+  /** Returns the job to take now, if one is due and the budget allows it. */
+  #next(): Job | undefined {
+    if (!this.#hasRoom || steadyNow() < this.#parts.opensAtMs()) return undefined;
+    return this.#waiting()
+      .filter(isDue)
+      .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
+  }
+
+  get #hasRoom(): boolean {
+    const calling = [...this.#taken.keys()].filter(({ collector }) => !collector.makesNoCalls);
+    return calling.length < this.#parts.maxTurns;
+  }
+
+  #waiting(): readonly Job[] {
+    return this.#parts.jobs.filter((job) => !this.#taken.has(job) && this.#parts.mayTake(job));
+  }
+
+  /** Returns the time until the next look; undefined if the end of a turn comes first. */
+  #waitMs(): number | undefined {
+    const firstMs = Math.min(...this.#waiting().map(({ turn }) => turn.dueMs));
+    if (!this.#hasRoom || firstMs === Number.POSITIVE_INFINITY) return undefined;
+    const waitMs = Math.max(firstMs, this.#parts.opensAtMs()) - steadyNow();
+    return Math.ceil(Math.min(waitMs, maxWaitMs));
+  }
+}
+
+function isDue({ turn: { dueMs, wallMs } }: Job): boolean {
+  return dueMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
+}
+
+function goesBefore(one: Job, other: Job): boolean {
+  if (isFirst(one) || isFirst(other)) return isFirst(one);
+  return one.turn.dueMs < other.turn.dueMs;
+}
+
+/** Returns true for the first job, unless it asks farm by farm: others would have no turn. */
+export function isFirst({ priority, collector }: Job): boolean {
+  return priority === 0 && !isFarmCollector(collector);
+}
