@@ -8,7 +8,7 @@ import { parseJson } from '../lib/check.ts';
 import type { approvalOf } from './approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
-import { blockingOf, type GuardFinding, overriddenBy } from './guards/guard.ts';
+import { blockingOf, type GuardFinding, overriddenBy, questionOf } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from './operation.ts';
@@ -158,12 +158,14 @@ const maxObjectBytes = 262_144;
 /**
  * Reads the object that a call is about, or the list that it is or would be in: the read of the
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
- * appliance does not answer.
+ * appliance does not answer. A plan shows what its guards have read.
  */
 async function currentObject({ request, call, reach }: Planning): Promise<CurrentObject | null> {
   const found = readAbove(call.path, request.principal);
   if (!found) return null;
-  const { operation, path } = found;
+  const { operation, path, params } = found;
+  const known = await request.planning?.get(questionOf(operation, params))?.catch(() => undefined);
+  if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
     const { status, headers, text } = await readAnswer(reach, { method: 'GET', path }, maxObjectBytes);
     return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
@@ -181,7 +183,7 @@ function readAbove(path: string, principal: Planning['request']['principal']) {
   const matcher = createRouteMatcher(rows);
   for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {
     const match = matcher.match('GET', above);
-    if (match) return { operation: match.row.key, path: above };
+    if (match) return { operation: match.row.key, path: above, params: match.params };
   }
   return undefined;
 }

@@ -18,7 +18,8 @@ const proxyAnswersMs = 5_000;
 
 /**
  * Reads the farm in the path with two calls; undefined if the appliance has none of that name. The
- * first one asks no proxy, and shows how slow the appliance is.
+ * first one asks no proxy, and shows how slow the appliance is. A list with states is enough if the
+ * statistics of the farm were just read: its proxy has answered.
  */
 export async function calledFarm(
   context: GuardContext,
@@ -29,6 +30,8 @@ export async function calledFarm(
   const farms = await list(context.read);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
   const listed = farms.find((farm) => farm.name === name);
+  if (listed?.status && (await context.hasRead('readFarmStats', { farmname: name })))
+    return { name, profile: listed.profile ?? '', status: listed.status };
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
     return { name, profile: listed?.profile ?? '', status: params.status ?? '' };
@@ -45,6 +48,7 @@ export async function calledFarm(
 interface ProfiledFarm {
   readonly name?: string | null | undefined;
   readonly profile?: string | null | undefined;
+  readonly status?: string | null | undefined;
 }
 
 async function cheapestList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
@@ -55,7 +59,11 @@ async function cheapestList(read: GuardContext['read']): Promise<readonly Profil
 /** Returns the list that a guard reads anyway; it has a profile of its own for HTTPS. */
 async function wholeList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
   const { params } = await read('listFarms', {});
-  return params.map(({ farmname, profile }) => ({ name: farmname, profile: profile === 'https' ? 'http' : profile }));
+  return params.map(({ farmname, profile, status }) => ({
+    name: farmname,
+    profile: profile === 'https' ? 'http' : profile,
+    status,
+  }));
 }
 
 /**

@@ -26,7 +26,7 @@ export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, lim
 export type Answers = Map<string, Promise<unknown>>;
 
 /** Returns the text that is the same for the same read. */
-export function questionOf(key: ReadKey, params: Readonly<Record<string, string>>): string {
+export function questionOf(key: EndpointKey, params: Readonly<Record<string, string>>): string {
   return `${key} ${JSON.stringify(params)}`;
 }
 
@@ -38,6 +38,8 @@ export interface GuardContext {
   readonly body: Readonly<Record<string, unknown>>;
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
+  /** Returns true if this read has been made, and was answered. */
+  readonly hasRead: <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<boolean>;
 }
 
 /** Checks a call for one known hazard of the API (docs/api.md §4, §5). */

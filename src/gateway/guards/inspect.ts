@@ -19,7 +19,9 @@ export async function inspectCall(
   read: GuardRead,
   answers: Answers = new Map(),
 ): Promise<readonly GuardFinding[]> {
-  const context = { operation: operation.key, params, body, read: readOnce(read, answers) };
+  const hasRead: GuardContext['hasRead'] = async (key, asked) =>
+    (await answers.get(questionOf(key, asked))?.catch(() => undefined)) !== undefined;
+  const context = { operation: operation.key, params, body, read: readOnce(read, answers), hasRead };
   const findings: GuardFinding[] = [];
   for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
     const finding = await inspected(guard, context);

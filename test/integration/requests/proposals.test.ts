@@ -51,11 +51,11 @@ describe('a firing alert', () => {
     });
   });
 
-  it('costs 18 calls to the appliance and 6 audit records, from the alert to the restarted farm', async () => {
+  it('costs 14 calls to the appliance and 6 audit records, from the alert to the restarted farm', async () => {
     const { tell, alert, shown, approve, ended, appliance, call } = await givenAlertmanager();
     const asked = () => appliance.requests.map(({ method, path }) => `${method} ${path}`);
-    const guards = ['GET /farms/shop/status', 'GET /interfaces', 'GET /farms/shop', 'GET /certificates'];
-    const planned = ['GET /farms', 'GET /stats/farms/shop', ...guards, 'GET /farms/shop'];
+    const guards = ['GET /interfaces', 'GET /farms/shop', 'GET /certificates'];
+    const planned = ['GET /farms', 'GET /stats/farms/shop', ...guards];
 
     await tell([alert(needsRestart)]);
     const [proposal] = await shown(1);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { questionOf } from '../../../../src/gateway/guards/guard.ts';
 import { bodyOf, inspect, namesOf, type Replies, refusal, unclear } from './given-inspection.ts';
 
 const farm = { farmname: 'shop', profile: 'https', status: 'up', vip: '192.0.2.20', vport: '443' };
@@ -39,6 +40,24 @@ describe('a restart of a farm whose proxy does not answer', () => {
     });
 
     expect([...limits]).toEqual([['readFarmStatus', 5_000]]);
+  });
+});
+
+describe('a restart of a farm that was listed a moment ago', () => {
+  it.each([
+    ['is asked for its status', refusal('timeout'), ['readFarmStatus shop']],
+    ['is not, if its statistics show that its proxy answers', {}, []],
+  ])('%s', async (_, stats, status) => {
+    const outcome = stats instanceof Error ? Promise.reject(stats) : Promise.resolve(stats);
+    outcome.catch(() => undefined);
+    const answers = new Map<string, Promise<unknown>>([
+      [questionOf('listFarms', {}), Promise.resolve({ params: [farm] })],
+      [questionOf('readFarmStats', { farmname: 'shop' }), outcome],
+    ]);
+
+    const { asked } = await inspect('actOnFarm', given({}), { body: { action: 'restart' }, answers });
+
+    expect(asked).toEqual([...status, 'listInterfaces', 'readFarm shop', 'listCertificates']);
   });
 });
 

@@ -3,7 +3,7 @@ import { createDecoder } from '../../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../src/appliance/errors.ts';
-import type { GuardFinding } from '../../../../src/gateway/guards/guard.ts';
+import type { Answers, GuardFinding } from '../../../../src/gateway/guards/guard.ts';
 import { inspectCall } from '../../../../src/gateway/guards/inspect.ts';
 import { createOperations } from '../../../../src/gateway/operation.ts';
 
@@ -35,10 +35,12 @@ export async function inspect(
     params = {},
     body = {},
     onLimit,
+    answers,
   }: {
     params?: Record<string, string>;
     body?: Record<string, unknown>;
     onLimit?: (key: ReadKey, limitMs: number) => void;
+    answers?: Answers;
   } = {},
 ): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
@@ -48,7 +50,7 @@ export async function inspect(
   );
   const call = operations.call(operation, Object.fromEntries(named))!;
   const asked: string[] = [];
-  const findings = await inspectCall(call, body, async (read, readParams, limitMs) => {
+  const reader = async (read: ReadKey, readParams: object, limitMs?: number) => {
     asked.push([read, ...Object.values(readParams)].join(' '));
     if (limitMs !== undefined) onLimit?.(read, limitMs);
     const reply = structuredCloneOf(replies[read] ?? refusal('not_found'));
@@ -57,7 +59,8 @@ export async function inspect(
     const checked = decode(row.reply!, reply);
     if (!checked.ok) throw new Error(`the reply of the test does not fit ${read}: ${checked.because}`);
     return reply as never;
-  });
+  };
+  const findings = await inspectCall(call, body, reader, answers);
   return { findings, asked };
 }
 
