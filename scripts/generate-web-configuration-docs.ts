@@ -94,9 +94,8 @@ ${keyTable(plainSchema(webSchema))}
 - Users, client certificates and limits apply to every path, also \`/-/healthy\`.
 - bcrypt with cost 10 takes a tenth of a second, and each step doubles it; more than 16 is refused.
   The exporter remembers a right password after its first comparison.
-- \`rate_limit\` counts all requests together: leave room for scrapes, \`/sd\` and health checks.
-- The toolkit accepts some files that are mistakes here: an empty file, a key without a value,
-  \`tls_server_config\` without a certificate, and a \`client_auth_type\` that verifies without a
-  \`client_ca_file\`.
+- \`rate_limit\` also counts scrapes, \`/sd\` and health checks.
+- Accepted by the toolkit, refused here: an empty file, a key without a value, \`tls_server_config\`
+  without a certificate, a \`client_auth_type\` that verifies without a \`client_ca_file\`.
 `;
 }

@@ -76,11 +76,11 @@ const token = mapping(
       examples: [['deleteFarm']],
     }),
     skip_confirmation: flag(
-      'Destructive operations need no `X-Confirm` header. For a client that cannot send one, such as one written for the appliance.',
+      'Destructive operations need no `X-Confirm` header: for a client that was written for the appliance.',
     ),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
-        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and the audit, the log and a metric name the guard. For a client that cannot send `X-Force`, such as one written for the appliance.',
+        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and the audit, the log and a metric name the guard.',
       default: 'refuse',
       examples: ['warn'],
     }),
@@ -117,7 +117,7 @@ const approvals = mapping(
     certificates_folder: Type.Optional(
       path({
         description:
-          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels of folders below it, such as `live/NAME` of certbot. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
+          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels of folders below it, such as `live/NAME` of certbot. A newer certificate there is proposed when that of a farm expires.',
         examples: ['/var/lib/zlb-exporter/renewed'],
       }),
     ),
@@ -164,7 +164,7 @@ export const adminSchema = mapping(
     }),
     download_bytes: value('byteSize', {
       description:
-        'The largest answer of an appliance. Long ones are stored beside the audit until they are sent, so its disk needs the room.',
+        'The largest answer of an appliance. Long ones are stored beside the audit until they are sent.',
       default: '1GiB',
       from: '64KiB',
       examples: ['4GiB'],
