@@ -163,8 +163,7 @@ export const adminSchema = mapping(
       examples: ['1GiB'],
     }),
     download_bytes: value('byteSize', {
-      description:
-        'The largest answer of an appliance. Long ones are stored beside the audit until they are sent.',
+      description: 'The largest answer of an appliance. Long ones are stored beside the audit until they are sent.',
       default: '1GiB',
       from: '64KiB',
       examples: ['4GiB'],
