@@ -115,26 +115,6 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
   }, 60_000);
 
-  it('opens a farm by itself that becomes wrong', async () => {
-    const world = busyWorld();
-    const { page, url } = await givenPage(open, { 'lb-madrid': world }, eager);
-    await page.goto(`${url}/?appliance=lb-madrid`);
-    const dns = page.locator('details.farm', { has: page.getByText('dns', { exact: true }) });
-    await until(
-      () => dns.count(),
-      (count) => count === 1,
-    );
-    expect(await dns.getAttribute('open')).toBe(null);
-
-    const farm = world.farms.get('dns');
-    if (farm) farm.running = false;
-
-    await until(
-      () => dns.getAttribute('open'),
-      (open) => open === '',
-    );
-  }, 60_000);
-
   it('says at once and loudly that the exporter does not answer, and goes on when it does', async () => {
     const { page, url, start, stop } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
@@ -152,28 +132,6 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await start(Number(new URL(url).port));
     await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
     expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
-  }, 60_000);
-
-  it('stays, and says so, where something else answers instead of the exporter', async () => {
-    const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
-    await page.goto(url);
-    await seen(page, /^Farm oldportal is down$/);
-    const title = await page.title();
-
-    for (const [status, body] of [
-      [404, '404 page not found'],
-      [200, '<!doctype html><title>Sign in</title><main id="main">Sign in</main>'],
-    ] as const) {
-      await page.route(`${url}/`, (route) => route.fulfill({ status, body, contentType: 'text/html' }));
-      await page.getByRole('alert').waitFor({ timeout: 8_000 });
-      expect(await page.getByRole('alert').textContent()).toContain('Something else answers in its place');
-      expect(await page.title()).toBe(`No answer · ${title}`);
-      expect(await page.locator('.problem').count()).toBeGreaterThan(3);
-
-      await page.unroute(`${url}/`);
-      await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
-      expect(await page.title()).toBe(title);
-    }
   }, 60_000);
 
   it('shows two things of one name as two', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseFlags } from '../../src/commands/flags.ts';
-import { imageStage, lastOf, readDockerfile, readPairs } from '../support/dockerfile.ts';
+import { imageStage, lastOf, readDockerfile } from '../support/dockerfile.ts';
 
 interface Manifest {
   readonly version: string;
@@ -67,30 +67,6 @@ describe('the Dockerfile', () => {
         text: '/app/state /var/lib/zlb-exporter',
       },
     ]);
-  });
-
-  it('says what it is, of which commit and on which base', () => {
-    const labels = readPairs(lastOf(image, 'LABEL'));
-    const args = readPairs(
-      image.instructions
-        .filter(({ word }) => word === 'ARG')
-        .map(({ text }) => text)
-        .join(' '),
-    );
-
-    expect(labels).toEqual({
-      'org.opencontainers.image.title': 'zlb-exporter',
-      'org.opencontainers.image.description': manifest.description.replace(/ \(.*\)$/, ''),
-      'org.opencontainers.image.version': '${VERSION}',
-      'org.opencontainers.image.revision': '${REVISION}',
-      'org.opencontainers.image.created': '${CREATED}',
-      'org.opencontainers.image.source': '${SOURCE}',
-      'org.opencontainers.image.documentation': '${SOURCE}',
-      'org.opencontainers.image.licenses': manifest.license,
-      'org.opencontainers.image.base.name': '${BASE}',
-    });
-    expect(args).toMatchObject({ VERSION: manifest.version, REVISION: 'unknown', SOURCE: 'unknown' });
-    expect(Date.parse(args['CREATED'] ?? '')).toBe(0);
   });
 
   it('starts without a shell, as `npm start` does', () => {

@@ -82,31 +82,3 @@ describe('an appliance that was never read', () => {
     expect(text).toContain('Nothing of it was read since the exporter was started.');
   }, 60_000);
 });
-
-it('counts the readings that are not fresh by kind', async () => {
-  const { url } = await givenExporter({ 'lb-lisbon': deactivatedWorld() });
-  const counted = /(\d+) readings are not fresh: (\d+) failing, (\d+) not read yet\./;
-
-  const text = await until(
-    () => pageText(url),
-    (page) => counted.test(page),
-    40_000,
-  );
-
-  const [all = 0, failing = 0, unread = 0] = counted.exec(text)?.slice(1).map(Number) ?? [];
-  expect(all).toBeGreaterThan(1);
-  expect(failing + unread).toBe(all);
-}, 60_000);
-
-it('has no link from the page of an appliance to itself', async () => {
-  const { url } = await givenExporter({ 'lb-madrid': busyWorld() }, { eager });
-
-  const page = await until(
-    async () => (await fetch(`${url}/?appliance=lb-madrid`)).text(),
-    (text) => text.includes('Farm oldportal is down'),
-  );
-
-  const problems = page.slice(page.indexOf('class="problems"'), page.indexOf('id="farms"'));
-  expect(problems).toContain('runbooks?appliance=lb-madrid');
-  expect(problems).not.toContain('href="./?appliance=lb-madrid"');
-});

@@ -156,29 +156,4 @@ describe('reads whose caller leaves', () => {
     expect(last.status).toBe(200);
     expect(count.mostRunning).toBe(2);
   });
-
-  it('do not exceed it by dry runs either', async () => {
-    const { url, tokenOf, call, count } = await givenSlowAppliance({
-      slow: (method) => method === 'GET',
-      admin: { maxConcurrentPerAppliance: 2 },
-    });
-    await call('GET', '/appliances/lb-1/farms');
-
-    for (let times = 0; times < 8; times += 1) {
-      await fetch(`${url}${maintenance(0)}`, {
-        method: 'PUT',
-        headers: {
-          authorization: `Bearer ${tokenOf('operator')}`,
-          'content-type': 'application/json',
-          'x-dry-run': 'true',
-        },
-        body: JSON.stringify(drain),
-        signal: AbortSignal.timeout(100),
-      }).catch(() => 'left');
-    }
-    const last = await call('GET', '/appliances/lb-1/farms');
-
-    expect(last.status).toBe(200);
-    expect(count.mostRunning).toBe(2);
-  });
 });

@@ -283,26 +283,6 @@ describe('the present object of a plan', () => {
       body: 'Left out: the answer is longer than 262144 bytes.',
     });
   });
-
-  it('is the page of a web server that answers instead of the appliance', async () => {
-    const { plan, appliance } = await givenPlans(busyWorld());
-    appliance.fail('GET /farms', { kind: 'html' });
-
-    expect((await plan('POST /farms', {})).current).toMatchObject({
-      status: 200,
-      body: expect.stringContaining('<html>'),
-    });
-  });
-
-  it('is left out when it is neither JSON nor text', async () => {
-    const { plan, appliance } = await givenPlans(busyWorld());
-    appliance.fail('GET /farms', { kind: 'truncated' });
-
-    expect((await plan('POST /farms', {})).current).toMatchObject({
-      status: 200,
-      body: 'Left out: it is neither JSON nor text.',
-    });
-  });
 });
 
 describe('a plan for a failing appliance', () => {
@@ -314,16 +294,6 @@ describe('a plan for a failing appliance', () => {
     expect(validation).toEqual({
       checked: false,
       note: expect.stringContaining('answered 404 instead of the parameters'),
-      problems: [],
-    });
-  });
-
-  it('says that the appliance describes no parameters', async () => {
-    const { plan } = await givenPlans(busyWorld());
-
-    expect((await plan('POST /system/rsyslog', { server: '192.0.2.9' })).validation).toMatchObject({
-      checked: true,
-      note: 'The appliance describes no parameters of this call.',
       problems: [],
     });
   });

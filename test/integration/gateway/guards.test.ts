@@ -50,24 +50,3 @@ describe('every guard', () => {
     }
   });
 });
-
-describe('a start', () => {
-  it('of a running HTTP farm is refused; without its interface the farm would stay down', async () => {
-    const { findings, call, appliance } = await givenReach(busyWorld());
-    appliance.world.interfaces.get('eth0:web')!.status = 'down';
-
-    expect(await findings('PUT /farms/shop/actions', start)).toEqual([
-      'hard_restart blocking',
-      'restart_may_leave_down blocking',
-    ]);
-
-    await call('PUT', '/farms/shop/actions', { json: start });
-    expect(appliance.world.farms.get('shop')?.running).toBe(false);
-  });
-
-  it.each(['oldportal', 'db', 'nowhere'])('of %s is permitted', async (farm) => {
-    const { findings } = await givenReach(busyWorld());
-
-    expect(await findings(`PUT /farms/${farm}/actions`, start)).toEqual([]);
-  });
-});

@@ -190,17 +190,6 @@ describe('GET /audit', () => {
     expect(await ask('?principal=oper')).toEqual([]);
   });
 
-  it('continues in rotated files', async () => {
-    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFileBytes: 4_096 } });
-    for (let times = 0; times < 30; times += 1) await call('DELETE', '/appliances/lb-1/farms/shop');
-
-    const answer = await call('GET', '/audit?limit=1000');
-
-    const seqs = recordsOf(answer).map(({ seq }) => seq);
-    expect((await audit()).length).toBeLessThan(30);
-    expect(seqs).toEqual(Array.from({ length: 31 }, (_, index) => 31 - index));
-  });
-
   it.each(['viewer', 'operator'])('is refused for the role %s', async (as) => {
     const { call } = await givenGateway({ 'lb-1': busyWorld() });
 
@@ -268,12 +257,6 @@ describe('GET /audit', () => {
         expect(await ask()).toMatchObject({ status: 403, code: 'operation_denied' });
       },
     );
-
-    it('returns all lines to a token for all appliances and operations', async () => {
-      const ask = await givenLines({ appliances: ['lb-a', '*'] });
-
-      expect((await ask()).lines).toHaveLength(11);
-    });
   });
 
   it.each(['0', '1001', '-1', '1e3', 'all', '', '10.5', '٣'])('refuses the limit "%s"', async (limit) => {
