@@ -13,7 +13,19 @@ interface Room {
 export const rooms: Readonly<Record<string, Room>> = {
   commands: {
     floor: 6,
-    imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'judgement', 'recipes', 'gateway', 'audit', 'http'],
+    imports: [
+      'app',
+      'config',
+      'appliance',
+      'collectors',
+      'poller',
+      'status',
+      'judgement',
+      'recipes',
+      'gateway',
+      'audit',
+      'http',
+    ],
   },
   app: {
     floor: 5,
@@ -23,6 +35,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'metrics',
       'collectors',
       'poller',
+      'status',
       'judgement',
       'requests',
       'recipes',
@@ -40,6 +53,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'metrics',
       'collectors',
       'poller',
+      'status',
       'judgement',
       'requests',
       'recipes',
@@ -50,15 +64,19 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'status-page': {
     floor: 4,
-    imports: ['metrics', 'collectors', 'poller', 'judgement'],
+    imports: ['metrics', 'collectors', 'status', 'judgement'],
   },
   judgement: {
     floor: 3,
-    imports: ['appliance', 'collectors', 'poller'],
+    imports: ['appliance', 'collectors', 'status'],
   },
   poller: {
     floor: 3,
-    imports: ['appliance', 'metrics', 'collectors'],
+    imports: ['appliance', 'metrics', 'collectors', 'status'],
+  },
+  status: {
+    floor: 3,
+    imports: ['appliance', 'collectors'],
   },
   gateway: {
     floor: 3,

@@ -19,7 +19,7 @@ import { createCron, type Cron } from '../poller/schedule.ts';
 import { createCounters } from '../poller/counters.ts';
 import { FleetPoller, type FleetChange, type Inherited } from '../poller/fleet.ts';
 import { ownFamilies } from '../poller/collector-statistics.ts';
-import type { RecentTransition } from '../poller/status.ts';
+import type { RecentTransition } from '../status/status.ts';
 
 export interface DaemonParts extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */

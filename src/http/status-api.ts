@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { createTimeSlice } from '../lib/time.ts';
 import { applianceProblems } from '../judgement/appliance.ts';
 import type { Fleet } from '../poller/fleet.ts';
-import type { ApplianceStatus } from '../poller/status.ts';
+import type { ApplianceStatus } from '../status/status.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { plainText } from './web-access.ts';
 

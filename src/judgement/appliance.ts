@@ -7,7 +7,7 @@ import type {
   CollectorStatus,
   FarmStatus,
   InterfaceStatus,
-} from '../poller/status.ts';
+} from '../status/status.ts';
 import { certificateProblem } from './certificate.ts';
 import { farmProblems } from './farm.ts';
 import { compareProblems, type OwnProblem, type Problem } from './problem.ts';

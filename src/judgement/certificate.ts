@@ -1,7 +1,7 @@
 import { expiryWindow } from './alert-thresholds.ts';
 import { listed } from '../lib/text.ts';
 import { span } from '../lib/time.ts';
-import type { CertificateStatus } from '../poller/status.ts';
+import type { CertificateStatus } from '../status/status.ts';
 import type { OwnProblem } from './problem.ts';
 
 /**

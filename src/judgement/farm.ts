@@ -2,7 +2,7 @@ import { listed } from '../lib/text.ts';
 import { span } from '../lib/time.ts';
 import { chainEndOf } from '../collectors/vip-probe.ts';
 import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
-import type { BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
+import type { BackendStatus, FarmStatus, ProbeStatus } from '../status/status.ts';
 import type { OwnProblem } from './problem.ts';
 
 type ServedName = ProbeStatus['served'][number];

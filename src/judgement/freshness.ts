@@ -1,5 +1,5 @@
 import { type Severity } from './severity.ts';
-import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../poller/status.ts';
+import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../status/status.ts';
 
 type Reason = CollectorFailure['reason'];
 

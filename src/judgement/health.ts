@@ -1,7 +1,7 @@
 import { type Severity, worstSeverity } from './severity.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice } from '../lib/time.ts';
-import type { ApplianceStatus, FleetStatus, RecentTransition } from '../poller/status.ts';
+import type { ApplianceStatus, FleetStatus, RecentTransition } from '../status/status.ts';
 import { applianceProblems } from './appliance.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';

@@ -4,7 +4,8 @@ import { isFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Caller } from './caller.ts';
-import { type Counters, type SkipReason, skipReasons } from './counters.ts';
+import { type ApplianceStatus, type SkipReason, skipReasons } from '../status/status.ts';
+import type { Counters } from './counters.ts';
 import { DueList, isFirst } from './due-list.ts';
 import { createJob, type Job, type Outcome, ratioOfInterval, type Run, type StepFinished, type Turn } from './job.ts';
 import { type AppliancePollerParts, type PollerState, type SharedParts, stateFrom } from './poller-parts.ts';
@@ -12,7 +13,6 @@ import { Refresh } from './refresh.ts';
 import { RunResults } from './run-results.ts';
 import { Runner } from './runner.ts';
 import { nextTurn } from './schedule.ts';
-import type { ApplianceStatus } from './status.ts';
 
 /** The collectors whose readings people wait for after a start. */
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];

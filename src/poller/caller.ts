@@ -6,7 +6,7 @@ import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf, UnreadableF
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
-import type { SkipReason } from './counters.ts';
+import type { SkipReason } from '../status/status.ts';
 
 export type CallQueue = ReturnType<typeof createCallQueue>;
 

@@ -4,11 +4,7 @@ import type { FailureReason } from '../appliance/errors.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue } from '../metrics/render.ts';
-
-/** Reasons for which a collector did not run when its schedule said so. */
-export const skipReasons = ['breaker_open', 'unlicensed', 'unsupported', 'stretched', 'farms_unknown'] as const;
-
-export type SkipReason = (typeof skipReasons)[number];
+import type { SkipReason } from '../status/status.ts';
 
 /** Reasons for which a series of a reading is not shown. */
 export const dropReasons = ['limit', 'duplicate'] as const;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
-import { keyOf, type Origin } from './reading.ts';
+import { keyOf, type Origin } from '../status/reading.ts';
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
 const maxWords = 100;

@@ -4,7 +4,7 @@ import { sleep } from '../lib/time.ts';
 import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
-import type { FleetStatus, RecentTransition } from './status.ts';
+import type { FleetStatus, RecentTransition } from '../status/status.ts';
 import { TransitionHistory } from './transitions.ts';
 
 /** All appliances together, as the listeners see them. */

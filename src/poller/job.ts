@@ -1,8 +1,8 @@
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
-import type { SkipReason } from './counters.ts';
-import type { Origin } from './reading.ts';
+import type { SkipReason } from '../status/status.ts';
+import type { Origin } from '../status/reading.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {

@@ -9,7 +9,7 @@ import type { Counters } from './counters.ts';
 import type { Job, ScheduledCollector } from './job.ts';
 import type { EvictedReadings, StoredReadings } from './reading-store.ts';
 import type { Cron } from './schedule.ts';
-import type { RecentTransition } from './status.ts';
+import type { RecentTransition } from '../status/status.ts';
 import type { KnownStates } from './transitions.ts';
 
 /** The settings of one appliance, and the services that its poller uses. */

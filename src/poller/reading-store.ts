@@ -2,7 +2,7 @@ import { type FamilySize, fillRegistry, type FillResult, totalSeries } from '../
 import type { Emit } from '../metrics/family.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { DropReason } from './counters.ts';
-import { keyOf, type Origin, type Reading } from './reading.ts';
+import { keyOf, type Origin, type Reading } from '../status/reading.ts';
 import { divideLimit, type Quota } from './series-limit.ts';
 
 export interface NewReading extends Omit<Reading, keyof Origin> {

@@ -5,14 +5,13 @@ import { writeReading } from '../collectors/rows.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type CollectorStatistics, createCollectorStatistics } from './collector-statistics.ts';
-import { type SkipReason, skipReasons } from './counters.ts';
+import { type ApplianceStatus, type SkipReason, skipReasons } from '../status/status.ts';
 import { Exposition } from './exposition.ts';
 import { FailureLog } from './failure-log.ts';
 import type { FreshData, Job, RunFinished, StepFinished } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
-import type { Origin } from './reading.ts';
+import type { Origin } from '../status/reading.ts';
 import { ReadingStore, type StoredReading } from './reading-store.ts';
-import type { ApplianceStatus } from './status.ts';
 import { StatusCache } from './status-cache.ts';
 import { Transitions } from './transitions.ts';
 

@@ -10,11 +10,11 @@ import {
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type Caller, NotAskedError } from './caller.ts';
-import { type SkipReason, skipReasons } from './counters.ts';
+import { type SkipReason, skipReasons } from '../status/status.ts';
 import type { CollectFarm, Job, Outcome, Round, Run, StepFinished } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { RunResults } from './run-results.ts';
-import type { Origin } from './reading.ts';
+import type { Origin } from '../status/reading.ts';
 
 export interface RunnerParts extends SharedParts {
   readonly results: RunResults;

@@ -1,11 +1,11 @@
 import type { CollectorStatistics } from './collector-statistics.ts';
-import { describeAppliance } from './describe.ts';
+import { describeAppliance } from '../status/describe.ts';
 import type { Exposition } from './exposition.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { ReadingStore } from './reading-store.ts';
-import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
+import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../status/status.ts';
 
 export interface StatusSources {
   readonly readings: ReadingStore;

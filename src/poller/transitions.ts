@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState } from '../collectors/collector.ts';
-import { keyOf, type Origin, type SinceMs } from './reading.ts';
-import type { RecentTransition, Transition } from './status.ts';
+import { keyOf, type Origin, type SinceMs } from '../status/reading.ts';
+import type { RecentTransition, Transition } from '../status/status.ts';
 
 /** The newest state of each object, by reading. */
 export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;

@@ -2,7 +2,7 @@ import { type Severity, severityOf, wordOf } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
 import type { Problem } from '../judgement/problem.ts';
 import { adminCommand } from '../lib/text.ts';
-import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../poller/status.ts';
+import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../status/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
 import { backTo, changeList, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';

@@ -1,7 +1,7 @@
 import { type Counts } from '../judgement/health.ts';
 import { type Severity } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
-import type { ApplianceStatus } from '../poller/status.ts';
+import type { ApplianceStatus } from '../status/status.ts';
 import { isAnswering, refusesKey } from '../judgement/freshness.ts';
 import { html, type Markup } from './html.ts';
 import { readingSummary } from './reading-chips.ts';

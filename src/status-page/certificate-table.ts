@@ -2,7 +2,7 @@ import { type Severity, severityOf, severityRank, wordOf } from '../judgement/se
 import { stateMark } from './marks.ts';
 import { span } from '../lib/time.ts';
 import { alertThresholds, expiryWindow, lifeLeft } from '../judgement/alert-thresholds.ts';
-import type { CertificateStatus } from '../poller/status.ts';
+import type { CertificateStatus } from '../status/status.ts';
 import { html, type Markup } from './html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';
 import { linkTo } from './view.ts';

@@ -1,7 +1,7 @@
 import { compareNames } from '../lib/text.ts';
 import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
-import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
+import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../status/status.ts';
 import { html, joined, type Markup, type Part } from './html.ts';
 import type { ApplianceHealth } from '../judgement/health.ts';
 import { addressOf, linkList } from './section.ts';

@@ -1,7 +1,7 @@
 import { severityIcon } from './marks.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/registry.ts';
-import type { ApplianceStatus, CollectorStatus } from '../poller/status.ts';
+import type { ApplianceStatus, CollectorStatus } from '../status/status.ts';
 import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from '../judgement/freshness.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { age } from './times.ts';

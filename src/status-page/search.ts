@@ -2,7 +2,7 @@ import { severityOf, wordOf } from '../judgement/severity.ts';
 import { stateMark } from './marks.ts';
 import { counted } from '../lib/text.ts';
 import { createTimeSlice } from '../lib/time.ts';
-import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../poller/status.ts';
+import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../status/status.ts';
 import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
 import type { ApplianceHealth, HealthSummary } from '../judgement/health.ts';
 import { applianceTable } from './appliance-table.ts';

@@ -5,7 +5,7 @@ import { html, joined, type Markup, type Part } from './html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from '../judgement/problem.ts';
 import { age, clockTime } from './times.ts';
-import type { RecentTransition } from '../poller/status.ts';
+import type { RecentTransition } from '../status/status.ts';
 
 /** Renders a part of the page with a heading. */
 export function panel(id: string, heading: Part, content: Part): Markup {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../lib/accept.ts';
-import type { FleetStatus } from '../poller/status.ts';
+import type { FleetStatus } from '../status/status.ts';
 import { applianceContent, certificateContent, farmContent, type Spoken } from './appliance-content.ts';
 import { digestOf, loadAssets, loadRunbooks } from './assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';

@@ -11,7 +11,7 @@ import { createMetricsStore } from '../../src/metrics/store.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { FleetPoller } from '../../src/poller/fleet.ts';
 import { ownFamilies } from '../../src/poller/collector-statistics.ts';
-import type { ApplianceStatus, FleetStatus } from '../../src/poller/status.ts';
+import type { ApplianceStatus, FleetStatus } from '../../src/status/status.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { createTestPoller } from '../support/poller.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FleetStatus } from '../../src/poller/status.ts';
+import type { FleetStatus } from '../../src/status/status.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';

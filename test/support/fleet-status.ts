@@ -5,7 +5,7 @@ import type {
   CollectorStatus,
   FarmStatus,
   FleetStatus,
-} from '../../src/poller/status.ts';
+} from '../../src/status/status.ts';
 import type { ExporterFacts } from '../../src/status-page/exporter-panel.ts';
 
 /** When these statuses are looked at. */

@@ -13,10 +13,10 @@ import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { applianceProblems, unreadableProblem } from '../../judgement/appliance.ts';
 import type { Problem } from '../../judgement/problem.ts';
-import { describeAppliance } from '../../poller/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../poller/reading.ts';
+import { describeAppliance } from '../../status/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../status/reading.ts';
 import { intervalOf } from '../../poller/schedule.ts';
-import type { ApplianceStatus } from '../../poller/status.ts';
+import type { ApplianceStatus } from '../../status/status.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
 

@@ -10,7 +10,7 @@ import { counter, gauge } from '../../../src/metrics/family.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
-import type { ApplianceStatus, CollectorStatus } from '../../../src/poller/status.ts';
+import type { ApplianceStatus, CollectorStatus } from '../../../src/status/status.ts';
 import type { Fleet } from '../../../src/poller/fleet.ts';
 import { collectorStatus, unknownAppliance } from '../../support/fleet-status.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';

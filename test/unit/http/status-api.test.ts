@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerStatusApi } from '../../../src/http/status-api.ts';
-import type { ApplianceStatus, FleetStatus } from '../../../src/poller/status.ts';
+import type { ApplianceStatus, FleetStatus } from '../../../src/status/status.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => unknownAppliance({ ...known, name });

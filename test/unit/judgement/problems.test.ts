@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { applianceProblems } from '../../../src/judgement/appliance.ts';
 import { compareProblems, type Problem } from '../../../src/judgement/problem.ts';
-import type { ApplianceStatus, FarmStatus } from '../../../src/poller/status.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/status/status.ts';
 import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 import {
   applianceStatus,

@@ -3,7 +3,7 @@ import { createBreaker } from '../../../src/appliance/breaker.ts';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { Caller, NotAskedError } from '../../../src/poller/caller.ts';
-import type { SkipReason } from '../../../src/poller/counters.ts';
+import type { SkipReason } from '../../../src/status/status.ts';
 import { givenLog } from './given-log.ts';
 
 /** A caller whose appliance answers as the test says; undefined is a reply. */

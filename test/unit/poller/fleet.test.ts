@@ -3,7 +3,7 @@ import type { Representation } from '../../../src/metrics/page.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/poller/counters.ts';
 import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src/poller/fleet.ts';
-import type { ApplianceStatus, RecentTransition } from '../../../src/poller/status.ts';
+import type { ApplianceStatus, RecentTransition } from '../../../src/status/status.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const text: Representation = { format: 'text', encoding: 'gzip' };

@@ -11,7 +11,7 @@ import { createCron } from '../../../src/poller/schedule.ts';
 import { createCounters } from '../../../src/poller/counters.ts';
 import type { Inherited } from '../../../src/poller/fleet.ts';
 import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
-import type { RecentTransition } from '../../../src/poller/status.ts';
+import type { RecentTransition } from '../../../src/status/status.ts';
 import { textOf } from '../../support/store-text.ts';
 import { givenLog } from './given-log.ts';
 import { plainVip } from '../../support/poller.ts';

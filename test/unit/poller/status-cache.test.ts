@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
-import type { ApplianceStatus } from '../../../src/poller/status.ts';
+import type { ApplianceStatus } from '../../../src/status/status.ts';
 import { seriesOf } from '../../support/samples.ts';
 import { type Answer, answering, givenPoller } from './given-poller.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectState } from '../../../src/collectors/collector.ts';
-import type { Origin } from '../../../src/poller/reading.ts';
+import type { Origin } from '../../../src/status/reading.ts';
 import { Transitions, TransitionHistory } from '../../../src/poller/transitions.ts';
 import { givenLog } from './given-log.ts';
 

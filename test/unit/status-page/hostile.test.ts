@@ -2,7 +2,7 @@ import { fastify } from 'fastify';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { registerStatusPage } from '../../../src/status-page/status-page.ts';
-import type { FleetStatus } from '../../../src/poller/status.ts';
+import type { FleetStatus } from '../../../src/status/status.ts';
 import { hostileName } from '../../fuzz/hostile-names.ts';
 import {
   applianceStatus,

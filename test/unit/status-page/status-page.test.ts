@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ExporterFacts } from '../../../src/status-page/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/status-page/status-page.ts';
-import type { ApplianceStatus, FarmStatus, FleetStatus } from '../../../src/poller/status.ts';
+import type { ApplianceStatus, FarmStatus, FleetStatus } from '../../../src/status/status.ts';
 import {
   applianceStatus,
   backendStatus,

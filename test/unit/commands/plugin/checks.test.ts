@@ -5,7 +5,7 @@ import { checkActivation, checkCertificates } from '../../../../src/commands/plu
 import type { Seen } from '../../../../src/commands/plugin/exporter-reply.ts';
 import { NothingKnown, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
 import { applianceProblems } from '../../../../src/judgement/appliance.ts';
-import type { ApplianceStatus, BackendStatus } from '../../../../src/poller/status.ts';
+import type { ApplianceStatus, BackendStatus } from '../../../../src/status/status.ts';
 import {
   applianceStatus,
   backendStatus,

@@ -8,7 +8,11 @@ import type { TransitionObject } from '../collectors/collector.ts';
 import type { ListedFarm } from '../collectors/farms.ts';
 import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
-import type { SkipReason } from './counters.ts';
+
+/** Reasons for which a collector did not run when its schedule said so. */
+export const skipReasons = ['breaker_open', 'unlicensed', 'unsupported', 'stretched', 'farms_unknown'] as const;
+
+export type SkipReason = (typeof skipReasons)[number];
 
 /**
  * Content of `/` and `/api/status`, without stale readings and with all series that the limit

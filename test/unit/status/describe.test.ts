@@ -6,9 +6,9 @@ import { certificates } from '../../../src/collectors/certificates.ts';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { farms } from '../../../src/collectors/farms.ts';
 import { interfaces } from '../../../src/collectors/interfaces.ts';
-import { describeAppliance } from '../../../src/poller/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../../src/poller/reading.ts';
-import type { ApplianceStatus, FarmStatus } from '../../../src/poller/status.ts';
+import { describeAppliance } from '../../../src/status/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../../src/status/reading.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/status/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
 /** The status of an appliance with these readings and no others. */
