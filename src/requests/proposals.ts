@@ -79,8 +79,8 @@ interface Repairing extends Omit<Wanted, 'alert'> {
 type Refused = Repairing & { readonly because: string };
 
 const maxOpenPerAppliance = 5;
-/** Limit of the repairs that wait to be planned, and of those that could not be. */
-const maxWaiting = 100;
+/** Limit of the repairs that could not be planned. */
+const maxRefused = 100;
 /** Each plan asks the appliance several questions, whether or not it can be made. */
 const maxPlansPerMinute = 10;
 const minuteMs = 60_000;
@@ -172,7 +172,7 @@ export function createProposals(parts: ProposalsParts) {
 function keep(refused: Map<string, Refused>, key: string, repairing: Refused): void {
   refused.set(key, repairing);
   const [oldest] = refused.keys();
-  if (refused.size > maxWaiting && oldest !== undefined) refused.delete(oldest);
+  if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
 }
 
 /** Returns a function that counts a plan, and is true if its appliance has had too many. */
@@ -308,7 +308,7 @@ function isTooMany(
     ({ request: { appliance: name, state } }) => name === appliance && state === 'proposed',
   ).length;
   const planned = [...waiting.values()].filter((each) => each.appliance === appliance).length;
-  return open + planned >= maxOpenPerAppliance || waiting.size >= maxWaiting;
+  return open + planned >= maxOpenPerAppliance;
 }
 
 /** Plans a repair, and resolves to the id of its proposal, or to why there is none. */

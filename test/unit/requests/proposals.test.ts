@@ -1,0 +1,119 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { createPrincipals } from '../../../src/gateway/principal.ts';
+import { Secret } from '../../../src/lib/secret.ts';
+import { requestableRecipes } from '../../../src/recipes/recipes.ts';
+import type { AlertSource, ChangeRequest } from '../../../src/requests/change-request.ts';
+import { createProposals } from '../../../src/requests/proposals.ts';
+import { givenEntry } from '../../support/given-principal.ts';
+
+const since = '2026-11-24T01:00:00Z';
+const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
+
+const proposal: ChangeRequest = {
+  id: 'cr-aaaaaaaaaa',
+  state: 'proposed',
+  appliance: 'lb-1',
+  title: 'restart-farm farm=shop',
+  recipe: 'restart-farm',
+  parameters: { farm: 'shop' },
+  force: false,
+  requested_by: 'alertmanager',
+  reason: null,
+  alert: { name: needsRestart.alertname, summary: null, since },
+  created: since,
+  expires: since,
+  digest: 'a'.repeat(64),
+  plan: { facts: [], steps: [] },
+  decision: null,
+  outcome: null,
+};
+
+/** Proposals for the alerts that an Alertmanager sends, beside the requests that there are. */
+function givenProposals(requests: readonly ChangeRequest[], appliances = ['lb-1']) {
+  const principals = createPrincipals([givenEntry('token', { name: 'alertmanager', role: 'alertmanager' })], () => 0);
+  const found = principals.identify('token');
+  if (!found || !('principal' in found)) throw new Error('the token is in force');
+  const sender = { principal: found.principal, token: new Secret('token') };
+  const all = requests.map((request) => ({ request, alerts: [] as readonly AlertSource[] }));
+  const asked: string[] = [];
+  const planned = Promise.withResolvers<void>();
+  let suppressed = 0;
+  const proposals = createProposals({
+    changeRequests: {
+      get all() {
+        return all;
+      },
+      async ask({ appliance, change: { parameters }, alerts = [] }) {
+        await planned.promise;
+        const request = { ...proposal, id: `cr-${all.length}`, appliance, parameters };
+        asked.push(appliance);
+        all.push({ request, alerts });
+        return request;
+      },
+      setAlerts: () => Promise.resolve(),
+    },
+    recipes: () => requestableRecipes,
+    appliances: new Map(appliances.map((name) => [name, undefined])),
+    principals,
+    metrics: {
+      changeRequestEnded: () => {
+        suppressed += 1;
+      },
+    },
+    recorder: { scrubbed: (text) => text },
+    log: pino({ level: 'silent' }),
+  });
+  return {
+    tell: (alerts: readonly Record<string, string>[]) =>
+      proposals.take(
+        { version: '4', alerts: alerts.map((labels) => ({ status: 'firing', labels, startsAt: since })) },
+        sender,
+      ),
+    /** Lets everything be planned, and resolves to the appliances of all proposals. */
+    async asked() {
+      planned.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+      await proposals.close();
+      return asked;
+    },
+    suppressed: () => suppressed,
+  };
+}
+
+const outcome = (code: string | null, sent: boolean) => ({ outcome: { at: since, lines: [], code, sent } });
+const decidedBy = (by: string, what: 'denied' | 'cancelled' | 'withdrawn') => ({
+  decision: { by, what, reason: null, at: since },
+});
+
+it.each<readonly [string, boolean, Partial<ChangeRequest>]>([
+  ['nobody approved in time', true, { state: 'expired' }],
+  ['the exporter cancelled', true, { state: 'cancelled', ...decidedBy('-', 'cancelled') }],
+  ['a person cancelled', false, { state: 'cancelled', ...decidedBy('alice', 'cancelled') }],
+  ['a person denied', false, { state: 'denied', ...decidedBy('bob', 'denied') }],
+  ['was not sent, as the appliance was busy', true, { state: 'failed', ...outcome('busy', false) }],
+  ['was not sent, as changes were frozen', true, { state: 'failed', ...outcome('frozen', false) }],
+  ['was not sent, as the exporter was stopped', true, { state: 'failed', ...outcome(null, false) }],
+  ['was sent, and failed', false, { state: 'failed', ...outcome(null, true) }],
+  ['may have been carried out', false, { state: 'uncertain', ...outcome(null, true) }],
+  ['was carried out', false, { state: 'done', ...outcome(null, true) }],
+])('an alert whose repair %s: it is proposed again: %s', async (_, isAgain, ended) => {
+  const { tell, asked } = givenProposals([{ ...proposal, ...ended }]);
+
+  const told = await tell([needsRestart]);
+
+  expect(told).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
+  expect(await asked()).toEqual(isAgain ? ['lb-1'] : []);
+});
+
+it('each of 25 appliances has five proposals at most, also when all alerts come at once', async () => {
+  const appliances = Array.from({ length: 25 }, (_, at) => `lb-${at}`);
+  const { tell, asked, suppressed } = givenProposals([], appliances);
+  const alerts = appliances.flatMap((appliance) =>
+    Array.from({ length: 6 }, (_, farm) => ({ ...needsRestart, appliance, farm: `farm-${farm}` })),
+  );
+
+  expect(await tell(alerts)).toEqual({ proposed: 125, withdrawn: 0, ignored: 25 });
+  expect(suppressed()).toBe(25);
+  expect((await asked()).toSorted()).toEqual(appliances.flatMap((name) => Array(5).fill(name)).toSorted());
+});
