@@ -137,23 +137,6 @@ describe.skipIf(!canRunContainers())('the image, its steps performed in an empty
     expect(container.output()).not.toContain('canary-key');
   });
 
-  it("runs under Node's own permissions where they are given from outside", async () => {
-    const allowed = ['read=/app', 'read=/proc', 'read=/etc/zlb-exporter', 'read=/tmp', 'write=/tmp'];
-    const container = startContainer({
-      image,
-      args: ['--web.listen-address=:9444'],
-      env: [`NODE_OPTIONS=--permission ${allowed.map((what) => `--allow-fs-${what}`).join(' ')}`],
-    });
-    await untilHealthy(container);
-
-    const { stdout } = container.exec('zlb-exporter', '--version');
-    container.signal('SIGTERM');
-
-    expect(stdout).toMatch(/^zlb-exporter \d/);
-    expect(await container.ended).toBe(0);
-    expect(container.output()).not.toMatch(/ERR_ACCESS_DENIED/);
-  });
-
   it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
     const files = readdirSync(image.root, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())

@@ -227,12 +227,14 @@ it('stays within its limit of series, keeps the aggregates and counts what it le
   expect(valueOf(await page(), 'zlb_exporter_series')).toBeLessThanOrEqual(2_000);
 });
 
-it('shows nothing before the first poll, and no zero for unknown values', async () => {
+it('shows nothing of an appliance before the first poll, and no zero for unknown values', async () => {
   const { page, pass } = await givenAppliance(recordedWorld());
-  expect(await page()).toBe('');
+  const ofAppliance = async () => (await page()).match(/^# HELP (?!.*\(this exporter\)\.$).*$/gm);
+  expect(await ofAppliance()).toBeNull();
 
   pass(minuteMs);
-  expect(await page(), 'nothing is made up by waiting').toBe('');
+  expect(await ofAppliance(), 'nothing is made up by waiting').toBeNull();
+  expect(await page()).not.toMatch(/^zlb_up/m);
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { EndpointRow, Risk, Route } from '../../../src/appliance/api/row.ts';
@@ -10,8 +10,6 @@ const rows: readonly EndpointRow[] = Object.values(endpoints);
 const table = createRouteMatcher(rows);
 
 const areaFolder = new URL('../../../src/appliance/api/', import.meta.url);
-const apiDocument = new URL('../../../../shared/api/API-v4.0.md', import.meta.url);
-const operationList = new URL('../../../../shared/api/endpoints.json', import.meta.url);
 
 describe('the table of endpoints', () => {
   it('has no two rows with the same verb and path', () => {
@@ -270,41 +268,6 @@ describe('filling the template of a row', () => {
   });
 });
 
-describe.skipIf(!isThere(apiDocument))('the real API document', () => {
-  it('names exactly the verbs and paths of our list', () => {
-    const named = operationsIn(readFileSync(apiDocument, 'utf8'));
-
-    expect(named.toSorted()).toEqual([...apiDocumentOperations].toSorted());
-  });
-});
-
-describe.skipIf(!isThere(operationList))('the list of all operations', () => {
-  interface Operation {
-    readonly method: string;
-    readonly path: string;
-    readonly area: string;
-    readonly since: string | null;
-    readonly requestBody: string;
-    readonly purpose: string;
-  }
-
-  it('has its rows in the table, in the same order and with the same fields', () => {
-    const operations: readonly Operation[] = JSON.parse(readFileSync(operationList, 'utf8'));
-    const listed = new Set(operations.map(({ method, path }) => `${method} ${path}`));
-    const known = rows.filter(({ route }) => listed.has(route));
-
-    expect(known.map(({ route, area, since, body, summary }) => ({ route, area, since, body, summary }))).toEqual(
-      operations.map(({ method, path, area, since, requestBody, purpose }) => ({
-        route: `${method} ${path}`,
-        area,
-        since,
-        body: requestBody === 'text/plain' ? 'text' : requestBody,
-        summary: purpose,
-      })),
-    );
-  });
-});
-
 /** A route without the names of its placeholders, so that spellings of one path compare equal. */
 function shapeOf(route: string): string {
   return route.replaceAll(/\{\w+\*\}/g, '*').replaceAll(/\{\w+\}|<\w+>/g, '{}');
@@ -326,40 +289,4 @@ function requestOf(row: EndpointRow): [method: string, path: string] {
   const { method, template } = parseRoute(row.route);
   const params = placeholdersOf(row).map(([, name, star]) => [name ?? '', star ? 'x/x/x/x/x/x/x' : 'x']);
   return [method, fillTemplate(template, Object.fromEntries(params)) ?? ''];
-}
-
-/**
- * Says so on the console when a suite has nothing to read: a clone of the repository has no such
- * folder beside it.
- */
-function isThere(file: URL): boolean {
-  const there = existsSync(file);
-  if (!there) console.info(`skipped: ../shared/api/${file.pathname.split('/').at(-1)} is not here to compare with`);
-  return there;
-}
-
-/**
- * The verbs and paths in the first two columns of the document's tables: `GET, PUT /a; ADD and
- * DELETE /b, /c`.
- */
-function operationsIn(document: string): string[] {
-  const endpointsChapter = document.split(/^## /m).find((chapter) => chapter.startsWith('Endpoints')) ?? '';
-  const cells = endpointsChapter
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map((line) => line.split('|').slice(1, 3).join(' '));
-  return cells.flatMap((text) => {
-    const operations: string[] = [];
-    let verbs: string[] = [];
-    let afterPath = false;
-    for (const [word] of text.matchAll(/\b(?:GET|POST|PUT|DELETE|ADD)\b|(?<=\s)\/[^\s,;]+/g)) {
-      if (word.startsWith('/')) {
-        operations.push(...verbs.map((verb) => `${verb} ${word}`));
-      } else {
-        verbs = [...(afterPath ? [] : verbs), word === 'ADD' ? 'POST' : word];
-      }
-      afterPath = word.startsWith('/');
-    }
-    return operations;
-  });
 }
