@@ -37,7 +37,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'poller',
       'status',
       'judgement',
-      'requests',
+      'approvals',
       'recipes',
       'gateway',
       'audit',
@@ -55,7 +55,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'poller',
       'status',
       'judgement',
-      'requests',
+      'approvals',
       'recipes',
       'gateway',
       'audit',
@@ -82,7 +82,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     floor: 3,
     imports: ['appliance', 'metrics', 'audit'],
   },
-  requests: {
+  approvals: {
     floor: 3,
     imports: ['appliance', 'recipes', 'gateway', 'audit'],
   },

@@ -4,9 +4,9 @@ import { sleep, steadyNow } from '../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { requestableRecipes } from '../recipes/recipes.ts';
-import { openChangeRequests } from '../requests/change-requests.ts';
-import { createProposals } from '../requests/proposals.ts';
-import { createRequestFolder } from '../requests/request-folder.ts';
+import { openChangeRequests } from '../approvals/change-requests.ts';
+import { createProposals } from '../approvals/proposals.ts';
+import { createRequestFolder } from '../approvals/request-folder.ts';
 import type { GatewayCore } from './gateway-core.ts';
 
 /** The gateway with its change requests and the proposals of alerts. */

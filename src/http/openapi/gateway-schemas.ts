@@ -5,8 +5,8 @@ import { DryRunSchema } from '../../gateway/dry-run.ts';
 import { FindingSchema } from '../../gateway/guards/guard.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
-import { ChangeRequestSchema, requestStates } from '../../requests/change-request.ts';
-import { NotProposedSchema } from '../../requests/proposals.ts';
+import { ChangeRequestSchema, requestStates } from '../../approvals/change-request.ts';
+import { NotProposedSchema } from '../../approvals/proposals.ts';
 
 const role = Type.Enum([...roles]);
 const time = Type.String({ format: 'date-time' });

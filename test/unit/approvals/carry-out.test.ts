@@ -3,7 +3,7 @@ import { AdminError } from '../../../src/recipes/admin-error.ts';
 import type { AuditLine } from '../../../src/audit/record.ts';
 import type { Write } from '../../../src/recipes/calls.ts';
 import { callStep } from '../../../src/recipes/recipe.ts';
-import { endingOf, execute } from '../../../src/requests/execution.ts';
+import { endingOf, execute } from '../../../src/approvals/carry-out.ts';
 
 it('describes a failed step in whole sentences', async () => {
   const run = () =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Calls, Preview } from '../../../src/recipes/calls.ts';
-import { keyOfChange, prepare } from '../../../src/requests/plan.ts';
+import { keyOfChange, prepare } from '../../../src/approvals/plan.ts';
 
 it.each([
   ['the parameters in another order', 'lb-1', 'drain', { backend: '1', farm: 'shop' }, true],

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import { requestableRecipes } from '../../../src/recipes/recipes.ts';
-import type { AlertSource, ChangeRequest } from '../../../src/requests/change-request.ts';
-import { createProposals } from '../../../src/requests/proposals.ts';
+import type { AlertSource, ChangeRequest } from '../../../src/approvals/change-request.ts';
+import { createProposals, repairOf } from '../../../src/approvals/proposals.ts';
 import { givenEntry } from '../../support/given-principal.ts';
 
 const since = '2026-11-24T01:00:00Z';
@@ -116,4 +116,12 @@ it('each of 25 appliances has five proposals at most, also when all alerts come 
   expect(await tell(alerts)).toEqual({ proposed: 125, withdrawn: 0, ignored: 25 });
   expect(suppressed()).toBe(25);
   expect((await asked()).toSorted()).toEqual(appliances.flatMap((name) => Array(5).fill(name)).toSorted());
+});
+
+it.each([
+  ['down', 'restart-farm'],
+  ['silent', 'restart-farm'],
+  ['critical', undefined],
+])('ZlbFarmDown of a farm that is %s is repaired by %s', (status, recipe) => {
+  expect(repairOf({ alertname: 'ZlbFarmDown', farm: 'shop', status })?.recipe).toBe(recipe);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { repairs } from '../../../src/requests/repairs.ts';
+import { repairs } from '../../../src/approvals/proposals.ts';
 import { alertNames } from '../../support/shipped-rules.ts';
 import { until } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';

@@ -1,13 +1,11 @@
 import type { Principal } from '../gateway/principal.ts';
 import type { PermittedCall } from '../gateway/request.ts';
-import { ask, askInstead } from './ask.ts';
+import { ask, type Asked, askInstead, readChange } from './ask.ts';
 import { sweep } from './carry-out.ts';
 import type { AlertSource } from './change-request.ts';
-import type { AskedChange, ChangeRequestsParts, Core } from './core.ts';
+import { type AskedChange, type ChangeRequestsParts, type Core, entryFor, maySee, shownTo } from './core.ts';
 import { type Approval, approve, cancel, type DecisionOn, deny, setAlerts } from './decide.ts';
-import { type Asked, readChange } from './read-change.ts';
 import { type Actor, RequestBook } from './request-book.ts';
-import { entryFor, maySee, shownTo } from './visibility.ts';
 
 /**
  * Keeps change requests from their beginning to their end; each is carried out at most once. Every

@@ -2,12 +2,11 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
 import type { AuditLine } from '../../../src/audit/record.ts';
-import { sweep } from '../../../src/requests/carry-out.ts';
-import type { ChangeRequest } from '../../../src/requests/change-request.ts';
-import type { Core } from '../../../src/requests/core.ts';
-import { endingOf } from '../../../src/requests/execution.ts';
-import { RequestBook } from '../../../src/requests/request-book.ts';
-import { createRequestFolder } from '../../../src/requests/request-folder.ts';
+import { endingOf, sweep } from '../../../src/approvals/carry-out.ts';
+import type { ChangeRequest } from '../../../src/approvals/change-request.ts';
+import type { Core } from '../../../src/approvals/core.ts';
+import { RequestBook } from '../../../src/approvals/request-book.ts';
+import { createRequestFolder } from '../../../src/approvals/request-folder.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenEntry } from '../../support/given-principal.ts';
 

@@ -3,12 +3,11 @@ import type { Principal } from '../gateway/principal.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { start, urlsOf } from './carry-out.ts';
 import type { AlertSource, ChangeRequest, Decision } from './change-request.ts';
-import { authoriseAll, type Core, prepareAs, said } from './core.ts';
+import { authoriseAll, type Core, entryFor, prepareAs, said } from './core.ts';
 import type { Change, PreparedChange } from './plan.ts';
 import { alreadyOver, notApprover, otherDigest, ownRequest, planChanged, sameObject } from './refusals.ts';
 import type { Actor, Entry } from './request-book.ts';
 import type { StoredRequest } from './request-folder.ts';
-import { entryFor } from './visibility.ts';
 
 /** A decision on the change request of an id. */
 export interface DecisionOn {

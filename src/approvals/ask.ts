@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { type Static, Type } from 'typebox';
 import { frozenProblem } from '../gateway/freeze.ts';
-import { refuseViewer } from '../gateway/policy.ts';
+import type { Operations } from '../gateway/operation.ts';
+import { changes, refuseViewer } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
+import { jsonContent } from '../recipes/calls.ts';
+import type { Recipe } from '../recipes/recipe.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
 import { type AskedChange, authoriseAll, type Core, prepareAs, said } from './core.ts';
-import { titleOf } from './plan.ts';
+import { type Change, titleOf } from './plan.ts';
+import { malformed } from './refusals.ts';
 import type { Actor } from './request-book.ts';
 
 const maxOpenPerPrincipal = 20;
@@ -96,3 +101,49 @@ function newId(): string {
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The body of `POST /requests`. */
+export const AskedSchema = Type.Object(
+  {
+    appliance: Type.String(),
+    operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
+    recipe: Type.Optional(
+      Type.String({ description: 'restart-farm, drain-backend, restore-backend, backup or deliver.' }),
+    ),
+    parameters: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 500 }))),
+    body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'The JSON body of the operation.' })),
+    reason: Type.String({ minLength: 1, maxLength: 500 }),
+    force: Type.Optional(Type.Boolean({ description: 'Override guards.' })),
+  },
+  { additionalProperties: false },
+);
+export type Asked = Static<typeof AskedSchema>;
+
+/** Returns the change that is asked for. Throws an {@link AdminProblem}. */
+export function readChange(
+  { operation: key, recipe: name, parameters = {}, body }: Asked,
+  { operations, recipes }: { readonly operations: Operations; readonly recipes: () => readonly Recipe[] },
+): Change {
+  const known = recipes();
+  const recipe = known.find((each) => each.name === name);
+  const operation = key === undefined ? undefined : operations.named(key);
+  if (recipe && key === undefined) return { recipe, parameters: valuesFor(recipe, parameters) };
+  if (!operation || name !== undefined)
+    throw malformed(
+      `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
+    );
+  const { row, template } = operation;
+  if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);
+  const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
+  if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
+    throw malformed(`${row.route} needs a plain value for each name in braces, and nothing else`);
+  return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
+}
+
+function valuesFor({ name, parameters }: Recipe, values: Change['parameters']): Change['parameters'] {
+  const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
+  if (missing) throw malformed(`${name} needs ${missing[0]}`);
+  if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
+    throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
+  return values;
+}

@@ -117,6 +117,11 @@ const OutcomeSchema = Type.Object({
 });
 export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
 
+/** How a request ended. */
+export interface Ending extends Omit<Outcome, 'at'> {
+  readonly state: Extract<RequestState, 'done' | 'failed' | 'uncertain'>;
+}
+
 /** A change that somebody asked for: as people and programs see it, and as it is on disk. */
 export const ChangeRequestSchema = Type.Object(
   {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ChangePlan } from '../../../src/requests/change-request.ts';
+import type { ChangePlan } from '../../../src/approvals/change-request.ts';
 import { until } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 

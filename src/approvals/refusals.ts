@@ -54,6 +54,13 @@ export function planChanged(): AdminProblem {
   });
 }
 
+export function malformed(because: string): AdminProblem {
+  return new AdminProblem('malformed_body', {
+    detail: `${because}; nothing was sent.`,
+    remedy: 'GET /docs shows what the path takes.',
+  });
+}
+
 /** Throws the problem of a file beside the audit that cannot be written or read. */
 export function notStored(cause: unknown): never {
   throw new AdminProblem('audit_unavailable', {

@@ -10,6 +10,7 @@ import {
   alertsOf,
   type ChangeRequest,
   type Decision,
+  type Ending,
   isOver,
   isWaiting,
   nextStates,
@@ -17,7 +18,6 @@ import {
   type Outcome,
   type RequestState,
 } from './change-request.ts';
-import type { Ending } from './execution.ts';
 import { alreadyOver, notStored } from './refusals.ts';
 import type { RequestFolder, StoredRequest } from './request-folder.ts';
 
