@@ -30,6 +30,21 @@ it('reads farms, activation, certificates and backends first, and is ready after
   expect(keys.filter((key) => later.includes(key))).toEqual([]);
 });
 
+it('reads the backends after a slow first list of farms, also with two calls at a time', async () => {
+  const { poller, asked, page } = givenPoller({
+    names: ['farms', 'certificates', 'backends'],
+    maxConcurrent: 2,
+    callMs: (key) => (key === 'listFarmStats' ? 5_000 : 50),
+    answer: answering(),
+  });
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(6_000);
+
+  expect(asked.filter(({ key }) => key === 'readFarmStats')).toHaveLength(2);
+  expect(seriesOf(await page(), 'zlb_collector_skipped_total')).toEqual([]);
+});
+
 it('reads the backends of a new farm at once, however rarely all of them are read', async () => {
   const farms = Array.from({ length: 61 }, (_, index) => `shop-${index}`);
   const { poller, page } = givenAppliance(farms);
