@@ -44,8 +44,10 @@ export interface CollectContext {
   readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */
   readonly watches: (farm: string) => boolean;
-  /** Unix milliseconds. */
+  /** Unix milliseconds, for dates; {@link age} for all that passes. */
   readonly now: () => number;
+  /** Milliseconds on the clock of ages, which a change of the system clock never turns back. */
+  readonly age: () => number;
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   readonly vip: VipSettings;

@@ -1,7 +1,7 @@
 import { ApplianceError } from '../appliance/errors.ts';
 import { type CollectContext, type FarmFact, stateWord } from './collector.ts';
 
-/** When a farm was last asked for alone, in Unix milliseconds. */
+/** When a farm was last asked for alone, on the clock of ages. */
 export interface AskedFarm {
   readonly atMs: number;
   /** When the appliance was last given the time to wait for its proxy until it gives up. */
@@ -24,6 +24,7 @@ const recentMs = 45_000;
 const silentEveryMs = 90_000;
 /** The time between two patient calls, for each silent farm; a twentieth of it is waiting. */
 const patienceEveryMs = 400_000;
+const neverMs = Number.NEGATIVE_INFINITY;
 
 /**
  * Reads the state of each farm with a call of its own, so that a proxy that hangs costs its own
@@ -38,17 +39,17 @@ export async function askEachFarm<Listed extends Farm>(
   const known = new Map(before.map((farm) => [farm.name, farm]));
   const limitMs = Math.min(Math.max(4 * callMs, briefMs), patientMs);
   const isRecent = (was: Farm | undefined): boolean =>
-    was?.asked !== undefined && context.now() - was.asked.atMs < recentMs;
+    was?.asked !== undefined && context.age() - was.asked.atMs < recentMs;
   const isDue = (farm: Listed): boolean => {
     const was = known.get(farm.name);
     return hasProxy(farm) && farm.state !== 'down' && !was?.isSilent && !isRecent(was);
   };
   const silent = before.filter(({ isSilent }) => isSilent).toSorted((one, other) => askedAt(one) - askedAt(other));
-  const lastAskedMs = Math.max(0, ...silent.map(askedAt));
+  const lastAskedMs = Math.max(neverMs, ...silent.map(askedAt));
   const next =
-    context.now() - lastAskedMs < silentEveryMs ? undefined : listed.find(({ name }) => name === silent[0]?.name);
-  const awaitedAtMs = silent[0]?.asked?.awaitedAtMs ?? 0;
-  const isPatient = context.now() - awaitedAtMs > silent.length * patienceEveryMs;
+    context.age() - lastAskedMs < silentEveryMs ? undefined : listed.find(({ name }) => name === silent[0]?.name);
+  const awaitedAtMs = silent[0]?.asked?.awaitedAtMs ?? neverMs;
+  const isPatient = context.age() - awaitedAtMs > silent.length * patienceEveryMs;
 
   const result: (Listed | undefined)[] = [];
   for (const farm of listed.filter((each) => each !== next)) {
@@ -67,11 +68,11 @@ export function hasProxy({ profile }: FarmFact): boolean {
 
 /** Returns the farm with its state; undefined if it is gone. */
 async function askState<Listed extends Farm>(
-  { read, now }: CollectContext,
+  { read, age }: CollectContext,
   farm: Listed,
   { was, limitMs, callMs }: { readonly was: Farm | undefined; readonly limitMs: number; readonly callMs: number },
 ): Promise<Listed | undefined> {
-  const asked: AskedFarm = { atMs: now(), awaitedAtMs: limitMs === patientMs ? now() : was?.asked?.awaitedAtMs };
+  const asked: AskedFarm = { atMs: age(), awaitedAtMs: limitMs === patientMs ? age() : was?.asked?.awaitedAtMs };
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
@@ -95,5 +96,5 @@ function asBefore<Listed extends Farm>(farm: Listed, was: Farm | undefined): Lis
 }
 
 function askedAt({ asked }: Farm): number {
-  return asked?.atMs ?? 0;
+  return asked?.atMs ?? neverMs;
 }

@@ -18,7 +18,7 @@ export interface ProbedFarm {
   readonly connectSeconds: number | undefined;
   /** Why there is no connection. */
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
-  /** When the appliance last said that it runs, in Unix milliseconds. */
+  /** When the appliance last said that it runs, on the clock of ages. */
   readonly ranAtMs: number;
   readonly known: KnownFarm;
   /** One for each server name. */
@@ -78,11 +78,11 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   enabled: false,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, vip: settings, signal, now }) {
+  async collect({ newest, vip: settings, signal, age }) {
     const before = newest(vip) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farms)?.farms;
-    const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), now());
+    const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), age());
     const known = {
       farms: listed ?? before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : [])),
       lastKnown: (farm: string) => last.get(farm)?.known,
@@ -97,7 +97,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
         const limit = silent.has(target.farm) ? { withinMs: impatientMs } : {};
-        const ranAtMs = ranAt.get(target.farm) ?? now();
+        const ranAtMs = ranAt.get(target.farm) ?? age();
         probed[index] = { ...(await probeFarm(target, limit, signal)), ranAtMs };
       }
     };

@@ -1,3 +1,4 @@
+import { maxDelayMs } from '../lib/cron.ts';
 import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, remembered } from '../lib/text.ts';
@@ -65,9 +66,6 @@ function requireVerifiedPin({ settings, source, problems }: Checked): void {
     );
   }
 }
-
-/** The maximum random delay of a run, however rare it is. */
-const maxDelayMs = 600_000;
 
 /**
  * Reports a `max_stale` that is shorter than the longest time between polls, random delay included:

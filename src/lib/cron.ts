@@ -2,6 +2,9 @@ import { createTask, parse } from 'node-cron';
 
 const everyHour = 24;
 
+/** The longest offset and random delay of a run: a weekly one is not spread over the week. */
+export const maxDelayMs = 600_000;
+
 /**
  * Returns the next matches of a node-cron expression of six fields, in Unix milliseconds, after the
  * present time. An expression that runs at every hour is in UTC, because at the end of summer time

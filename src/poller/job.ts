@@ -1,6 +1,7 @@
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
+import { maxDelayMs } from '../lib/cron.ts';
 import type { SkipReason } from '../status/status.ts';
 import type { Origin } from '../status/reading.ts';
 
@@ -115,9 +116,6 @@ export interface FreshData {
 /** The part of an interval over which the farms of a round are spread. */
 export const ratioOfInterval = 0.9;
 
-/** The maximum offset, and random delay: a weekly job is not spread over the week. */
-export const maxOffsetMs = 600_000;
-
 export function createJob(
   scheduled: ScheduledCollector,
   parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number },
@@ -128,7 +126,7 @@ export function createJob(
     ...scheduled,
     priority,
     intervalMs,
-    offsetMs: share * Math.min(intervalMs, maxOffsetMs),
+    offsetMs: share * Math.min(intervalMs, maxDelayMs),
     turn: { dueMs: Number.POSITIVE_INFINITY },
     dueMs: Number.POSITIVE_INFINITY,
     late: { ms: 0, lostMs: 0 },

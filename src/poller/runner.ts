@@ -155,8 +155,8 @@ export class Runner {
   }
 
   /**
-   * Needs no deadline: waits are bounded by the calls before them, and each call by its own
-   * time-out.
+   * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
+   * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
   async #step(job: Job, { origin, work }: Step): Promise<Outcome> {
     const { caller, closing, reasonToStop, results, state, onStep } = this.#parts;
@@ -191,12 +191,13 @@ export class Runner {
   }
 
   #contextOf(read: ReadFrom): CollectContext {
-    const { results, closing: signal, watches, now, labels, vip } = this.#parts;
+    const { results, closing: signal, watches, now, state, labels, vip } = this.#parts;
     return {
       read,
       signal,
       watches,
       now,
+      age: state.age,
       labels,
       vip,
       newest: (collector, farm) => results.newest(collector, farm),

@@ -1,7 +1,7 @@
-import { nextMatches } from '../lib/cron.ts';
+import { maxDelayMs, nextMatches } from '../lib/cron.ts';
 import { remembered } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
-import { type Job, maxOffsetMs, type Turn } from './job.ts';
+import type { Job, Turn } from './job.ts';
 
 /** Matches of cron expressions, each computed once for all appliances: it takes a millisecond. */
 export interface Cron {
@@ -72,7 +72,7 @@ export function nextTurn(
   cron: Cron,
   { jitterRatio, random }: { readonly jitterRatio: number; readonly random: () => number },
 ): Turn {
-  const delayMs = offsetMs + random() * Math.min(jitterRatio * intervalMs, maxOffsetMs);
+  const delayMs = offsetMs + random() * Math.min(jitterRatio * intervalMs, maxDelayMs);
   const nowMs = Date.now();
   const waits = cron.matches(schedule).map((match) => match + delayMs - nowMs);
   const waitMs = waits.find((wait) => wait >= intervalMs / 2) ?? Math.max(...waits);

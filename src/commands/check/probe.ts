@@ -11,6 +11,7 @@ import { type ApplianceSettings, type Settings, watchesFarm } from '../../config
 import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
+import { steadyNow } from '../../lib/time.ts';
 import { applianceProblems, unreadableProblem } from '../../judgement/appliance.ts';
 import type { Problem } from '../../judgement/problem.ts';
 import { describeAppliance } from '../../status/describe.ts';
@@ -242,6 +243,7 @@ function contextOf({
     vip: appliance.vip,
     watches: (farm) => watchesFarm(appliance, farm),
     now: Date.now,
+    age: steadyNow,
     labels: appliance.labels,
   };
 }

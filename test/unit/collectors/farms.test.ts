@@ -143,6 +143,22 @@ describe('the farms collector', () => {
     expect(collected.states).toEqual(['farm shop critical', 'farm db up', 'farm old down']);
   });
 
+  it('asks for a state again after a minute, though the system clock was set back by an hour', async () => {
+    const replies = {
+      listFarmStats: refusal('server_error'),
+      listFarms: { params: [farm('shop')] },
+      readFarmStatus: { params: { status: 'up' } },
+    };
+    const before = await collectFrom(farms, replies, { now: () => 7_200_000, age: () => 0 });
+    const newest = (): never => before.data as never;
+
+    const soon = await collectFrom(farms, replies, { now: () => 7_210_000, age: () => 10_000, newest });
+    const later = await collectFrom(farms, replies, { now: () => 3_660_000, age: () => 60_000, newest });
+
+    expect(soon.asked).not.toContain('readFarmStatus');
+    expect(later.asked).toContain('readFarmStatus');
+  });
+
   it.each(['forbidden', 'unlicensed', 'connect', 'tls', 'unauthorized'] as const)(
     'asks for nothing else after %s, and says so',
     async (reason) => {

@@ -91,6 +91,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
   return {
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
+    age: () => 0,
     labels: {},
     newest: () => undefined,
     signal: new AbortController().signal,
