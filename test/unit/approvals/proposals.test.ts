@@ -115,7 +115,8 @@ it('each of 25 appliances has five proposals at most, also when all alerts come 
 
   expect(await tell(alerts)).toEqual({ proposed: 125, withdrawn: 0, ignored: 25 });
   expect(suppressed()).toBe(25);
-  expect((await asked()).toSorted()).toEqual(appliances.flatMap((name) => Array(5).fill(name)).toSorted());
+  const proposed = await asked();
+  expect(appliances.map((name) => proposed.filter((each) => each === name).length)).toEqual(appliances.map(() => 5));
 });
 
 it.each([
