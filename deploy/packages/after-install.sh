@@ -28,8 +28,13 @@ if [ -d /run/systemd/system ]; then
 fi
 if [ -z "$before" ]; then
   start='systemctl enable --now zlb-exporter'
-  if [ ! -d /run/systemd/system ]; then start="-u zlb-exporter zlb-exporter --config.file=$configuration"; fi
+  if [ ! -d /run/systemd/system ]; then
+    start="-u zlb-exporter zlb-exporter --config.file=$configuration"
+    echo 'No systemd runs here: let your own init start the last of these commands.'
+  fi
   echo 'zlb-exporter is installed and not started. From an address to a running exporter:'
   echo "  sudo zlb-exporter init HOST --config.file=$configuration --append"
   echo "  sudo $start"
+  echo 'In /usr/share/doc/zlb-exporter: rules of Prometheus in alerts/, dashboards to import in deploy/grafana/import/,'
+  echo 'examples in deploy/. The next step there: docs/operations.md'
 fi

@@ -10,7 +10,7 @@ export function buildArchive(folder: string, facts: Facts, target: string): stri
   const name = `zlb-exporter-${facts.version}-linux-${process.arch}`;
   const root = join(folder, name);
   layProgram(root);
-  layDocuments(root);
+  layDocuments(root, facts);
   cpSync('deploy/systemd', join(root, 'deploy/systemd'), { recursive: true });
   writeFile(join(root, 'bin/zlb-exporter'), launcherBeside(facts.revision));
   writeFile(join(root, 'share/man/man1/zlb-exporter.1'), manPage(facts.version));

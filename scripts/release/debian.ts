@@ -10,7 +10,7 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 export function buildDebian({ tree, folder, facts }: PackageParts, target: string): string {
   const { version, builtAt } = facts;
   const root = join(folder, 'debian');
-  cpSync(tree, root, { recursive: true, preserveTimestamps: true });
+  cpSync(tree, root, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
   addDocuments(root, facts);
   writeFile(join(root, 'DEBIAN/control'), control(root, facts));
   writeFile(join(root, 'DEBIAN/conffiles'), '/etc/zlb-exporter/environment\n/etc/zlb-exporter/zlb.yml\n');

@@ -6,7 +6,7 @@ import { type Facts, type PackageParts, writeFile } from './tree.ts';
 /** Builds the RPM in a folder; returns its path. */
 export function buildRpm({ tree, folder, facts }: PackageParts, target: string): string {
   const root = join(folder, 'rpm-tree');
-  cpSync(tree, root, { recursive: true, preserveTimestamps: true });
+  cpSync(tree, root, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
   // The place that zsh of these distributions looks at.
   renameSync(join(root, 'usr/share/zsh/vendor-completions'), join(root, 'usr/share/zsh/site-functions'));
   const spec = join(folder, 'zlb-exporter.spec');

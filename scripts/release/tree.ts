@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { gitRevision } from '../../src/app/build-info.ts';
@@ -61,7 +61,9 @@ export function layTree(root: string, facts: Facts): void {
   writeFile(join(root, 'usr/share/zsh/vendor-completions/_zlb-exporter'), zshCompletion());
   writeFile(join(root, 'usr/share/fish/vendor_completions.d/zlb-exporter.fish'), fishCompletion());
   writeFile(join(root, 'usr/share/man/man1/zlb-exporter.1.gz'), gzipSync(manPage(facts.version), { level: 9 }));
-  layDocuments(join(root, 'usr/share/doc/zlb-exporter'));
+  const documents = join(root, 'usr/share/doc/zlb-exporter');
+  for (const name of ['alerts', 'dashboards']) writeLink(join(documents, name), `../../../lib/zlb-exporter/${name}`);
+  layDocuments(documents, facts);
   cpSync('deploy/systemd/environment.example', join(root, 'etc/zlb-exporter/environment'));
   mkdirSync(join(root, 'var/lib/zlb-exporter'), { recursive: true });
   settle(root, programs, facts.builtAt);
@@ -128,10 +130,43 @@ export function layProgram(folder: string): void {
   run('strip', ['--strip-unneeded', '-o', join(folder, 'bin/node'), process.execPath]);
 }
 
-/** Lays the manuals into a folder. */
-export function layDocuments(folder: string): void {
-  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE']) cpSync(name, join(folder, name));
+/** The examples for other programs. By name: an administrator's own passwords lie beside them. */
+const examples = [
+  'alertmanager',
+  'compose.yml',
+  'compose.appliances.yml',
+  'grafana',
+  'helm',
+  'icinga',
+  'prometheus',
+  'README.md',
+  'zabbix',
+];
+
+/** Lays the manuals and the examples into a folder that has the rules and dashboards. */
+export function layDocuments(folder: string, { homepage, version }: Facts): void {
+  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(name, join(folder, name));
   cpSync('docs', join(folder, 'docs'), { recursive: true, filter: (file) => !file.startsWith('docs/pictures') });
+  for (const name of examples)
+    cpSync(join('deploy', name), join(folder, 'deploy', name), { recursive: true, verbatimSymlinks: true });
+  for (const file of globSync('**/*.md', { cwd: folder })) {
+    const path = join(folder, file);
+    const outside = `${homepage}/blob/v${version}/`;
+    const linked = readFileSync(path, 'utf8').replaceAll(relativeLink, (all, before: string, link: string) => {
+      const target = join(dirname(file), link);
+      return existsSync(join(folder, target)) || !existsSync(target) ? all : `${before}${outside}${target}`;
+    });
+    writeFileSync(path, linked);
+  }
+}
+
+/** A link to a file beside the document, up to its end or its heading. */
+const relativeLink = /(\]\(|src(?:set)?=")(?![a-z]+:|\/)([^)#"\s]+)/g;
+
+/** Makes a relative link; the folder above it need not be there. */
+function writeLink(path: string, target: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(target, path);
 }
 
 /** Writes a file and the folders above it. */

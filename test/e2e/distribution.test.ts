@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
@@ -190,6 +190,9 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(said).toMatch(
       /is installed and not started\. .*\n {2}sudo zlb-exporter init HOST .*\n {2}sudo .*-u zlb-exporter/,
     );
+    expect(said).toContain('No systemd runs here: ');
+    expect(said).toContain('In /usr/share/doc/zlb-exporter: rules of Prometheus in alerts/');
+    expect(deadLinks(inRoot('/usr/share/doc/zlb-exporter'))).toEqual([]);
     expect(page).toMatch(/^zlb_farm_status\{/m);
     expect(statSync(inRoot('/etc/zlb-exporter/keys/lb-paris.key')).mode & 0o777).toBe(0o600);
     child.kill('SIGTERM');
@@ -298,6 +301,23 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(tags.filter((tag) => tag.startsWith('E:'))).toEqual([]);
   }, 180_000);
 });
+
+/** Returns the links that lead to no file, of documents and of the file system. */
+function deadLinks(folder: string): readonly string[] {
+  const files = globSync('**', { cwd: folder });
+  expect(files).toContain('deploy/grafana/import/zlb-fleet.json');
+  expect(files).toContain('deploy/icinga/zlb-exporter.conf');
+  return files.flatMap((file) => {
+    const path = join(folder, file);
+    if (!existsSync(path)) return [file];
+    if (!file.endsWith('.md')) return [];
+    const links = [...readFileSync(path, 'utf8').matchAll(/\]\(([^)#\s]+)|src(?:set)?="([^"#\s]+)"/g)];
+    return links
+      .map(([, inText, inTag]) => inText ?? inTag ?? '')
+      .filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(folder, dirname(file), link)))
+      .map((link) => `${file}: ${link}`);
+  });
+}
 
 /** Asks lintian about a package; it takes half a minute. */
 async function lint(file: string): Promise<string> {
