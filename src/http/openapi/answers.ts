@@ -148,7 +148,11 @@ export function sharedAnswers(): JsonObject {
     `Error${status}`,
     {
       description: `From the appliance: ${because}.${ownCodes(Number(status))}`,
-      content: { ...json(schemaRef('ApplianceError')), ...(ownCodes(Number(status)) === '' ? {} : problem) },
+      content: {
+        ...json(schemaRef('ApplianceError')),
+        ...(status === '500' ? page : {}),
+        ...(ownCodes(Number(status)) === '' ? {} : problem),
+      },
     },
   ]);
   return {
@@ -175,6 +179,9 @@ export function sharedAnswers(): JsonObject {
 }
 
 const problem: JsonObject = { 'application/problem+json': { schema: schemaRef('Problem') } };
+
+/** The page that the web server of an appliance shows when the program behind it ends early. */
+const page: JsonObject = { 'text/html': { schema: { type: 'string' } } };
 
 function json(schema: JsonObject): JsonObject {
   return { 'application/json': { schema } };

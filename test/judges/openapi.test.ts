@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { givenGateway } from '../support/given-gateway.ts';
+import { givenFolder } from '../support/folder.ts';
+import { collectOutput } from '../support/process.ts';
+import { until } from '../support/until.ts';
+import { judge } from './tools.ts';
+
+const schemathesis = judge('schemathesis');
+
+/** The appliance may be the one that fails: an answer of 5xx that the document names is right. */
+const checks = 'status_code_conformance,content_type_conformance,response_schema_conformance';
+
+/** Operations whose body schemathesis cannot write: it knows no application/gzip. */
+const uploads = ['uploadOfflinePackages', 'uploadBackup'];
+
+describe.skipIf(!schemathesis)('the OpenAPI document of the gateway', () => {
+  it('names every status, type and shape that generated requests get', { timeout: 400_000 }, async () => {
+    const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld(), 'lb-2': recordedWorld() });
+    const cwd = givenFolder();
+    const configuration = join(cwd, 'schemathesis.toml');
+    // A name of no appliance would be refused before anything is asked.
+    writeFileSync(configuration, '[parameters]\n"path.appliance" = "lb-1"\n');
+    const excluded = uploads.flatMap((operation) => ['--exclude-operation-id', operation]);
+    const address = `run ${url}/docs/openapi.json --url ${url} --tls-verify false`.split(' ');
+    const amount =
+      '--max-time 200 --phases examples,coverage,fuzzing --max-examples 2 --seed 1 --workers 2 --no-color'.split(' ');
+    const token = ['--header', `Authorization: Bearer ${tokenOf('admin')}`];
+    const checked = ['--checks', checks, '--continue-on-failure'];
+    const words = ['--config-file', configuration, ...address, ...token, ...checked, ...amount, ...excluded];
+    const child = spawn(schemathesis ?? '', words, { cwd });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const output = collectOutput(child);
+    await until(
+      () => child.exitCode,
+      (code) => code !== null,
+      390_000,
+    );
+    console.log(output.stdout().split('\n').slice(-25).join('\n'));
+
+    expect(child.exitCode, output.stdout()).toBe(0);
+  });
+});
