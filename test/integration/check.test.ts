@@ -290,6 +290,16 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(/Farm \w+ is down\. The appliance says that it is down.*\n.*runbook of ZlbFarmDown/);
   });
 
+  it('names a value that cannot be read', async () => {
+    const { appliance, entry } = await givenAppliance(healthyPair()[0]);
+    const farms = [{ farmname: 'www', profile: 'http', status: 'up', established: '0x10' }];
+    appliance.fail('GET /stats/farms', { kind: 'status', status: 200, body: { farms } });
+
+    const { out } = await check([entry]);
+
+    expect(findings(out)).toMatch(/\/stats\/farms of lb-1 .* 1 value of established\. Such as "0x10"/);
+  });
+
   it('says where an audit cannot be written, writes nothing into it, and fails', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const folder = givenFolder();

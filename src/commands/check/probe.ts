@@ -102,7 +102,7 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
         perMinute.seconds += secondsOf(made) * share;
         polled.push(collector.name);
       } catch (error) {
-        failure = failureOf(error);
+        failure = failureOf(error, calls.at(-1));
         if (failure) break;
         if (collector.optional && error instanceof ApplianceError && error.routeMissing)
           unsupported.push(collector.name);
@@ -210,7 +210,7 @@ async function tryCollector(
     return 1;
   }
   const covered = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
-  const [first] = covered;
+  const first = covered.find(({ isSilent }) => !isSilent) ?? covered[0];
   if (first) {
     const data = await (await collector.begin(context))(first, context);
     store(readings, { collector: name, farm: first.name }, data);
@@ -234,7 +234,7 @@ function contextOf({
 }): CollectContext {
   const onUnreadable = (found: readonly UnreadableField[]): void => void unreadable.push(...found);
   return {
-    read: (key, params) => client.read(key, params, signal, { onUnreadable }),
+    read: (key, params, { limitMs } = {}) => client.read(key, params, signal, { limitMs, onUnreadable }),
     get facts() {
       return applianceFacts(newest);
     },
@@ -257,12 +257,16 @@ const finalReasons = [
   'unauthorized',
 ] as const satisfies readonly FailureReason[];
 
-/** Returns the failure that ends the probe; undefined for a failure of one collector. */
-function failureOf(error: unknown): Failure | undefined {
+/**
+ * Returns the failure that ends the probe; undefined for a failure of one collector, such as a
+ * time-out of a call that waits for a proxy: all else may answer.
+ */
+export function failureOf(error: unknown, lastCall: Pick<CallReport, 'asksProxies'> | undefined): Failure | undefined {
   if (!(error instanceof ApplianceError)) return undefined;
   const { reason, message, routeMissing } = error;
   // A web server's 404 page means that the API has another path.
   if (reason === 'not_found' && !routeMissing) return { reason: 'unproven', message };
+  if (reason === 'timeout' && lastCall?.asksProxies) return undefined;
   return isOneOf(finalReasons, reason) ? { reason, message } : undefined;
 }
 
