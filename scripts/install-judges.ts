@@ -19,6 +19,9 @@ const fromPython = {
   openapi2jsonschema: 'openapi2jsonschema==0.9.0',
 } as const;
 
+/** Programs as packages of Debian. */
+const fromDebian = { 'systemd-nspawn': 'systemd-container', mmdebstrap: 'mmdebstrap', lintian: 'lintian' } as const;
+
 /** The Kubernetes that the chart is checked with, and the Prometheus Operator. */
 const kubernetesVersion = 'v1.37.2';
 const operator = 'github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring';
@@ -35,6 +38,14 @@ for (const [name, source] of Object.entries(fromPython)) {
   const python = join(judgesFolder, 'python');
   if (!existsSync(python)) attempt('a folder for programs of Python', 'python3', ['-m', 'venv', python]);
   attempt(name, join(python, 'bin/pip'), ['install', '--quiet', source]);
+}
+
+const missing = Object.entries(fromDebian).filter(([name]) => !find(name));
+if (missing.length > 0) {
+  const packages = missing.map(([, name]) => name);
+  const words = ['install', '--yes', '--quiet', '--no-install-recommends', ...packages];
+  if (process.getuid?.() === 0) attempt(packages.join(', '), 'apt-get', words);
+  else console.warn(`${packages.join(', ')}: for their checks, run sudo apt-get ${words.join(' ')}`);
 }
 
 writeCustomResources();
