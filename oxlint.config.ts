@@ -24,7 +24,9 @@ export const rooms: Readonly<Record<string, Room>> = {
       'recipes',
       'gateway',
       'audit',
-      'http',
+      'admin',
+      'web',
+      'server',
     ],
   },
   app: {
@@ -41,28 +43,21 @@ export const rooms: Readonly<Record<string, Room>> = {
       'recipes',
       'gateway',
       'audit',
-      'http',
-      'status-page',
+      'admin',
+      'web',
+      'pages',
+      'server',
     ],
   },
-  http: {
+  admin: {
     floor: 4,
-    imports: [
-      'config',
-      'appliance',
-      'metrics',
-      'collectors',
-      'poller',
-      'status',
-      'judgement',
-      'approvals',
-      'recipes',
-      'gateway',
-      'audit',
-      'status-page',
-    ],
+    imports: ['config', 'appliance', 'poller', 'approvals', 'recipes', 'gateway', 'audit', 'server', 'pages'],
   },
-  'status-page': {
+  web: {
+    floor: 4,
+    imports: ['metrics', 'collectors', 'poller', 'status', 'judgement', 'server', 'pages'],
+  },
+  pages: {
     floor: 4,
     imports: ['metrics', 'collectors', 'status', 'judgement'],
   },
@@ -97,6 +92,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   appliance: { floor: 1, imports: [] },
   metrics: { floor: 1, imports: [] },
+  server: { floor: 1, imports: [] },
   lib: { floor: 0, imports: [] },
   config: { floor: 0, imports: [] },
 };

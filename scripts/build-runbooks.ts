@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { renderRunbooks } from '../src/status-page/render-runbooks.ts';
+import { renderRunbooks } from '../src/pages/status/render-runbooks.ts';
 
 // The packages that render Markdown are for development only, so the build renders the runbooks.
 const operations = readFileSync('docs/operations.md', 'utf8');
-writeFileSync('dist/src/status-page/assets/runbooks.html', renderRunbooks(operations));
+writeFileSync('dist/src/pages/assets/runbooks.html', renderRunbooks(operations));

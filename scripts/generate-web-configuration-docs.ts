@@ -36,7 +36,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
 
 The hash of a password:
 
-<!-- not run: it asks on a terminal; test/integration/http/basic-auth.test.ts has such hashes -->
+<!-- not run: it asks on a terminal; test/integration/web/basic-auth.test.ts has such hashes -->
 \`\`\`sh
 htpasswd -nBC 10 prometheus | sed 's/:/: /'
 \`\`\`

@@ -7,7 +7,7 @@ import { swallowedFlags } from './commands/npm-flags.ts';
 import { spokenAs } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
 import { ConfigError } from './config/problems.ts';
-import { ListenError } from './http/listen.ts';
+import { ListenError } from './server/listen.ts';
 import { FileKindError } from './lib/disk.ts';
 
 /** Loaded on demand: a health check every few seconds must not load a server. */

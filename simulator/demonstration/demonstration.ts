@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import type { WebSettings } from '../../src/config/web-settings.ts';
 import { type Daemon, type DaemonParts, startDaemon } from '../../src/app/daemon.ts';
-import { ListenError } from '../../src/http/listen.ts';
+import { ListenError } from '../../src/server/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../../src/commands/command.ts';
 import { demonstrationGreeting } from './greeting.ts';

@@ -39,7 +39,7 @@ describe('the code of the documents', () => {
       ['import { interfaces }', "import { healthChecks } from './health-checks.ts';\nimport { interfaces }"],
       ['  farms,\n', '  farms,\n  healthChecks,\n'],
     ]);
-    edit(join(tree, 'src/http/metrics-app.ts'), [
+    edit(join(tree, 'src/web/metrics-app.ts'), [
       ['import { plainText', "import { registerInventory } from './inventory.ts';\nimport { plainText"],
       ['  registerReload(app, reload);', '  registerReload(app, reload);\n  registerInventory(app, fleet);'],
     ]);

@@ -67,8 +67,8 @@ describe('the package', () => {
 
     for (const path of [
       'dist/src/main.js',
-      'dist/src/status-page/assets/runbooks.html',
-      'dist/src/http/console/index.html',
+      'dist/src/pages/assets/runbooks.html',
+      'dist/src/pages/console/index.html',
       'alerts/zlb.rules.yml',
       'alerts/zlb-extended.rules.yml',
       'docs/configuration.schema.json',

@@ -6,7 +6,7 @@ import type {
   FarmStatus,
   FleetStatus,
 } from '../../src/status/status.ts';
-import type { ExporterFacts } from '../../src/status-page/exporter-panel.ts';
+import type { ExporterFacts } from '../../src/pages/status/exporter-panel.ts';
 
 /** When these statuses are looked at. */
 export const nowMs = Date.parse('2026-11-21T03:12:04Z');

@@ -3,7 +3,7 @@ import { mkdtemp, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { certificateEndsAtMs } from '../../http/web-policy.ts';
+import { certificateEndsAtMs } from '../../web/web-policy.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere, openRegularFile } from '../../lib/disk.ts';
 import { counted } from '../../lib/text.ts';

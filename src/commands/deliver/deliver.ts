@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { createDecoder } from '../../appliance/decode.ts';
-import { AppliancesSchema } from '../../http/openapi/gateway-schemas.ts';
+import { AppliancesSchema } from '../../admin/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../usage-error.ts';

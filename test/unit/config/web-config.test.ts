@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/config/problems.ts';
-import { tlsOptions } from '../../../src/http/web-policy.ts';
+import { tlsOptions } from '../../../src/web/web-policy.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { loadWebText } from './given-web-config.ts';
 import type { TlsMaterial } from '../../../simulator/tls.ts';

@@ -4,8 +4,8 @@ import { operationsDocument } from '../../../scripts/document-tables.ts';
 import { readRuleFiles } from '../../../scripts/rule-files.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { roleMay } from '../../../src/gateway/policy.ts';
-import { loadRunbooks } from '../../../src/status-page/assets.ts';
-import { renderRunbooks } from '../../../src/status-page/render-runbooks.ts';
+import { loadRunbooks } from '../../../src/pages/assets.ts';
+import { renderRunbooks } from '../../../src/pages/status/render-runbooks.ts';
 import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

@@ -374,7 +374,7 @@ describe('what is wrong with an appliance', () => {
   });
 
   it('names only alerts that exist', () => {
-    const named = ['src/judgement', 'src/status-page'].flatMap((folder) =>
+    const named = ['src/judgement', 'src/pages/status'].flatMap((folder) =>
       readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile())
         .flatMap(({ name }) => readFileSync(`${folder}/${name}`, 'utf8').match(/(?<=')Zlb\w+(?=')/g) ?? []),

@@ -1,0 +1,144 @@
+import type { AdminSettings } from '../config/admin-settings.ts';
+import { type AdminListener, createAdminApp } from './admin-app.ts';
+import { listen } from '../server/listen.ts';
+import { noRequest } from '../audit/record.ts';
+import { isSame } from '../lib/same.ts';
+import {
+  connectAdmin,
+  createGatewayCore,
+  type GatewayCore,
+  type GatewaySettings,
+  type GatewaySurroundings,
+} from './gateway-core.ts';
+import { type StartedRequests, startRequests } from './start-requests.ts';
+
+/** The admin gateway while it listens. */
+export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
+
+/** Starts the gateway; rejects when its address cannot be listened on. */
+export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
+  const core = await createGatewayCore(settings, parts);
+  const requests = await startRequests(core);
+  const listener = await createListener(core, requests);
+  const { app } = listener;
+  const close = (): Promise<void> => closeGateway(core, requests, listener);
+  const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  announce(core, url);
+  return {
+    url,
+    /** True while all changes are frozen. */
+    get isFrozen() {
+      return core.freeze.state !== undefined;
+    },
+    update: (next: GatewaySettings) => update(core, next, listener),
+    close,
+  };
+}
+
+async function createListener(
+  core: GatewayCore,
+  { gateway, changeRequests, proposals }: StartedRequests,
+): Promise<AdminListener> {
+  const { admin } = core.settings;
+  return await createAdminApp({
+    ...core,
+    gateway,
+    changeRequests,
+    proposals,
+    selfApproval: () => core.settings.admin.approvals.selfApproval,
+    applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),
+    describe: () =>
+      core.fleet.describe().appliances.map((each) => ({ ...each, vip: reachOf(each.name, core.settings) })),
+    tls: admin.tls,
+    timeoutMs: admin.timeoutMs,
+  });
+}
+
+/** Returns what the collector `vip` may connect to; undefined while it is off. */
+function reachOf(name: string, { appliances }: GatewaySettings) {
+  const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
+  return vip && collectors?.vip?.enabled ? { connect_to: vip.connectTo, networks: [...vip.networks] } : undefined;
+}
+
+function announce(core: GatewayCore, url: string): void {
+  const { settings, journal, freeze, log } = core;
+  // The journal logs an audit that cannot be written, now and not at the first change; nothing
+  // waits for it.
+  void journal.append({ event: 'started', ...noRequest }).catch(() => undefined);
+  const { length: tokens } = settings.admin.tokens;
+  log.info({ url, tokens, frozen: freeze.state !== undefined }, 'admin gateway listening');
+  logWarnings(core);
+}
+
+/**
+ * Applies other settings, also to requests under way; returns false if they need another listener
+ * or audit.
+ */
+function update(core: GatewayCore, next: GatewaySettings, listener: AdminListener): boolean {
+  const before = core.settings;
+  if (!fitsListener(before.admin, next.admin)) return false;
+  core.settings = next;
+  if (!isSame(before.admin, next.admin)) logWarnings(core);
+  core.principals.replace(next.admin.tokens);
+  if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.present(next.admin.tls);
+  reconnectChanged(core, before);
+  return true;
+}
+
+/** Time for calls under way after the gateway began to close. */
+const closeGraceMs = 2_500;
+
+async function closeGateway(core: GatewayCore, requests: StartedRequests, { app }: AdminListener): Promise<void> {
+  const { queue, appliances, recorder, journal, metrics } = core;
+  // Calls whose callers left get the same time as the callers that are still connected.
+  await Promise.all([app.close(), requests.close(), queue.close(closeGraceMs)]);
+  await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
+  await recorder.close();
+  await journal.close();
+  metrics.frozen(undefined);
+}
+
+/** Logs what an operator should know of the tokens and keys. */
+function logWarnings({ settings: { admin, appliances }, log, now }: GatewayCore): void {
+  const expired = admin.tokens.filter(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs <= now());
+  for (const { name } of expired) log.warn({ principal: name }, 'token has expired');
+  for (const { name, adminApiKey } of appliances)
+    if (!adminApiKey) log.info({ appliance: name }, 'no admin_api_key, the gateway uses the key for polling');
+}
+
+/**
+ * Replaces the connections of appliances that changed or were removed; the old ones close when they
+ * are idle.
+ */
+function reconnectChanged(core: GatewayCore, before: GatewaySettings): void {
+  const { appliances, settings } = core;
+  const old = new Map(before.appliances.map((each) => [each.name, each]));
+  const isLimitsSame = isSame(limitsOf(before), limitsOf(settings));
+  const connected = new Map(appliances);
+  appliances.clear();
+  for (const each of settings.appliances) {
+    const known = connected.get(each.name);
+    const isKept = known && isLimitsSame && isSame(old.get(each.name), each);
+    appliances.set(each.name, isKept ? known : connectAdmin(each, settings, core));
+    if (isKept) connected.delete(each.name);
+  }
+  for (const { relay, client } of connected.values()) void Promise.all([relay.retire(), client.retire()]);
+}
+
+/** Returns the general settings that the connections to an appliance depend on. */
+function limitsOf({ polling, limits }: GatewaySettings): unknown {
+  return [polling.timeoutMs, limits.bodyBytes];
+}
+
+/** Returns true if nothing differs that was fixed when the listener and the audit were opened. */
+function fitsListener(before: AdminSettings, next: AdminSettings): boolean {
+  const fixed = ({ tokens: _tokens, approvals: _approvals, tls, ...rest }: AdminSettings): unknown => ({
+    ...rest,
+    hasTls: tls !== undefined,
+    asksForCertificates: tls?.clientCa !== undefined,
+  });
+  return isSame(fixed(before), fixed(next));
+}

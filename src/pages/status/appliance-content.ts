@@ -1,0 +1,144 @@
+import { type Severity, severityOf, wordOf } from '../../judgement/severity.ts';
+import { stateMark } from '../marks.ts';
+import type { Problem } from '../../judgement/problem.ts';
+import { adminCommand } from '../../lib/text.ts';
+import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../status/status.ts';
+import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
+import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
+import { backTo, changeList, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';
+import { farmList, sortedFarms } from './farm-list.ts';
+import { html, type Markup, type Part } from '../html.ts';
+import { allReadingChips } from './reading-chips.ts';
+import type { ApplianceHealth, HealthSummary } from '../../judgement/health.ts';
+import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
+import { utcTime } from '../times.ts';
+import type { View } from './view.ts';
+
+const maxBackends = 24;
+const mostCertificates = 100;
+const mostChanges = 30;
+const mostProblems = 100;
+const mostDoubts = 20;
+
+type ApplianceView = View & { readonly kind: 'appliance' };
+
+/** Renders one appliance, with all of its farms and their backends. */
+export function applianceContent(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Markup {
+  const { status, problems, doubts } = health;
+  const { name } = status;
+  const nowMs = summary.takenAtMs;
+  const certificates = sortedCertificates([health]);
+  const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, mostChanges);
+  return html`${backTo()}
+<p class="name"><bdi>${name}</bdi></p>
+${overallStatusHeading(overallStatusOf([health], problems))}
+<div class="columns"><div>
+${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, mostProblems), nowMs, name))}
+${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, mostDoubts), nowMs, name))}
+${panel('farms', 'Farms', farmsOf(health, view, nowMs))}
+</div><div>
+${panel('appliance', 'The appliance', facts(health))}
+${panel('readings', 'Readings', allReadingChips(status, nowMs))}
+${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, mostCertificates), nowMs))}
+${panel('activations', 'Activation', activationTable([health], nowMs))}
+${panel('interfaces', 'Interfaces', interfaceChips(status))}
+${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No state has changed since the exporter was started.') : changeList(transitions))}
+</div></div>`;
+}
+
+const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
+
+function farmsOf(health: ApplianceHealth, view: ApplianceView, nowMs: number): Part {
+  const { farms } = health.status;
+  if (farms === undefined) return notRead;
+  if (farms.length === 0) return emptyNote('It has no farms.');
+  const render = (from: number, to: number): Markup =>
+    farmList(sortedFarms(health, farms).slice(from, to), nowMs, maxBackends);
+  return listPage({ view, count: farms.length, noun: 'farm', render });
+}
+
+function interfaceChips({ interfaces }: ApplianceStatus): Markup {
+  if (interfaces === undefined) return notRead;
+  if (interfaces.length === 0) return emptyNote('There is none.');
+  // One that was down from the first look on may be down by choice.
+  const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Severity =>
+    state === 'down' && sinceMs === undefined ? 'paused' : severityOf(state);
+  return html`<ul class="chips">${interfaces.map(
+    (each) =>
+      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMark(levelOfInterface(each), wordOf(each.state))}</span></li>`,
+  )}</ul>`;
+}
+
+function facts(health: ApplianceHealth): Markup {
+  const { status } = health;
+  const { hostname, labels, breaker, series } = status;
+  const paused = breaker === 'open' ? 'held back after failures' : 'one is tried';
+  return factList([
+    ['State', applianceState(status)],
+    ['Product', releaseOf(status)],
+    ['Web interface', webInterface(status)],
+    ['Host name', html`<bdi>${hostname ?? 'unknown'}</bdi>`],
+    ['Farms up', farmsUp(health)],
+    ['Calls to it', breaker === 'closed' ? 'let through' : stateMark('warning', paused)],
+    ['Series of readings', series.toLocaleString('en')],
+    ...Object.entries(labels).map(([label, value]) => [html`<bdi>${label}</bdi>`, html`<bdi>${value}</bdi>`] as const),
+  ]);
+}
+
+/** How people of this installation type a command; undefined while the gateway is off. */
+export type Spoken = ((command: string) => string) | undefined;
+
+/** Renders one farm with all of its backends, and what to do about what is wrong with it. */
+export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number, spoken: Spoken): Markup {
+  const { name, farms } = health.status;
+  const own = [...health.problems, ...health.doubts].filter(({ labels }) => labels?.farm === farmName);
+  const chosen = sortedFarms(health, farms?.filter((each) => each.name === farmName) ?? []);
+  const absent = farms
+    ? 'The appliance has no farm of that name now.'
+    : 'The farms of the appliance were not read, or so long ago that they are not shown.';
+  return html`${backTo(name)}
+${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}
+${own.length > 0 && panel('problems', 'What is wrong now', [problemList(own, nowMs, name), repairOf(own, name, farmName, spoken)])}`;
+}
+
+/** Renders the first command of a farm's runbook; the runbook says when not to type it. */
+function repairOf(problems: readonly Problem[], appliance: string, farm: string, spoken: Spoken): Part {
+  const alerts = problems.map(({ alert }) => alert);
+  const isDown = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.endsWith('is down'));
+  const isSilent = problems.some(({ alert, title }) => alert === 'ZlbFarmDown' && title.startsWith('The proxy of'));
+  const start = ['actOnFarm', `farmname=${farm}`, 'action=start', '--reason=ZlbFarmDown'];
+  const restart = ['restart-farm', `farm=${farm}`, `--reason=${isSilent ? 'ZlbFarmDown' : 'ZlbFarmNeedsRestart'}`];
+  const words = isDown ? start : isSilent || alerts.includes('ZlbFarmNeedsRestart') ? restart : undefined;
+  if (!words) return false;
+  if (!spoken)
+    return html`<p class="note">The admin gateway is off: ${isDown ? 'start' : 'restart'} it in the web interface, LSLB &gt; Farms, after a look at the runbook.</p>`;
+  return html`<p class="note">After a look at the runbook: <code>${spoken(adminCommand(appliance, ...words))}</code></p>`;
+}
+
+/** Renders one certificate of the store of an appliance. */
+export function certificateContent({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {
+  const { name: appliance, certificates } = status;
+  const certificate = certificates?.find((each) => each.file === file);
+  const own = problems.filter(({ labels }) => labels?.file === file);
+  const absent = certificates
+    ? 'The appliance has no certificate in a file of that name now.'
+    : 'The certificates of the appliance were not read, or so long ago that they are not shown.';
+  return html`${backTo(appliance)}
+${singlePanel('certificates', html`Certificate <bdi>${file}</bdi>`, certificate === undefined ? emptyNote(absent) : [certificateTable([{ appliance, certificate }], nowMs), certificateFacts(certificate)])}
+${own.length > 0 && panel('problems', 'What is wrong now', problemList(own, nowMs, appliance))}`;
+}
+
+function certificateFacts(certificate: CertificateStatus): Markup {
+  const { kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds } = certificate;
+  return factList([
+    ['Name', html`<bdi>${commonName || 'unknown'}</bdi>`],
+    ['Issued by', html`<bdi>${issuer || 'unknown'}</bdi>`],
+    ['Valid from', utcOf(notBeforeSeconds)],
+    ['Valid until', utcOf(notAfterSeconds)],
+    ['The appliance calls it', kind === 'csr' ? 'a request' : wordOf(state)],
+  ]);
+}
+
+function utcOf(seconds: number | undefined): string {
+  return (seconds === undefined ? undefined : utcTime(seconds * 1_000)) ?? 'unknown';
+}

@@ -1,0 +1,130 @@
+import { sumOf } from '../../judgement/health.ts';
+import { stateMark } from '../marks.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { ConfigurationState } from '../../metrics/self.ts';
+import { html, type Markup } from '../html.ts';
+import { describeFreshness, type ShardInfo } from './overall-status.ts';
+import type { Problem } from '../../judgement/problem.ts';
+import { factList } from './section.ts';
+import type { HealthSummary } from '../../judgement/health.ts';
+import { age, clockTime } from '../times.ts';
+
+/** Facts about the exporter itself. */
+export interface ExporterFacts {
+  readonly version: string;
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration: boolean;
+  /** True if every collector has run once. */
+  readonly ready: boolean;
+  readonly processStatistics: ProcessStatistics;
+  readonly configuration: ConfigurationState;
+  /** Base URL of the admin gateway; undefined while it is off. */
+  readonly adminUrl: string | undefined;
+  /** Undefined if all configured appliances are watched here. */
+  readonly shard?: ShardInfo | undefined;
+}
+
+export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {
+  if (configuration.isInForce) return undefined;
+  return {
+    about: 'exporter',
+    level: 'warning',
+    appliance: undefined,
+    title: 'The exporter refused its new configuration',
+    meaning: 'The one before stays in force. The log says what is wrong with the new one.',
+    alert: 'ZlbExporterFault',
+  };
+}
+
+const mebibyte = 1_048_576;
+
+export function exporterPanel(
+  { version, ready, processStatistics, configuration }: ExporterFacts,
+  summary: HealthSummary,
+): Markup {
+  const nowMs = summary.takenAtMs;
+  const { startedAtMs, memoryBytes, loopDelayMs } = processStatistics;
+  const fresh = sumOf(summary.perAppliance.map((each) => each.readings)).get('fresh') ?? 0;
+  const readings = [fresh > 0 && `${fresh.toLocaleString('en')} fresh`, describeFreshness(summary.perAppliance)].filter(
+    Boolean,
+  );
+  const series = summary.perAppliance.reduce((sum, { status }) => sum + status.series, 0);
+  const inForce = configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused');
+  const read =
+    configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`;
+  return factList([
+    ['Version', version],
+    ['Runs for', age(startedAtMs, nowMs)],
+    ['First round', ready ? 'done' : stateMark('unknown', 'under way')],
+    ['Readings', readings.length === 0 ? 'none' : readings.join(', ')],
+    ['Series of readings', html`${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small>`],
+    ['Memory', `${Math.round(memoryBytes / mebibyte / 5) * 5} MiB`],
+    ['Loop delay', loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`],
+    ['Configuration', html`${inForce}${read}`],
+  ]);
+}
+
+const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
+
+/** Renders links to the other pages. */
+export function linkPanel({ adminUrl }: ExporterFacts): Markup {
+  return html`<ul class="links">
+<li><a href="./metrics">Metrics</a> <small>what Prometheus scrapes</small></li>
+<li><a href="./api/status">Status as JSON</a> <small>all that is on this page</small></li>
+<li><a href="./sd">Service discovery</a> <small>one target for each appliance</small></li>
+<li><a href="./runbooks">Runbooks</a> <small>what to do about each alert</small></li>
+<li><a href="./-/ready">Ready</a> · <a href="./-/healthy">healthy</a> <small>for probes</small></li>
+<li>${
+    adminUrl === undefined
+      ? html`<span class="faint">The admin gateway is off.</span>`
+      : html`<a href="${`${adminUrl}/docs`}">Admin API</a> <small>every operation, with a token${onThisMachine.test(adminUrl) && ' · only on the exporter’s own machine'}</small></li>
+<li><a href="${`${adminUrl}/console`}">Changes</a> <small>those that wait for a decision</small>`
+  }</li></ul>`;
+}
+
+/** Statistics of the exporter's process. */
+interface ProcessStatistics {
+  readonly startedAtMs: number;
+  readonly memoryBytes: number;
+  /** 99th percentile of the event-loop delay over the last ten seconds. */
+  readonly loopDelayMs: number;
+}
+
+const intervalMs = 10_000;
+const resolutionMs = 20;
+
+export function createProcessMonitor(now: () => number) {
+  const startedAtMs = now() - process.uptime() * 1_000;
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  let newest = measure(0);
+  const timer = setInterval(() => (newest = measure(newest.memoryBytes)), intervalMs).unref();
+
+  function measure(memoryBefore: number): ProcessStatistics {
+    // The histogram includes its own resolution; before its first tick it is empty.
+    const lateMs = delay.count > 0 ? delay.percentile(99) / 1e6 - resolutionMs : 0;
+    delay.reset();
+    return { startedAtMs, memoryBytes: residentBytes(memoryBefore), loopDelayMs: Math.max(0, lateMs) };
+  }
+
+  return {
+    /**
+     * Returns the statistics, which change every ten seconds only, so that an unchanged page keeps
+     * its etag.
+     */
+    read: (): ProcessStatistics => newest,
+    close(): void {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
+}
+
+function residentBytes(before: number): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    // Node reads it from a file, which cannot be opened while the process has too many open.
+    return before;
+  }
+}

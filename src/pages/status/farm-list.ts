@@ -1,0 +1,146 @@
+import { compareNames } from '../../lib/text.ts';
+import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../../judgement/severity.ts';
+import { stateMark } from '../marks.ts';
+import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../../status/status.ts';
+import { html, joined, type Markup, type Part } from '../html.ts';
+import type { ApplianceHealth } from '../../judgement/health.ts';
+import { addressOf, linkList } from './section.ts';
+import { linkTo } from './view.ts';
+import { age, isoTime } from '../times.ts';
+
+interface FarmOnPage {
+  readonly appliance: string;
+  readonly farm: FarmStatus;
+  readonly level: Severity;
+}
+
+/** Sorts farms of an appliance with problems first, then by name. */
+export function sortedFarms(
+  { status, problems }: ApplianceHealth,
+  farms: readonly FarmStatus[],
+): readonly FarmOnPage[] {
+  const byFarm = Map.groupBy(problems, ({ labels }) => labels?.farm);
+  return farms
+    .map((farm) => {
+      const own = byFarm.get(farm.name) ?? [];
+      const level = worstSeverity([severityOf(farm.state), ...own.map((problem) => problem.level)]);
+      return { appliance: status.name, farm, level };
+    })
+    .toSorted(
+      (one, other) =>
+        severityRank(one.level) - severityRank(other.level) || compareNames(one.farm.name, other.farm.name),
+    );
+}
+
+/**
+ * Renders farms that open to at most `maxBackends` of their backends; those with problems are open.
+ */
+export function farmList(farms: readonly FarmOnPage[], nowMs: number, maxBackends: number): Markup {
+  return html`<ul class="farms">${farms.map((each) => item(each, nowMs, maxBackends))}</ul>`;
+}
+
+function item({ appliance, farm, level }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
+  const { name, profile, state, vip, vport, backends, established } = farm;
+  const isOpen = level === 'critical' || level === 'warning';
+  return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
+<summary><span class="farm-state">${stateMark(severityOf(state), wordOf(state))}</span>
+<span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
+<span class="address">${vip && addressOf(vip, vport)}</span>
+<span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
+<span class="backends-up">${backendsUp(farm)}</span></summary>
+${details(appliance, farm, nowMs, maxBackends)}
+${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
+}
+
+function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part {
+  if (backends === undefined) {
+    const configured = configuredBackends && `${configuredBackends.length} configured`;
+    return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : (configured ?? 'unknown')}</span>`;
+  }
+  if (backends.length === 0) return html`<span class="faint">no backends</span>`;
+  const up = backends.filter(({ state }) => state === 'up').length;
+  const isShort = backends.some(({ state }) => state === 'down');
+  return html`<span class="${isShort ? 'short' : 'enough'}"><b>${up}</b> of ${backends.length} up</span>`;
+}
+
+function details(appliance: string, farm: FarmStatus, nowMs: number, most: number): Markup {
+  const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
+  const facts = [
+    sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
+    pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
+    hasHealthCheck === false &&
+      html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
+    certificates.length > 0 &&
+      html`presents ${linkList(certificates, (certificate) => ({ kind: 'certificate', appliance, certificate }))}`,
+    ...(farm.probe ? probeFacts(farm.probe) : []),
+    // A link in the summary would be one thing to press inside another.
+    Number.isFinite(most) &&
+      html`<a href="${linkTo({ kind: 'farm', appliance, farm: name })}">only <bdi>${name}</bdi></a>`,
+  ].filter((fact) => fact !== false);
+  return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
+    backends !== undefined && backends.length > 0
+      ? backendTable(sortedBackends(backends).slice(0, most), nowMs)
+      : noBackends(farm, most)
+  }`;
+}
+
+/** Renders what a client meets, beside what the appliance says. */
+function probeFacts({ isReachable, connectSeconds = 0, failure, served }: ProbeStatus): readonly Markup[] {
+  if (failure === 'not_allowed') return [html`not probed: its address is reserved, or outside the networks`];
+  if (isReachable === undefined) return [];
+  if (!isReachable) return [stateMark('critical', `not reachable from here (${failure ?? ''})`)];
+  return [html`reachable in ${Math.ceil(connectSeconds * 1_000)} ms`, ...served.map(servedFact)];
+}
+
+function servedFact({ serverName, failure, certificate, isInStore }: ProbeStatus['served'][number]): Markup {
+  const name = html`<bdi>${serverName || 'TLS without a name'}</bdi>`;
+  if (!certificate) return html`${name}: ${stateMark('warning', `no certificate (${failure ?? ''})`)}`;
+  const { notAfterSeconds, coversName, intermediates } = certificate;
+  const ending = intermediates.find((each) => (each.notAfterSeconds ?? 0) < (notAfterSeconds ?? 0));
+  return html`${name}: serves a certificate until ${dayOf(notAfterSeconds)}${isInStore === true && ', the one of the store'}${
+    isInStore === false && html` ${stateMark('warning', 'not the one of the store')}`
+  }${ending && html`, its issuer <bdi>${ending.commonName}</bdi> until ${dayOf(ending.notAfterSeconds)}`}${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}`;
+}
+
+function dayOf(seconds: number | undefined): string {
+  return (seconds !== undefined && isoTime(seconds * 1_000)?.slice(0, 10)) || 'an unknown day';
+}
+
+function noBackends({ profile, state, backends, configuredBackends }: FarmStatus, most: number): Markup {
+  if (profile === 'datalink')
+    return html`<p class="faint">The API says nothing about the backends of datalink farms.</p>`;
+  if (backends !== undefined) return html`<p class="faint">It has no backends.</p>`;
+  const why =
+    state === 'down'
+      ? 'Its backends are not known while it is down.'
+      : 'Its backends are not known: they were not read, or so long ago that they are not shown.';
+  return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, most)}`}</p>`;
+}
+
+/** Renders the configured backends of a farm, whose states are unknown. */
+function inConfiguration(backends: readonly BackendName[], most: number): Markup {
+  if (backends.length === 0) return html`None is configured.`;
+  const rest = backends.length - most;
+  const names = backends.slice(0, most).map(({ backend }) => html`<bdi>${backend}</bdi>`);
+  return html`Configured: ${joined(names, ', ')}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
+}
+
+function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {
+  return backends.toSorted((one, other) => severityRank(severityOf(one.state)) - severityRank(severityOf(other.state)));
+}
+
+function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup {
+  const hasServices = backends.some(({ service }) => service !== '');
+  return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th>${hasServices && html`<th scope="col">Service</th>`}<th scope="col" class="number">Connections</th></tr></thead>
+<tbody>${backends.map(
+    ({
+      service,
+      backend,
+      state,
+      sinceMs,
+      established,
+    }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
+<td data-label="State">${stateMark(severityOf(state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
+  )}</tbody></table>`;
+}

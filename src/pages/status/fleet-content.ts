@@ -1,0 +1,150 @@
+import { activationTable, certificateTable, sortedActivations, sortedCertificates } from './certificate-table.ts';
+import { applianceTable } from './appliance-table.ts';
+import {
+  backTo,
+  changeList,
+  emptyNote,
+  listPage,
+  moreLink,
+  panel,
+  problemList,
+  rowsOfPage,
+  singlePanel,
+} from './section.ts';
+import { type ExporterFacts, exporterPanel, linkPanel } from './exporter-panel.ts';
+import { html, type Markup } from '../html.ts';
+import { dividerLinks, dividersOf, type Group, groupName, groupsBy, groupTable, sortedAppliances } from './groups.ts';
+import { compareProblems, type Problem } from '../../judgement/problem.ts';
+import type { HealthSummary } from '../../judgement/health.ts';
+import { type OverallStatus, overallStatusHeading, overallStatusOf } from './overall-status.ts';
+import type { List, View } from './view.ts';
+
+/** Maximum rows on the first page, so that a thousand appliances stay readable and small. */
+const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8, changes: 15 } as const;
+/** From this many appliances on, their groups come first, and fewer of them stand alone. */
+const leastForGroups = 8;
+const maxGroups = 20;
+const appliancesBesideGroups = 12;
+
+/** A list of the fleet: its first rows are on the first page, all of them on pages of its own. */
+interface FleetList {
+  readonly heading: string;
+  /** The name of one row. */
+  readonly noun: string;
+  readonly count: number;
+  readonly render: (from: number, to: number) => Markup;
+}
+
+/** Returns one list of the fleet; `problems` includes those of the exporter itself. */
+function fleetList(
+  list: List,
+  { perAppliance, transitions, takenAtMs }: HealthSummary,
+  problems: readonly Problem[],
+): FleetList {
+  switch (list) {
+    case 'problems':
+      return listOf('What is wrong now', 'problem', problems, (rows) => problemList(rows, takenAtMs));
+    case 'appliances':
+      return listOf('Appliances', 'appliance', sortedAppliances(perAppliance), (rows) =>
+        applianceTable(rows, takenAtMs),
+      );
+    case 'certificates':
+      return listOf('Certificates', 'certificate', sortedCertificates(perAppliance), (rows) =>
+        certificateTable(rows, takenAtMs),
+      );
+    case 'activations':
+      return listOf('Activation', 'appliance', sortedActivations(perAppliance), (rows) =>
+        activationTable(rows, takenAtMs),
+      );
+    case 'changes':
+      return listOf('Recent changes', 'change', transitions, changeList);
+  }
+}
+
+function listOf<Row>(
+  heading: string,
+  noun: string,
+  rows: readonly Row[],
+  render: (rows: readonly Row[]) => Markup,
+): FleetList {
+  return { heading, noun, count: rows.length, render: (from, to) => render(rows.slice(from, to)) };
+}
+
+export interface FleetContentParts {
+  readonly summary: HealthSummary;
+  /** Includes the problems of the exporter itself. */
+  readonly problems: readonly Problem[];
+  readonly overallStatus: OverallStatus;
+  readonly facts: ExporterFacts;
+}
+
+/** Renders the fleet, problems first. */
+export function fleetContent({ summary, problems, overallStatus, facts }: FleetContentParts): Markup {
+  const { perAppliance } = summary;
+  const [by, ...otherDividers] = perAppliance.length < leastForGroups ? [] : dividersOf(perAppliance);
+  const first = (list: List, ifEmpty: string, most: number = maxRows[list]): Markup => {
+    const { heading, count, render } = fleetList(list, summary, problems);
+    const rows = [render(0, most), moreLink(count - most, { kind: 'list', list })];
+    return panel(list, heading, count === 0 ? emptyNote(ifEmpty) : rows);
+  };
+  return html`${overallStatusHeading(overallStatus)}
+<div class="columns"><div>
+${by !== undefined && groupsPanel(groupsBy(by, perAppliance), by, otherDividers)}
+${problems.length > 0 && first('problems', '')}
+${first('appliances', 'None is configured, or none falls to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
+${first('changes', 'No state has changed since the exporter was started.')}
+</div><div>
+${first('certificates', 'No certificate is known.')}
+${perAppliance.length > 0 && first('activations', '')}
+${panel('exporter', 'The exporter itself', exporterPanel(facts, summary))}
+${panel('links', 'Elsewhere', linkPanel(facts))}
+</div></div>`;
+}
+
+function groupsPanel(groups: readonly Group[], by: string, otherDividers: readonly string[]): Markup {
+  return panel('groups', html`By <bdi>${by}</bdi>`, [
+    groupTable(groups.slice(0, maxGroups)),
+    moreLink(groups.length - maxGroups, { kind: 'groups', by }),
+    dividerLinks(otherDividers),
+  ]);
+}
+
+/** Renders one list in full. */
+export function listContent(
+  view: View & { readonly kind: 'list' },
+  summary: HealthSummary,
+  problems: readonly Problem[],
+): Markup {
+  const { heading, ...list } = fleetList(view.list, summary, problems);
+  return html`${backTo()}
+${singlePanel(view.list, heading, listPage({ view, ...list }))}`;
+}
+
+/** Renders the groups of a label, or of the edition. */
+export function groupsContent(view: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
+  const { by } = view;
+  const groups = groupsBy(by, summary.perAppliance);
+  const render = (from: number, to: number): Markup => groupTable(groups.slice(from, to));
+  const others = dividersOf(summary.perAppliance).filter((each) => each !== by);
+  return html`${backTo()}
+${singlePanel('groups', html`Appliances by <bdi>${by}</bdi>`, [
+  listPage({ view, count: groups.length, noun: 'group', render }),
+  dividerLinks(others),
+])}`;
+}
+
+/** Renders the problems and the appliances of one group. */
+export function groupContent(
+  view: View & { readonly kind: 'group' },
+  { perAppliance, takenAtMs }: HealthSummary,
+): Markup {
+  const { by, group } = view;
+  const appliances = groupsBy(by, perAppliance).find(({ value }) => value === group)?.appliances ?? [];
+  const problems = appliances.flatMap((each) => each.problems).toSorted(compareProblems);
+  const render = (from: number, to: number): Markup => applianceTable(appliances.slice(from, to), takenAtMs);
+  return html`${backTo()}
+<p class="name">${groupName({ by, value: group })}</p>
+${overallStatusHeading(overallStatusOf(appliances, problems))}
+${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, rowsOfPage), takenAtMs))}
+${panel('appliances', 'Appliances', listPage({ view, count: appliances.length, noun: 'appliance', render }))}`;
+}

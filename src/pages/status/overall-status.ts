@@ -1,0 +1,126 @@
+import { counted } from '../../lib/text.ts';
+import { type Counts, sumOf } from '../../judgement/health.ts';
+import { severityRank, type Severity, severityOf, wordOf } from '../../judgement/severity.ts';
+import { severityIcon } from '../marks.ts';
+import { type Freshness, isAnswering } from '../../judgement/freshness.ts';
+import { html, type Markup } from '../html.ts';
+import type { Problem } from '../../judgement/problem.ts';
+import type { ApplianceHealth, Gaps } from '../../judgement/health.ts';
+
+/** The shard of this process, and the appliances of the others. */
+export interface ShardInfo {
+  readonly index: number;
+  readonly count: number;
+  readonly elsewhere: { readonly size: number };
+}
+
+/** The overall status as one sentence, and what it is based on. */
+export interface OverallStatus {
+  readonly level: Severity;
+  readonly sentence: string;
+  readonly basis: string;
+}
+
+/** Names what only the alerts cover. */
+const elsewhere = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
+
+/**
+ * Returns the overall status. It says "Nothing is wrong" only if everything was read and is fresh.
+ */
+export function overallStatusOf(
+  appliances: readonly ApplianceHealth[],
+  problems: readonly Problem[],
+  shard?: ShardInfo,
+): OverallStatus {
+  const basis = [basisOf(appliances, shard), ...(shard ? [describeShard(shard)] : [])].join(' ');
+  const critical = problems.filter(({ level }) => level === 'critical').length;
+  if (problems.length > 0) {
+    const warnings = problems.length - critical;
+    const counts = [
+      critical > 0 && `${critical.toLocaleString('en')} critical`,
+      warnings > 0 && counted(warnings, 'warning'),
+    ].filter(Boolean);
+    return {
+      level: critical > 0 ? 'critical' : 'warning',
+      sentence: `${counted(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
+      basis: [basis, ...describeGaps(appliances)].join(' '),
+    };
+  }
+  if (appliances.length === 0) return { level: 'unknown', sentence: 'Nothing is watched', basis };
+  const gaps = describeGaps(appliances);
+  if (gaps.length > 0)
+    return {
+      level: 'unknown',
+      sentence: 'Nothing is known to be wrong, but not all is known',
+      basis: [...gaps, basis].join(' '),
+    };
+  return {
+    level: 'well',
+    sentence: 'Nothing is wrong',
+    basis: `${basis} Everything was read and is fresh. ${elsewhere}`,
+  };
+}
+
+/** Renders the heading; screen readers announce only a changed sentence. */
+export function overallStatusHeading({ level, sentence, basis }: OverallStatus): Markup {
+  return html`<div class="overall-status ${level}">${severityIcon(level)}<div>
+<h1 id="overall-status" aria-live="polite" aria-atomic="true">${sentence}</h1>
+<p>${basis}</p></div></div>`;
+}
+
+function describeShard({ index, count, elsewhere: { size } }: ShardInfo): string {
+  return `This is shard ${index}/${count}: ${counted(size, 'appliance is', 'appliances are')} watched by the others.`;
+}
+
+function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
+  if (appliances.length === 0) return shard ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
+  const answering = appliances.filter(({ status }) => isAnswering(status)).length;
+  const answers =
+    appliances.length === 1
+      ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`
+      : `${answering.toLocaleString('en')} of ${counted(appliances.length, 'appliance')} answer`;
+  return `${answers}; ${describeFarms(sumOf(appliances.map(({ farmStates }) => farmStates)))}.`;
+}
+
+/** Returns how many farms are in which state, with the appliances' words. */
+function describeFarms(states: Counts<string>): string {
+  const count = [...states.values()].reduce((sum, each) => sum + each, 0);
+  const [best, ...others] = [...states].toSorted(
+    ([one], [other]) => severityRank(severityOf(other)) - severityRank(severityOf(one)),
+  );
+  if (best === undefined) return 'no farm is known';
+  if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;
+  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOf(state)}`);
+  return `${counted(count, 'farm')}: ${told.join(', ')}`;
+}
+
+/** The words for readings that are not fresh, the most severe first. */
+const freshnessWords: readonly (readonly [Freshness, string])[] = [
+  ['failing', 'failing'],
+  ['stale', 'too old to be shown'],
+  ['late', 'late'],
+  ['waiting', 'not read yet'],
+];
+
+/** Returns how many readings are not fresh, by kind; `''` for none. */
+export function describeFreshness(appliances: readonly ApplianceHealth[]): string {
+  const counts = sumOf(appliances.map(({ readings }) => readings));
+  return freshnessWords
+    .flatMap(([freshness, words]) =>
+      counts.has(freshness) ? `${counts.get(freshness)?.toLocaleString('en')} ${words}` : [],
+    )
+    .join(', ');
+}
+
+function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[] {
+  const sum = (gap: keyof Gaps): number => appliances.reduce((total, { gaps }) => total + gaps[gap], 0);
+  const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
+  const certificates = sum('certificates');
+  return [
+    unread > 0 && `${counted(unread, 'appliance has', 'appliances have')} not been read yet.`,
+    lists > 0 && `The farms of ${counted(lists, 'appliance')} are not known.`,
+    readings > 0 && `${counted(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
+    farms > 0 && `The backends of ${counted(farms, 'farm')} are not known.`,
+    certificates > 0 && `Whether a farm uses ${counted(certificates, 'certificate')} that end soon is not known.`,
+  ].filter((words) => words !== false);
+}

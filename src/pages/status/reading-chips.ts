@@ -1,0 +1,73 @@
+import { severityIcon } from '../marks.ts';
+import { isFarmCollector } from '../../collectors/collector.ts';
+import { collectors } from '../../collectors/registry.ts';
+import type { ApplianceStatus, CollectorStatus } from '../../status/status.ts';
+import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from '../../judgement/freshness.ts';
+import { html, type Markup, type Part } from '../html.ts';
+import { age } from '../times.ts';
+
+/** Each farm fails and goes stale by itself. */
+const askedFarmByFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
+
+/**
+ * Renders the freshness of the readings: problems first, equal ones together, each alone on
+ * request.
+ */
+export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
+  const chips = status.collectors.map((collector) => ({ collector, freshness: freshnessOf(collector, nowMs) }));
+  const expected = chips.filter(({ freshness }) => freshness !== 'unsupported').length;
+  const fresh = chips.filter(({ freshness }) => freshness === 'fresh').length;
+  const alike = Map.groupBy(
+    chips.filter(({ freshness }) => !isAsItShould(freshness)),
+    // If an appliance does not answer, one reason explains all failures.
+    ({ freshness, collector }) => `${freshness} ${status.up === false ? '' : collector.failure?.reason}`,
+  );
+  return html`<details class="readings" data-key="readings"><summary>${fresh === expected ? `all ${fresh}` : `${fresh} of ${expected}`} fresh</summary>
+${allReadingChips(status, nowMs)}</details>
+${alike.size > 0 && html`<ul class="chips">${[...alike.values()].map((group) => html`<li>${groupChip(group, nowMs)}</li>`)}</ul>`}`;
+}
+
+function groupChip(group: readonly Chip[], nowMs: number): Markup {
+  const [first] = group;
+  if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs)}`;
+  const { collector, freshness } = first;
+  return html`<span class="chip ${freshnessLevels[freshness]}">${severityIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
+}
+
+/** Renders all readings in their order. */
+export function allReadingChips(status: ApplianceStatus, nowMs: number): Markup {
+  return html`<ul class="chips">${status.collectors.map(
+    (collector) => html`<li>${chip({ collector, freshness: freshnessOf(collector, nowMs) }, nowMs)}</li>`,
+  )}</ul>`;
+}
+
+interface Chip {
+  readonly collector: CollectorStatus;
+  readonly freshness: Freshness;
+}
+
+function chip({ collector, freshness }: Chip, nowMs: number): Markup {
+  const level = freshnessLevels[freshness];
+  return html`<span class="chip ${level}">${severityIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
+}
+
+function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {
+  const last = lastSuccessMs !== undefined && age(lastSuccessMs, nowMs);
+  const some = askedFarmByFarm.has(name) && 'of some farms ';
+  const because = failure && html`: ${reasonWords[failure.reason]}`;
+  const lastRead = last && html`, last read ${last} ago`;
+  switch (freshness) {
+    case 'fresh':
+      return last;
+    case 'late':
+      return html`late${because}${lastRead}`;
+    case 'failing':
+      return html`${some}failing${because}${lastRead}`;
+    case 'stale':
+      return html`${some}too old to be shown${because}${lastRead}`;
+    case 'waiting':
+      return html`not read yet${because}`;
+    case 'unsupported':
+      return 'not on this appliance';
+  }
+}

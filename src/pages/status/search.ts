@@ -1,0 +1,171 @@
+import { severityOf, wordOf } from '../../judgement/severity.ts';
+import { stateMark } from '../marks.ts';
+import { counted } from '../../lib/text.ts';
+import { createTimeSlice } from '../../lib/time.ts';
+import type {
+  ApplianceStatus,
+  BackendName,
+  BackendStatus,
+  CertificateStatus,
+  FarmStatus,
+} from '../../status/status.ts';
+import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
+import type { ApplianceHealth, HealthSummary } from '../../judgement/health.ts';
+import { applianceTable } from './appliance-table.ts';
+import { farmList, sortedFarms } from './farm-list.ts';
+import { html, type Markup } from '../html.ts';
+import { linkTo } from './view.ts';
+import { applianceLink, backTo, emptyNote, panel, table } from './section.ts';
+
+/** The result of a search: all hits by kind. */
+interface SearchResult {
+  readonly appliances: readonly ApplianceHealth[];
+  readonly farms: readonly FoundFarm[];
+  readonly backends: readonly FoundBackend[];
+  readonly certificates: readonly CertificateOnPage[];
+}
+
+interface FoundFarm {
+  readonly health: ApplianceHealth;
+  readonly farm: FarmStatus;
+}
+
+interface FoundBackend extends FoundFarm {
+  readonly backend: BackendStatus;
+}
+
+/** Maximum time in one tick of the event loop. */
+const sliceMs = 5;
+
+/**
+ * Searches names, addresses, files and states for all words of `text`, ignoring case. There is no
+ * index: fifty thousand backends take a few milliseconds, and it would change with every reading.
+ */
+export async function search(
+  { perAppliance, takenAtMs }: Pick<HealthSummary, 'perAppliance' | 'takenAtMs'>,
+  text: string,
+): Promise<SearchResult> {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const has: Has = (states, ...texts) => {
+    const haystack = texts.join('\n').toLowerCase();
+    return words.every((word) => haystack.includes(word) || states.includes(word));
+  };
+  const appliances: ApplianceHealth[] = [];
+  const farms: FoundFarm[] = [];
+  const backends: FoundBackend[] = [];
+  const certificates: CertificateOnPage[] = [];
+  const slice = createTimeSlice(sliceMs);
+  for (const health of perAppliance) {
+    const { status } = health;
+    if (isAppliance(status, has)) appliances.push(health);
+    for (const farm of status.farms ?? []) {
+      if (isFarm(farm, has)) farms.push({ health, farm });
+      for (const backend of farm.backends ?? (farm.configuredBackends ?? []).map(withoutState))
+        if (isBackend(backend, has)) backends.push({ health, farm, backend });
+      if (slice.isOver) await slice.next();
+    }
+    for (const certificate of status.certificates ?? [])
+      if (isCertificate(certificate, has, takenAtMs)) certificates.push({ appliance: status.name, certificate });
+  }
+  return { appliances, farms, backends, certificates };
+}
+
+/** Returns true if each word is in one of the texts, or is a whole word of the states. */
+type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
+
+/**
+ * Returns the words of a state as the page shows it; none for a good state, because nobody searches
+ * for all that is up.
+ */
+function wordsOfState(state: string): readonly string[] {
+  return severityOf(state) === 'well' ? [] : wordOf(state).split(' ');
+}
+
+function isAppliance(status: ApplianceStatus, has: Has): boolean {
+  const { name, url, hostname, labels, product, version, up, deactivated } = status;
+  const states = [...(up === false ? ['down', 'unreachable'] : []), ...(deactivated ? ['deactivated'] : [])];
+  return has(states, name, new URL(url).host, hostname, product, version, ...Object.values(labels));
+}
+
+function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {
+  return has(wordsOfState(state), name, vip && `${vip}:${vport ?? ''}`);
+}
+
+function withoutState(configured: BackendName): BackendStatus {
+  return { ...configured, state: 'unknown' };
+}
+
+function isBackend({ backend, state }: BackendStatus, has: Has): boolean {
+  return has(wordsOfState(state), backend);
+}
+
+/**
+ * Matches `expired` by the date too: an appliance calls an expired certificate invalid if its key
+ * does not fit.
+ */
+function isCertificate(
+  { file, commonName, state, notAfterSeconds }: CertificateStatus,
+  has: Has,
+  nowMs: number,
+): boolean {
+  const isExpired = notAfterSeconds !== undefined && notAfterSeconds * 1_000 <= nowMs;
+  return has([...wordsOfState(state), ...(isExpired ? ['expired'] : [])], file, commonName);
+}
+
+/** Hits of a kind that are shown. */
+const maxHits = 50;
+const maxBackends = 8;
+
+/** Renders the result of a search by kind. */
+export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
+  const { appliances, farms, backends, certificates } = found;
+  const count = appliances.length + farms.length + backends.length + certificates.length;
+  return html`${backTo()}
+<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : counted(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
+${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
+${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
+${group(
+  'farms',
+  'Farms',
+  farms,
+  (hits) =>
+    html`${[...Map.groupBy(hits, ({ health }) => health)].map(([health, ofIt]) => {
+      const { name: appliance } = health.status;
+      const found = sortedFarms(
+        health,
+        ofIt.map(({ farm }) => farm),
+      );
+      return html`<h3>${applianceLink(appliance)}</h3>
+${farmList(found, nowMs, maxBackends)}`;
+    })}`,
+)}
+${group('backends', 'Backends', backends, backendTable)}
+${group('certificates', 'Certificates', certificates, (hits) => certificateTable(hits, nowMs))}`;
+}
+
+function group<Hit>(
+  id: string,
+  heading: string,
+  hits: readonly Hit[],
+  content: (hits: readonly Hit[]) => Markup,
+): Markup | false {
+  if (hits.length === 0) return false;
+  const rest = hits.length - maxHits;
+  return panel(id, html`${heading} <small>${hits.length.toLocaleString('en')}</small>`, [
+    content(hits.slice(0, maxHits)),
+    rest > 0 &&
+      html`<p class="more faint">and ${rest.toLocaleString('en')} more; search for more of the name to find them</p>`,
+  ]);
+}
+
+function backendTable(hits: readonly FoundBackend[]): Markup {
+  return table('backends', ['Backend', 'State', 'Farm', 'Appliance'], hits, backendRow);
+}
+
+function backendRow({ health, farm: { name: farm }, backend: { backend, service, state } }: FoundBackend): Markup {
+  const { name: appliance } = health.status;
+  return html`<tr data-key="${`${appliance} ${farm} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
+<td data-label="State">${stateMark(severityOf(state), wordOf(state))}</td>
+<td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${farm}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
+<td data-label="Appliance">${applianceLink(appliance)}</td></tr>`;
+}

@@ -1,0 +1,149 @@
+import { counted } from '../../lib/text.ts';
+import { severityIcon, stateMark } from '../marks.ts';
+import { severityOf, wordOf } from '../../judgement/severity.ts';
+import { html, joined, type Markup, type Part } from '../html.ts';
+import { linkTo, runbookLink, type View } from './view.ts';
+import type { Problem } from '../../judgement/problem.ts';
+import { age, clockTime } from '../times.ts';
+import type { RecentTransition } from '../../status/status.ts';
+
+/** Renders a part of the page with a heading. */
+export function panel(id: string, heading: Part, content: Part): Markup {
+  return html`<section id="${id}" class="panel" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${heading}</h2>
+${content}</section>`;
+}
+
+/** Renders a page with a single panel. */
+export function singlePanel(id: string, heading: Part, content: Part): Markup {
+  return html`<h1 class="found" id="overall-status">${heading}</h1>
+<section id="${id}" class="panel" aria-labelledby="overall-status">${content}</section>`;
+}
+
+export function table<Row>(
+  kind: string,
+  columns: readonly Part[],
+  rows: readonly Row[],
+  render: (row: Row) => Markup,
+): Markup {
+  return html`<table class="${kind}"><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>${rows.map(render)}</tbody></table>`;
+}
+
+/** Renders facts with their names. */
+export function factList(facts: readonly (readonly [name: Part, fact: Part])[]): Markup {
+  return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
+}
+
+/** Renders an address that breaks into two lines before its port, and never within it. */
+export function addressOf(host: string, port: string | undefined): Markup {
+  if (!port) return html`<bdi>${host}</bdi>`;
+  if (!host.includes(':')) return html`<bdi class="whole">${host}:${port}</bdi>`;
+  return html`<bdi>${host}<span class="whole">:${port}</span></bdi>`;
+}
+
+export function applianceLink(appliance: string): Markup {
+  return html`<a href="${linkTo({ kind: 'appliance', appliance })}"><bdi>${appliance}</bdi></a>`;
+}
+
+/** Renders the way back, from a part of an appliance also to the appliance. */
+export function backTo(appliance?: string): Markup {
+  const own = appliance !== undefined && html` · ${applianceLink(appliance)}`;
+  return html`<p class="back"><a href="./">All appliances</a>${own}</p>`;
+}
+
+export function emptyNote(sentence: string): Markup {
+  return html`<p class="faint">${sentence}</p>`;
+}
+
+/** Renders a link to the remaining rows; false if there are none. */
+export function moreLink(rest: number, view: View): Markup | false {
+  return rest > 0 && html`<p class="more"><a href="${linkTo(view)}">and ${rest.toLocaleString('en')} more</a></p>`;
+}
+
+/** A list that is shown in pages. */
+interface LongList {
+  /** The page is the last one if the view has a higher one. */
+  readonly view: Extract<View, { readonly page?: number }>;
+  readonly count: number;
+  /** The name of one row, such as `farm`. */
+  readonly noun: string;
+  readonly render: (from: number, to: number) => Markup;
+}
+
+/** Rows of a page of a list. */
+export const rowsOfPage = 100;
+
+/** Renders the page of a list that a view asks for, with links to the pages before and after. */
+export function listPage({ view, count, noun, render }: LongList): readonly Part[] {
+  if (count === 0) return [emptyNote('There is none.')];
+  const pages = Math.ceil(count / rowsOfPage);
+  const page = Math.min(view.page ?? 1, pages);
+  const linkToPage = (other: number): string => linkTo({ ...view, page: other });
+  const links = html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkToPage(page - 1)}">Page before</a>` : html`<span></span>`}
+<span>Page ${page} of ${pages} · ${counted(count, noun)}</span>
+${page < pages ? html`<a rel="next" href="${linkToPage(page + 1)}">Next page</a>` : html`<span></span>`}</nav>`;
+  return [render((page - 1) * rowsOfPage, page * rowsOfPage), pages > 1 && links];
+}
+
+/** Renders problems, without a link to the appliance `onPageOf`, whose page it is. */
+export function problemList(problems: readonly Problem[], nowMs: number, onPageOf?: string): Markup {
+  return html`<ol class="problems">${problems.map((problem) => problemItem(problem, nowMs, onPageOf))}</ol>`;
+}
+
+function problemItem(
+  { level, appliance, title, meaning, sinceMs, alert, labels = {} }: Problem,
+  nowMs: number,
+  onPageOf?: string,
+): Markup {
+  const link = linkOf(appliance, labels, onPageOf);
+  const heading = link === undefined ? html`<bdi>${title}</bdi>` : html`<a href="${link}"><bdi>${title}</bdi></a>`;
+  const since =
+    sinceMs === 'unseen'
+      ? html`<span>since before it was watched</span>`
+      : sinceMs !== undefined && html`<span>since ${clockTime(sinceMs)} (${age(sinceMs, nowMs)})</span>`;
+  return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${severityIcon(level)}
+<div><h3><span class="quiet">${level}: </span>${heading}</h3>
+<p><bdi>${meaning}</bdi></p>
+<p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && applianceLink(appliance)}
+<a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
+}
+
+/** Returns the view of what a problem is about; undefined on that view. */
+function linkOf(
+  appliance: string | undefined,
+  { farm, file }: NonNullable<Problem['labels']>,
+  onPageOf: string | undefined,
+): string | undefined {
+  if (appliance === undefined) return './#exporter';
+  if (farm !== undefined) return linkTo({ kind: 'farm', appliance, farm });
+  if (file !== undefined) return linkTo({ kind: 'certificate', appliance, certificate: file });
+  return appliance === onPageOf ? undefined : linkTo({ kind: 'appliance', appliance });
+}
+
+/** Renders links to farms of an appliance: the first four, and the number of the rest. */
+export function farmLinks(appliance: string, farms: readonly string[]): Markup {
+  return linkList(farms, (farm) => ({ kind: 'farm', appliance, farm }));
+}
+
+/** Renders links to views by their names: the first four, and the number of the rest. */
+export function linkList(names: readonly string[], viewOf: (name: string) => View): Markup {
+  const links = names.slice(0, mostLinks).map((name) => html`<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
+  return html`${joined(links, ', ')}${names.length > mostLinks && ` and ${(names.length - mostLinks).toLocaleString('en')} more`}`;
+}
+
+const mostLinks = 4;
+
+/** Renders state changes, the newest first. */
+export function changeList(transitions: readonly RecentTransition[]): Markup {
+  return html`<ol class="changes">${transitions.map(changeItem)}</ol>`;
+}
+
+function changeItem({ atMs, appliance, object, labels, from, to }: RecentTransition): Markup {
+  const [own, ...within] = Object.values(labels)
+    .filter((value) => value !== '')
+    .toReversed();
+  return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
+<span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
+<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(to), wordOf(to))}</span>
+${applianceLink(appliance)}</span></li>`;
+}

@@ -1,0 +1,172 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { acceptsGzip } from '../../lib/accept.ts';
+import type { FleetStatus } from '../../status/status.ts';
+import { applianceContent, certificateContent, farmContent, type Spoken } from './appliance-content.ts';
+import { digestOf, loadAssets, loadRunbooks } from '../assets.ts';
+import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
+import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
+import { fleetContent, groupContent, groupsContent, listContent } from './fleet-content.ts';
+import { html, type Markup, markupText } from '../html.ts';
+import { queryOf, readView, type View } from './view.ts';
+import { compareProblems, type Problem } from '../../judgement/problem.ts';
+import { createViewCache, type Rendered } from './view-cache.ts';
+import { readRunbookLabels, runbooksFor } from './runbooks.ts';
+import { search, searchContent } from './search.ts';
+import { type ApplianceHealth, createHealthSummary, type HealthSummary } from '../../judgement/health.ts';
+import { overallStatusOf } from './overall-status.ts';
+
+export interface StatusPageParts {
+  readonly describe: () => FleetStatus;
+  /** Returns the message for an appliance that is not watched here. */
+  readonly unknownApplianceMessage: (appliance: string) => string;
+  readonly exporter: () => ExporterFacts;
+  /** Replaces `zlb-exporter` in commands by what users of this installation type. */
+  readonly spoken: (text: string) => string;
+  readonly now: () => number;
+}
+
+/** Allows nothing from or to other origins, and only our own script and style files. */
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders = { 'content-security-policy': contentPolicy, 'referrer-policy': 'no-referrer' } as const;
+
+/**
+ * Registers the page for people at `/`: the fleet, an appliance or the result of a search, by its
+ * query.
+ */
+export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts): void {
+  const { describe, exporter, spoken, now } = parts;
+  const assets = loadAssets();
+  for (const { name, type, bytes } of assets)
+    app.get(`/assets/${name}`, (_request, reply) => reply.type(type).send(bytes));
+  registerRunbooks(app, parts);
+
+  const { version, isDemonstration } = exporter();
+  const build = `${version}-${digestOf(assets)}${isDemonstration ? '-demonstration' : ''}`;
+  const banner = isDemonstration ? demonstrationBanner(spoken('zlb-exporter init 192.0.2.10')) : undefined;
+  const summarize = createHealthSummary({ describe, now });
+  const views = createViewCache();
+  /**
+   * Separate, so that viewers of the fleet do not wait for searches, which anybody may send without
+   * end.
+   */
+  const fleetViews = createViewCache();
+
+  app.get('/', async (request, reply) => {
+    const view = readView(request.query as Readonly<Record<string, unknown>>);
+    const summary = await summarize();
+    const cached = view.kind === 'fleet' ? fleetViews : views;
+    const rendering = await cached(summary, queryOf(view), () => render(view, summary));
+    reply.headers({ ...pageHeaders, etag: rendering.etag, vary: 'accept-encoding' });
+    if (request.headers['if-none-match'] === rendering.etag) return reply.code(304).send();
+    reply.code(rendering.status).type('text/html; charset=utf-8');
+    if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(rendering.bytes);
+    return reply.header('content-encoding', 'gzip').send(await rendering.compressed());
+  });
+
+  async function render(view: View, summary: HealthSummary): Promise<Rendered> {
+    // Summary, sorting and rendering take a few milliseconds each for a thousand appliances.
+    await nextTurn();
+    const content = await contentOf(view, summary, parts);
+    const frame = { search: view.kind === 'search' ? view.q : '', takenAtMs: summary.takenAtMs, build, banner };
+    return {
+      status: content.status ?? 200,
+      text: documentOf(content, frame),
+      etagInput: `${build}\n${content.title}\n${markupText(content.main)}`,
+    };
+  }
+}
+
+function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe }: StatusPageParts): void {
+  let loading: Promise<string> | undefined;
+  app.get('/runbooks', async (request, reply) => {
+    const runbooks = await (loading ??= loadRunbooks().then(spoken));
+    const labels = readRunbookLabels(request.query as Readonly<Record<string, unknown>>);
+    const addresses = {
+      exporter: `${request.protocol}://${request.host}`,
+      gateway: exporter().adminUrl,
+      appliance: describe().appliances.find(({ name }) => name === labels.appliance)?.url,
+    };
+    const page = quietDocument('Runbooks · zlb-exporter', runbooksFor(runbooks, labels, addresses));
+    return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(page);
+  });
+  // For links that cannot write a name in small letters, such as those of a dashboard.
+  app.get('/runbooks/:alert', (request, reply) => {
+    const { alert = '' } = request.params as Readonly<Record<string, string>>;
+    const query = request.url.indexOf('?');
+    const fragment = /^Zlb[A-Za-z]+$/.test(alert) ? `#${alert.toLowerCase()}` : '';
+    return reply.redirect(`../runbooks${query === -1 ? '' : request.url.slice(query)}${fragment}`, 302);
+  });
+  // The path of the shipped alerts' links, below an operator's own host; a browser keeps the
+  // fragment.
+  app.get('/docs/operations.md', (request, reply) => {
+    const query = request.url.indexOf('?');
+    return reply.redirect(`../runbooks${query === -1 ? '' : request.url.slice(query)}`, 308);
+  });
+}
+
+type StatusContent = PageContent & { readonly status?: number };
+
+async function contentOf(view: View, summary: HealthSummary, parts: StatusPageParts): Promise<StatusContent> {
+  const facts = parts.exporter();
+  const ownProblem = exporterProblem(facts);
+  const problems = ownProblem ? [...summary.problems, ownProblem].toSorted(compareProblems) : summary.problems;
+  const overallStatus = overallStatusOf(summary.perAppliance, problems, facts.shard);
+  const head = { level: overallStatus.level, title: titleOf(problems, 'zlb-exporter') };
+  switch (view.kind) {
+    case 'fleet':
+      return { ...head, main: fleetContent({ summary, problems, overallStatus, facts }) };
+    case 'list':
+      return { ...head, main: listContent(view, summary, problems) };
+    case 'groups':
+      return { ...head, main: groupsContent(view, summary) };
+    case 'group':
+      return { ...head, main: groupContent(view, summary) };
+    case 'search': {
+      const found = await search(summary, view.q);
+      return { ...head, main: searchContent(view.q, found, summary.takenAtMs) };
+    }
+    case 'appliance':
+    case 'farm':
+    case 'certificate': {
+      const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
+      if (!health) return notWatched(parts.unknownApplianceMessage(view.appliance));
+      return {
+        level: health.level,
+        title: titleOf(health.problems, `${view.appliance} · zlb-exporter`),
+        main: contentOfAppliance(view, health, summary, facts.adminUrl === undefined ? undefined : parts.spoken),
+      };
+    }
+  }
+}
+
+function contentOfAppliance(
+  view: Extract<View, { readonly appliance: string }>,
+  health: ApplianceHealth,
+  summary: HealthSummary,
+  spoken: Spoken,
+): Markup {
+  if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs, spoken);
+  if (view.kind === 'certificate') return certificateContent(health, view.certificate, summary.takenAtMs);
+  return applianceContent(health, view, summary);
+}
+
+function notWatched(message: string): StatusContent {
+  const main = html`<h1 id="overall-status">Not watched here</h1><p>${message} <a href="./">All appliances</a></p>`;
+  return { level: 'unknown', title: 'Not watched here · zlb-exporter', main, status: 404 };
+}
+
+/** Returns the title of the tab, which begins with the number of problems. */
+function titleOf(problems: readonly Problem[], name: string): string {
+  return problems.length === 0 ? name : `(${problems.length}) ${name}`;
+}

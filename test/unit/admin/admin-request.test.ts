@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { readAdminHeaders } from '../../../src/admin/admin-request.ts';
+
+it.each([
+  ['因', 500],
+  ['ж', 500],
+  ['a b', 166],
+])('counts the characters of a reason after it is decoded: %s', (text, count) => {
+  const reason = text.repeat(count);
+
+  expect(readAdminHeaders({ 'x-reason': encodeURIComponent(reason) }).reason).toBe(reason);
+  expect(() => readAdminHeaders({ 'x-reason': encodeURIComponent(`${reason}${text}`.padEnd(501, text)) })).toThrow(
+    'x-reason is longer than 500 characters',
+  );
+});
+
+it('takes a reason of encoded blanks for none', () => {
+  expect(readAdminHeaders({ 'x-reason': '%20%20' }).reason).toBeUndefined();
+});

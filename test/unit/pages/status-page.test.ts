@@ -1,0 +1,594 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
+import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
+import type { ApplianceStatus, FarmStatus, FleetStatus } from '../../../src/status/status.ts';
+import {
+  applianceStatus,
+  backendStatus,
+  certificateStatus,
+  collectorStatus,
+  exporterFacts,
+  farmStatus,
+  fleetStatus,
+  minuteMs,
+  nowMs,
+} from '../../support/fleet-status.ts';
+
+describe('the sentence at the top', () => {
+  it('says that nothing is wrong only if everything was read and is fresh', async () => {
+    expect(await sentence(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
+    expect(await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/')).toContain(
+      'are for the alerts',
+    );
+  });
+
+  it.each<[string, Partial<ApplianceStatus>]>([
+    ['was not asked yet', { up: undefined, farms: undefined, collectors: [] }],
+    [
+      'has a reading that is late',
+      { collectors: [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 2 * minuteMs })] },
+    ],
+    ['has a reading that is not exported', { collectors: [collectorStatus({ name: 'farms', isStale: true })] }],
+    [
+      'has a reading still to come',
+      { collectors: [collectorStatus({ name: 'farms', ok: undefined, lastSuccessMs: undefined })] },
+    ],
+    ['has a farm with backends that nobody knows', { farms: [farmStatus({ name: 'shop', backends: undefined })] }],
+    [
+      'has a backend of which nobody knows how it is',
+      {
+        farms: [
+          farmStatus({
+            name: 'shop',
+            backends: [
+              backendStatus({ backend: '10.0.0.1:80' }),
+              backendStatus({ backend: '10.0.0.2:80', state: 'unknown' }),
+            ],
+          }),
+        ],
+      },
+    ],
+  ])('does not say so of an appliance that %s', async (_, given) => {
+    const shown = await sentence(applianceStatus({ name: 'lb-1', ...given }));
+
+    expect(shown).toBe('Nothing is known to be wrong, but not all is known');
+  });
+
+  it('does not require what the API lacks: the backends of datalink farms, and missing features of editions', async () => {
+    const farms = [farmStatus({ name: 'uplink', profile: 'datalink', backends: undefined })];
+    const collectors = [
+      collectorStatus({ name: 'farms' }),
+      collectorStatus({ name: 'vpn', isSupported: false, ok: undefined }),
+    ];
+
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms, collectors }))).toBe('Nothing is wrong');
+  });
+
+  it('counts problems, and reports an empty configuration', async () => {
+    const down = farmStatus({ name: 'shop', state: 'down' });
+    const restart = farmStatus({ name: 'portal', state: 'needed_restart' });
+
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms: [down, restart] }))).toBe(
+      '2 things are wrong: 1 critical, 1 warning',
+    );
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing is wrong: 1 warning');
+    expect(await sentence()).toBe('Nothing is watched');
+  });
+
+  it('does not count an appliance as answering while its polling is paused', async () => {
+    const collectors = [
+      collectorStatus({ name: 'farms', ok: false, failure: { reason: 'timeout', sinceMs: nowMs - minuteMs } }),
+    ];
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', breaker: 'open', collectors })));
+
+    const text = await textAt(app, '/');
+
+    expect(text).toContain('The appliance gives no answer;');
+    expect(text).toContain('answers no more');
+    expect(text).not.toMatch(/>answers</);
+  });
+
+  it('gives the number of appliances of other shards', async () => {
+    const shard = { index: 2, count: 4, elsewhere: new Map([['lb-9', 0]]) };
+    const basis = async (...appliances: readonly ApplianceStatus[]) =>
+      /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { shard }), '/'))?.[1];
+
+    expect(await basis(applianceStatus({ name: 'lb-1' }))).toContain(
+      'This is shard 2/4: 1 appliance is watched by the others.',
+    );
+    expect(await basis()).toBe(
+      'No appliance falls to this shard. This is shard 2/4: 1 appliance is watched by the others.',
+    );
+  });
+
+  it('counts a configuration that was refused', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {
+      configuration: { isInForce: false, loadedAtMs: nowMs },
+    });
+
+    expect(await textAt(app, '/')).toContain('The exporter refused its new configuration');
+  });
+});
+
+describe('a large fleet', () => {
+  it('is a small page, the worst first, with links to the rest', async () => {
+    const appliances = Array.from({ length: 1_000 }, (_, index) =>
+      applianceStatus({
+        name: `lb-${index}`,
+        farms: Array.from({ length: 5 }, (_item, farm) =>
+          farmStatus({ name: `farm-${farm}`, state: index === 700 && farm === 3 ? 'down' : 'up' }),
+        ),
+        collectors: ['farms', 'backends', 'certificates', 'system', 'interfaces', 'vpn'].map((name) =>
+          collectorStatus({ name }),
+        ),
+      }),
+    );
+    const app = givenPage(fleetStatus(...appliances));
+
+    const page = await textAt(app, '/');
+
+    expect(page.length).toBeLessThan(300_000);
+    expect(page).toContain('Farm farm-3 is down');
+    expect(rowsOf(page).slice(0, 2)).toEqual(['lb-700', 'lb-0']);
+    expect(page).toContain('and 950 more');
+    const last = await textAt(app, '/?list=appliances&page=10');
+    expect(rowsOf(last).at(-1)).toBe('lb-999');
+    expect(await textAt(app, '/?list=appliances&page=99')).toContain('Page 10 of 10');
+  });
+
+  it('yields to other work while it is rendered', async () => {
+    const farms = Array.from({ length: 20 }, (_, farm) => farmStatus({ name: `farm-${farm}` }));
+    const appliances = Array.from({ length: 5_000 }, (_, index) => applianceStatus({ name: `lb-${index}`, farms }));
+    const app = givenPage(fleetStatus(...appliances));
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+
+    const startedAtMs = performance.now();
+    await textAt(app, '/?q=farm-3');
+    isOver = true;
+
+    console.log(`5,000 appliances: ${turns} turns of others in ${Math.round(performance.now() - startedAtMs)} ms`);
+    // Without slices there are four: to read the request, to look, to write and to send.
+    expect(turns).toBeGreaterThan(8);
+  });
+});
+
+describe('the overview', () => {
+  const fleetOf = (count: number): FleetStatus =>
+    fleetStatus(
+      ...Array.from({ length: count }, (_, index) =>
+        applianceStatus({
+          name: `lb-${index}`,
+          url: `https://192.0.2.${index}:444`,
+          labels: { rack: `r${index}`, site: ['paris', 'madrid', 'berlin'][index % 3] ?? '' },
+          edition: index % 2 ? 'enterprise' : 'community',
+          farms: [farmStatus({ name: 'shop', state: index === 4 ? 'down' : 'up' })],
+        }),
+      ),
+    );
+  const groupsIn = (page: string) => {
+    const table = /<table class="groups">.*?<\/table>/s.exec(page)?.[0] ?? '';
+    return [...table.matchAll(/<tr data-key="([^"]*)">(.*?)<\/tr>/gs)].map(([, name, cells = '']) => [
+      name,
+      cells
+        .replaceAll(/<[^>]+>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    ]);
+  };
+
+  it('comes before the appliances, by the first label that divides them, the worst group first', async () => {
+    const page = await textAt(givenPage(fleetOf(12)), '/');
+
+    expect(groupsIn(page)).toEqual([
+      ['madrid', 'madrid 1 critical 3 well lb-4 3 of 4'],
+      ['berlin', 'berlin 4 well none 4 of 4'],
+      ['paris', 'paris 4 well none 4 of 4'],
+    ]);
+    expect(page.indexOf('id="groups"')).toBeLessThan(page.indexOf('id="problems"'));
+    expect(page).toContain('href="./?by=edition"');
+    expect(rowsOf(page)).toHaveLength(12);
+  });
+
+  it('does not count farms as up that nobody knows', async () => {
+    const fleet = fleetOf(12);
+    const unread = fleet.appliances.map((status, index) => (index === 1 ? { ...status, farms: undefined } : status));
+
+    const groups = groupsIn(await textAt(givenPage(fleetStatus(...unread)), '/'));
+
+    expect(groups[0]).toEqual(['madrid', 'madrid 1 critical 1 unknown 2 well lb-4 , lb-1 2 of 3 not all known']);
+  });
+
+  it('is left out where a few appliances are seen at once', async () => {
+    expect(await textAt(givenPage(fleetOf(3)), '/')).not.toContain('id="groups"');
+  });
+
+  it('leaves the worst of two hundred appliances on the first page, and each group on its own', async () => {
+    const app = givenPage(fleetOf(200));
+
+    const page = await textAt(app, '/');
+    expect(rowsOf(page)).toHaveLength(12);
+    expect(page).toContain('and 188 more');
+    const madrid = await textAt(app, '/?by=site&group=madrid');
+    expect(rowsOf(madrid)).toHaveLength(67);
+    expect(madrid).toContain('1 thing is wrong: 1 critical');
+    expect(groupsIn(await textAt(app, '/?by=edition')).map(([name]) => name)).toEqual(['community', 'enterprise']);
+    expect(await textAt(app, '/?by=nothing&group=nowhere')).toContain('There is none.');
+  });
+});
+
+describe('a link', () => {
+  const status = applianceStatus({
+    name: 'lb-1',
+    url: 'https://192.0.2.7:444',
+    farms: [farmStatus({ name: 'shop', state: 'down', certificates: ['old.pem'] })],
+    certificates: [
+      certificateStatus({ file: 'old.pem', notAfterSeconds: nowMs / 1_000 - 60, state: 'expired', usedBy: ['shop'] }),
+    ],
+    interfaces: [{ name: 'eth1', state: 'down', sinceMs: nowMs }],
+  });
+
+  it('leads from each headline to the view of what it is about', async () => {
+    const app = givenPage(fleetStatus(status), { configuration: { isInForce: false, loadedAtMs: nowMs } });
+
+    const page = await textAt(app, '/');
+
+    expect(new Set([...page.matchAll(/<h3>.*?href="([^"]*)".*?<\/h3>/g)].map(([, href]) => href))).toEqual(
+      new Set([
+        './#exporter',
+        './?appliance=lb-1',
+        './?appliance=lb-1&amp;certificate=old.pem',
+        './?appliance=lb-1&amp;farm=shop',
+      ]),
+    );
+  });
+
+  it('leads to the web interface of an appliance, from the list and from its own view', async () => {
+    const app = givenPage(fleetStatus(status));
+
+    for (const url of ['/', '/?appliance=lb-1'])
+      expect(await textAt(app, url)).toMatch(
+        /<a href="https:\/\/192\.0\.2\.7:444"[^>]*><bdi[^>]*>192\.0\.2\.7:444<\/bdi><\/a>/,
+      );
+    expect(await textAt(app, '/?q=192.0.2.7')).toContain('1 match');
+  });
+
+  it('shows on a farm its runbook and the command, or the way without the gateway', async () => {
+    const down = fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', state: 'down' })] }));
+    const url = '/?appliance=lb-1&farm=shop';
+
+    const on = await textAt(givenPage(down, { adminUrl: 'http://127.0.0.1:9445' }), url);
+    const off = await textAt(givenPage(down, { adminUrl: undefined }), url);
+
+    expect(on).toContain('href="./runbooks?appliance=lb-1&amp;farm=shop#zlbfarmdown"');
+    expect(on).toContain(
+      '<code>zlb-exporter admin lb-1 actOnFarm farmname=shop action=start --reason=ZlbFarmDown</code>',
+    );
+    expect(off).toContain('The admin gateway is off: start it in the web interface');
+  });
+
+  it('shows the restart of a farm whose proxy does not answer', async () => {
+    const farms = [farmStatus({ name: 'shop', state: 'critical', isSilent: true })];
+    const page = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms })), {
+      adminUrl: 'http://127.0.0.1:9445',
+    });
+
+    expect(await textAt(page, '/?appliance=lb-1&farm=shop')).toContain(
+      '<code>zlb-exporter admin lb-1 restart-farm farm=shop --reason=ZlbFarmDown</code>',
+    );
+  });
+
+  it('keeps a port in one piece, and names on an appliance what is not known', async () => {
+    const farms = [farmStatus({ name: 'shop', vip: '2001:db8::20', vport: '40669', backends: undefined })];
+    const text = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms }))), '/?appliance=lb-1');
+
+    expect(text).toContain('2001:db8::20<span class="whole">:40669</span>');
+    expect(text).toMatch(/What is not known[^]*The backends of farm shop are not known/);
+  });
+
+  it('leads from a farm to its certificates, and back', async () => {
+    const app = givenPage(fleetStatus(status));
+
+    expect(await textAt(app, '/?appliance=lb-1&farm=shop')).toContain(
+      'href="./?appliance=lb-1&amp;certificate=old.pem"',
+    );
+    const certificate = await textAt(app, '/?appliance=lb-1&certificate=old.pem');
+    expect(certificate).toContain('href="./?appliance=lb-1&amp;farm=shop"');
+    expect(certificate).toContain('Certificate old.pem has expired');
+    expect(await textAt(app, '/?appliance=lb-1&certificate=new.pem')).toContain(
+      'no certificate in a file of that name',
+    );
+  });
+});
+
+describe('a reading', () => {
+  it('that was put off does not fail: it is fresh, late or still to come by its age', async () => {
+    const failure = { reason: 'stretched', sinceMs: nowMs } as const;
+    const old = nowMs - 30 * minuteMs;
+    const collectors = [
+      collectorStatus({ name: 'farms', failure }),
+      collectorStatus({ name: 'system', failure, lastSuccessMs: old }),
+      collectorStatus({ name: 'backends', failure: { ...failure, reason: 'farms_unknown' }, lastSuccessMs: undefined }),
+      collectorStatus({ name: 'certificates', isStale: true, failure: { ...failure, reason: 'timeout' } }),
+      collectorStatus({ name: 'vpn', ok: false, failure: { ...failure, reason: 'malformed' } }),
+    ];
+
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', collectors }))), '/');
+
+    expect(page).toContain('4 readings are not fresh: 1 failing, 1 too old to be shown, 1 late, 1 not read yet.');
+    expect(page).toContain('1 of 5 fresh');
+  });
+});
+
+describe('the list of problems', () => {
+  it('has an interface that went down at any time, and none that never was up or is up again', async () => {
+    const interfaces = [
+      { name: 'eth0', state: 'down' },
+      { name: 'eth1', state: 'down', sinceMs: nowMs },
+      { name: 'eth2', state: 'up', sinceMs: nowMs },
+    ];
+
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', interfaces }))), '/');
+
+    expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi>.*?<\/h3>/g)].map(([, title]) => title)).toEqual([
+      'Interface eth1 of lb-1 is down',
+    ]);
+    expect(page, 'counted for its appliance too').toContain('1 warning');
+  });
+
+  it('is sorted by severity, then by age', async () => {
+    const farms = [
+      farmStatus({ name: 'a', state: 'needed_restart', sinceMs: nowMs }),
+      farmStatus({ name: 'b', state: 'down' }),
+      farmStatus({ name: 'c', state: 'down', sinceMs: nowMs - 2 * minuteMs }),
+      farmStatus({ name: 'd', state: 'down', sinceMs: nowMs - minuteMs }),
+    ];
+
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms }))), '/');
+
+    expect([...page.matchAll(/<bdi>Farm (\w)/g)].map(([, name]) => name)).toEqual(['d', 'c', 'b', 'a']);
+  });
+});
+
+describe('one appliance', () => {
+  it('has all of its farms and their backends, problems first', async () => {
+    const farms = [
+      farmStatus({ name: 'alpha' }),
+      farmStatus({
+        name: 'omega',
+        backends: [backendStatus({ backend: '10.0.0.9:80', state: 'down' }), backendStatus({ backend: '10.0.0.8:80' })],
+      }),
+    ];
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb 1', farms }))), '/?appliance=lb+1');
+
+    expect([...page.matchAll(/<details class="farm"[^>]*>\s*.*?<b><bdi>(\w+)/gs)].map(([, name]) => name)).toEqual([
+      'omega',
+      'alpha',
+    ]);
+    for (const backend of ['10.0.0.1:80', '10.0.0.9:80']) expect(page).toContain(backend);
+  });
+
+  it('is a message if it is not configured', async () => {
+    const answer = await givenPage(fleetStatus()).inject('/?appliance=lb-9');
+
+    expect(answer.statusCode).toBe(404);
+    expect(answer.payload).toContain('No lb-9 here.');
+  });
+
+  it('shows unknown values as unknown', async () => {
+    const unread = applianceStatus({
+      name: 'lb-1',
+      up: undefined,
+      farms: undefined,
+      certificates: undefined,
+      version: undefined,
+      edition: undefined,
+    });
+    const page = await textAt(givenPage(fleetStatus(unread)), '/?appliance=lb-1');
+
+    expect(page).toContain('not asked yet');
+    expect(page).toContain('They were not read, or so long ago that they are not shown.');
+    expect(page).not.toContain('is up');
+  });
+});
+
+describe('a search', () => {
+  const appliances = [
+    applianceStatus({ name: 'lb-paris', labels: { site: 'paris' } }),
+    applianceStatus({
+      name: 'lb-madrid',
+      certificates: [certificateStatus({ file: 'intranet.pem', commonName: 'Intranet.example.com' })],
+    }),
+  ];
+
+  it.each([
+    ['PARIS', '1 match'],
+    ['10.0.0.2:80', '2 matches'],
+    ['intranet.EXAMPLE', '1 match'],
+    ['192.0.2.40:443', '2 matches'],
+    ['nowhere', 'Nothing'],
+  ])('finds %s in any case', async (text, count) => {
+    const page = await textAt(givenPage(fleetStatus(...appliances)), `/?q=${encodeURIComponent(text)}`);
+
+    expect(page).toMatch(new RegExp(`${count} for “<bdi>`));
+    expect(page).toContain(`value="${text}"`);
+  });
+
+  it('for an empty text shows the fleet', async () => {
+    expect(await textAt(givenPage(fleetStatus(...appliances)), '/?q=++')).toContain('Nothing is wrong');
+  });
+});
+
+describe('the response', () => {
+  it('forbids foreign content, and sends no referrer', async () => {
+    const { headers } = await givenPage(fleetStatus()).inject('/');
+
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers['referrer-policy']).toBe('no-referrer');
+  });
+
+  it('is compressed on request, and empty for a client that has it', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })));
+
+    const plain = await app.inject('/');
+    const compressed = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } });
+    const again = await app.inject({ url: '/', headers: { 'if-none-match': String(plain.headers['etag']) } });
+
+    expect(gunzipSync(compressed.rawPayload).toString()).toBe(plain.payload);
+    expect([again.statusCode, again.payload]).toEqual([304, '']);
+    // One tag for two representations may only be a weak one.
+    expect(plain.headers['etag']).toMatch(/^W\/"/);
+  });
+
+  it('is rendered once for all requests within a second', async () => {
+    let described = 0;
+    const status = fleetStatus(applianceStatus({ name: 'lb-1' }));
+    const app = givenPage(() => {
+      described += 1;
+      return status;
+    });
+
+    await Promise.all(Array.from({ length: 20 }, (_, index) => app.inject(index % 2 ? '/' : '/?appliance=lb-1')));
+
+    expect(described).toBe(1);
+  });
+
+  it('does not delay the fleet page for searches of others', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })));
+    await textAt(app, '/?q=first');
+    const done: string[] = [];
+    const ask = async (url: string): Promise<void> => {
+      await textAt(app, url);
+      done.push(url);
+    };
+
+    await Promise.all([...Array.from({ length: 100 }, (_, index) => ask(`/?q=${index}`)), ask('/')]);
+
+    expect(done.indexOf('/')).toBeLessThan(50);
+  });
+
+  it('has its script, its style and an icon for each level, with the right types', async () => {
+    const app = givenPage(fleetStatus());
+
+    const types = await Promise.all(
+      ['page.css', 'page.js', 'critical.svg', 'well.svg'].map(
+        async (name) => (await app.inject(`/assets/${name}`)).headers['content-type'],
+      ),
+    );
+
+    expect(types).toEqual([
+      'text/css; charset=utf-8',
+      'text/javascript; charset=utf-8',
+      'image/svg+xml',
+      'image/svg+xml',
+    ]);
+  });
+
+  it('has no inline style or script, which the policy would forbid', async () => {
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/');
+
+    expect(page).not.toMatch(/ style=| on\w+=|<style|<script(?! type="module" src="\.\/assets\/page\.js"><\/script>)/);
+  });
+});
+
+function givenPage(fleet: FleetStatus | (() => FleetStatus), facts: Partial<ExporterFacts> = {}): FastifyInstance {
+  const app = fastify();
+  registerStatusPage(app, {
+    describe: typeof fleet === 'function' ? fleet : () => fleet,
+    unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
+    exporter: () => exporterFacts(facts),
+    spoken: (text) => text,
+    now: () => nowMs,
+  });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+async function textAt(app: FastifyInstance, url: string): Promise<string> {
+  return (await app.inject(url)).payload;
+}
+
+async function sentence(...appliances: readonly ApplianceStatus[]): Promise<string | undefined> {
+  const page = await textAt(givenPage(fleetStatus(...appliances)), '/');
+  return /<h1 id="overall-status"[^>]*>([^<]*)<\/h1>/.exec(page)?.[1];
+}
+
+/** The appliances of the table, in its order. */
+function rowsOf(page: string): readonly (string | undefined)[] {
+  const table = /<table class="appliances">.*?<\/table>/s.exec(page)?.[0] ?? '';
+  return [...table.matchAll(/<tr data-key="([^"]+)"/g)].map(([, name]) => name);
+}
+
+describe('what clients of a farm meet', () => {
+  const certificate = {
+    commonName: 'shop.test',
+    issuer: 'Example CA',
+    serial: '01',
+    fingerprintSha256: 'ab'.repeat(32),
+    notBeforeSeconds: nowMs / 1_000 - 86_400,
+    notAfterSeconds: Date.UTC(2027, 1, 3) / 1_000,
+    coversName: true,
+    intermediates: [],
+  };
+  const served = { serverName: 'shop.test', failure: undefined, certificate, isInStore: true };
+  const reachable = { isReachable: true, connectSeconds: 0.0031, failure: undefined, served: [served] };
+  const facts = async (probe: NonNullable<FarmStatus['probe']>): Promise<string> => {
+    const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', probe })] });
+    const page = await textAt(givenPage(fleetStatus(status)), '/?appliance=lb-1');
+    return (/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '')
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ');
+  };
+
+  it('is the certificate of the store, reached in a moment', async () => {
+    expect(await facts(reachable)).toContain('reachable in 4 ms');
+    expect(await facts(reachable)).toMatch(/shop\.test : serves a certificate until 2027-02-03, the one of the store/);
+  });
+
+  it('is another certificate than the store has, and one that does not cover the name', async () => {
+    const other = { ...served, isInStore: false, certificate: { ...certificate, coversName: false } };
+
+    const shown = await facts({ ...reachable, served: [other] });
+
+    expect(shown).toMatch(/until 2027-02-03 not the one of the store does not cover the name/);
+  });
+
+  it('is a chain whose intermediate ends before the certificate', async () => {
+    const intermediates = [
+      { ...certificate, commonName: 'Example CA', notAfterSeconds: Date.UTC(2026, 11, 24) / 1_000 },
+    ];
+
+    const shown = await facts({
+      ...reachable,
+      served: [{ ...served, certificate: { ...certificate, intermediates } }],
+    });
+
+    expect(shown).toContain('its issuer Example CA until 2026-12-24');
+  });
+
+  it('is nothing, with the reason', async () => {
+    const refused = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
+    const silent = { ...served, certificate: undefined, isInStore: undefined, failure: 'timeout' } as const;
+
+    expect(await facts(refused)).toContain('not reachable from here (refused)');
+    expect(await facts({ ...reachable, served: [silent] })).toContain('no certificate (timeout)');
+    expect(await facts({ ...refused, isReachable: undefined, failure: 'not_allowed' })).toContain('not probed');
+  });
+
+  it('is behind the store, and the certificate says where', async () => {
+    const certificates = [certificateStatus({ file: 'shop.pem', servedBy: ['mail'], notServedBy: ['shop', 'portal'] })];
+
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', certificates }))), '/');
+
+    expect(page.replaceAll(/<[^>]+>/g, '')).toContain('seen served by mail · not served yet by shop, portal');
+  });
+});
