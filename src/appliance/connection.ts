@@ -74,6 +74,8 @@ function createPool(
     bodyTimeout: timeoutMs,
     maxResponseSize: bodyBytes,
     keepAliveTimeout: keepAliveMs,
+    // A server may offer to keep them for longer.
+    keepAliveMaxTimeout: keepAliveMs,
     connect,
   });
 }

@@ -42,7 +42,7 @@ async function carryOut(core: Core, entry: Entry, { steps, recent, approver }: A
     { ...approver, id, approved: { requestedBy, urls: urlsOf(plan), guards } },
     {
       recent,
-      onSending() {
+      onLeaving() {
         isSent = true;
       },
     },

@@ -18,7 +18,7 @@ import type { Actor } from './request-book.ts';
 export interface Caller extends Actor {
   /** The id of the change request: all records of its calls have it. */
   readonly id: string;
-  /** Set once it was approved: before that, only reads and dry runs go through. */
+  /** Set once it was approved: before that, only reads and dry runs are made. */
   readonly approved?: ApprovedPlan;
 }
 
@@ -27,7 +27,7 @@ const maxAnswerBytes = 8_388_608;
 
 /**
  * Creates the calls to an appliance, through the same gateway and with the same checks as a call
- * from outside. `onSending` is called right before a change is sent; `recent` serves its guards.
+ * from outside. `onLeaving` is called right before a change is sent; `recent` serves its guards.
  */
 export function createInProcessCalls(
   { gateway, operations }: { readonly gateway: Pick<Gateway, 'handle'>; readonly operations: Operations },
@@ -36,8 +36,8 @@ export function createInProcessCalls(
   {
     recent,
     answers = new Map(),
-    onSending = () => undefined,
-  }: { readonly recent?: RecentReads; readonly answers?: Answers; readonly onSending?: () => void },
+    onLeaving,
+  }: { readonly recent?: RecentReads; readonly answers?: Answers; readonly onLeaving?: () => void },
 ): Calls {
   const send: SendCall = async (call, content, { reason, force = false, dryRun = false }) => {
     const request: AdminRequest = {
@@ -56,7 +56,8 @@ export function createInProcessCalls(
       force,
       breakGlass: false,
       onCall: () => undefined,
-      onSending: changes(call.operation.row.risk) ? onSending : () => undefined,
+      onSending: () => undefined,
+      ...(onLeaving && changes(call.operation.row.risk) && { onLeaving }),
     };
     try {
       const answer = await gateway.handle(request);

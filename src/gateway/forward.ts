@@ -17,7 +17,11 @@ import { minBytesPerSecond, type Spool } from './spool.ts';
 export interface Forwarding {
   readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
   /** Its signal aborts when the caller leaves; this ends only the transfer of the answer. */
-  readonly request: { readonly principal: { readonly name: string }; readonly signal: AbortSignal };
+  readonly request: {
+    readonly principal: { readonly name: string };
+    readonly signal: AbortSignal;
+    readonly onLeaving?: () => void;
+  };
   readonly call: OperationCall;
   readonly body: RequestBody | undefined;
   /** Held until the exchange is over, even if the caller has left. */
@@ -52,9 +56,9 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   };
   const content = upload?.body;
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
-  const outcome = createOutcome(parts);
-  slot.keepFor(outcome.told);
   const progress = { isSent: false, isLate: false };
+  const outcome = createOutcome(parts, progress);
+  slot.keepFor(outcome.told);
   const isUncertain = (): boolean => progress.isSent && changes(operation.row.risk);
   const answered = appliance.relay.send({
     ...upload,
@@ -66,6 +70,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
       // The caller got "no answer": nothing may be sent after that.
       if (progress.isLate) throw callerLeft();
       progress.isSent = true;
+      parts.request.onLeaving?.();
     },
   });
   const exchange = finish({ parts, answered, outcome, content, isUncertain });
@@ -175,7 +180,7 @@ async function keepAnswer(
 }
 
 /** Reports the outcome of a call, once. */
-function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
+function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>, progress: { readonly isSent: boolean }) {
   const startedAt = steadyNow();
   const told = Promise.withResolvers<void>();
   let telling: Promise<void> | undefined;
@@ -183,7 +188,8 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
   async function tellOnce(outcome: Partial<Particulars>): Promise<void> {
     const durationMs = Math.round(steadyNow() - startedAt);
     try {
-      await onOver({ event: 'outcome', duration_ms: durationMs, ...body?.sent(), ...outcome });
+      const sent = progress.isSent ? body?.sent() : undefined;
+      await onOver({ event: 'outcome', duration_ms: durationMs, ...sent, ...outcome });
     } finally {
       told.resolve();
     }

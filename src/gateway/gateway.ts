@@ -92,7 +92,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 /**
- * Runs the steps of one request. The listener has authenticated its caller (http/authenticate.ts).
+ * Runs the steps of one request. The listener has authenticated its caller (admin/authenticate.ts).
  * A step that refuses throws an {@link AdminProblem}. Each wait is followed by a check of what may
  * have changed meanwhile.
  */

@@ -47,6 +47,8 @@ export interface AdminRequest extends UnreadBody {
    * Called before the request is sent: from then on the audit has an outcome instead of a refusal.
    */
   readonly onSending: (overridden: Overridden) => void;
+  /** Called after the last check that may refuse the request: from then on it leaves. */
+  readonly onLeaving?: () => void;
 }
 
 /** Replies of an appliance that guards need not ask for again at once. */

@@ -70,7 +70,7 @@ export class Exposition {
       this.#isBehind = true;
       const job = jobs.get(loser);
       if (!job) continue;
-      // However far its schedule is stretched, it is read again as soon as the appliance answers.
+      // However late its next turn, it runs as soon as the breaker closes again.
       job.missed = true;
       this.withoutReading(job);
     }

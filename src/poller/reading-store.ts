@@ -12,7 +12,7 @@ export interface NewReading extends Omit<Reading, keyof Origin> {
   /** Age up to which the reading is shown in any case. */
   readonly maxStaleMs: number;
   /**
-   * Extended lifetime in ms when the interval is stretched beyond `max_stale`; 0 otherwise.
+   * Extended lifetime in ms when runs come later than `max_stale`; 0 otherwise.
    * `isExtended` decides.
    */
   readonly extendedMs: number;

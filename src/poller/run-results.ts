@@ -28,8 +28,8 @@ const noChanges: Changes = { farms: [], version: undefined, isLicensedAgain: fal
 
 /**
  * Passes the results of runs to the parts that keep them: the statistics, the transitions, the
- * readings, the failure log, and the two views, `/metrics` and the status. No part knows another
- * one.
+ * readings, the failure log, and the two views, `/metrics` and the status. The parts that keep do
+ * not know each other; the two views read them.
  */
 export class RunResults {
   readonly #parts: SharedParts;

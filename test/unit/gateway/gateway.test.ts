@@ -289,14 +289,17 @@ describe('a change is not sent when, during a wait,', () => {
 
   it.each(events)('$what: for the path of the API', async ({ code, happen }) => {
     const steps = await givenSteps();
+    let hasLeft = false;
     steps.during.probe = () => happen(steps, leave);
 
-    const { answer, leave } = steps.request(start);
+    const { answer, leave } = steps.request(start, { onLeaving: () => (hasLeft = true) });
 
     await expect(answer).rejects.toMatchObject({ code });
     expect(steps.sent()).toEqual([]);
+    expect(hasLeft).toBe(false);
     expect(steps.records().map(({ event }) => event)).toEqual(['intent', 'outcome']);
     expect(steps.records()[1]).not.toHaveProperty('uncertain');
+    expect(steps.records()[1]).not.toHaveProperty('sent_bytes');
   });
 });
 
