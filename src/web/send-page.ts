@@ -23,7 +23,7 @@ export interface PageParts {
 export type SendPage = (request: FastifyRequest, reply: FastifyReply, parts: PageParts) => FastifyReply;
 
 export interface SendPageLimits {
-  /** Maximum of answers under way. */
+  /** Maximum of answers under way; targets of a large fleet may be scraped in one moment. */
   readonly maxUnfinished: number;
   /**
    * Maximum size of all answers under way: an unread exposition stays in memory together with newer
@@ -37,7 +37,7 @@ export interface SendPageLimits {
 }
 
 export const defaultLimits: SendPageLimits = {
-  maxUnfinished: 16,
+  maxUnfinished: 256,
   maxUnfinishedBytes: 268_435_456,
   patienceMs: 10_000,
   maxMs: 30_000,

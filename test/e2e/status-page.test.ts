@@ -115,6 +115,23 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
   }, 60_000);
 
+  it('leaves the focus on a farm that moves to the top', async () => {
+    const world = busyWorld();
+    const { page, url } = await givenPage(open, { 'lb-madrid': world }, eager);
+    await page.goto(`${url}/?appliance=lb-madrid`);
+    await seen(page, /^Farm oldportal is down$/);
+    await page
+      .locator('details.farm', { has: page.getByText('db', { exact: true }) })
+      .locator('summary')
+      .focus();
+
+    const db = world.farms.get('db');
+    if (db) db.running = false;
+    await seen(page, /^Farm db is down$/);
+
+    expect(await page.evaluate('document.activeElement.closest("li").dataset.key')).toBe('db');
+  }, 60_000);
+
   it('says at once and loudly that the exporter does not answer, and goes on when it does', async () => {
     const { page, url, start, stop } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);

@@ -124,9 +124,12 @@ function show(next, newTag) {
   // Rows are news in the same view only.
   const isNews = shown === address();
   shown = address();
+  const focused = document.activeElement;
   matchChildren(main, next.getElementById('main') ?? main, (arrived) => {
     if (isNews && arrived.matches('li, tr')) arrived.classList.add('arrived');
   });
+  // An element that was moved has lost it.
+  if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
