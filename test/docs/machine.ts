@@ -101,7 +101,7 @@ function substitutions(ports: Ports, token: string, managementAddress: string): 
     { written: /(?<==):9444\b/g, real: `:${exporter}` },
     { written: /\bZLB_ADMIN_TOKEN=\S*…/g, real: `ZLB_ADMIN_TOKEN=${token}` },
     { written: /\b192\.0\.2\.1\d:444\b/g, real: managementAddress, shown: '192.0.2.10:444' },
-    { written: /\/etc\/zlb-exporter\/keys\/lb-paris\b/g, real: 'secrets/lb-paris' },
+    { written: /\/etc\/zlb-exporter\/keys\/(?:\$appliance|lb-paris\b)/g, real: 'secrets/lb-paris' },
     // A farm, as its users see it.
     { written: /\bvip=[\d.]+ vport=\d+/g, real: `vip=127.0.0.1 vport=${farm}` },
   ];

@@ -46,6 +46,8 @@ export const scenes: Readonly<Record<string, Scene>> = {
     // The appliance of `url` has the same farm: it was started without the gateway.
     after: `zapi "/farms/$farm/status" | grep '"status":"up"'`,
   },
+  // The appliance of `url` has a farm of the same name, with another service.
+  ZlbFarmNoBackends: { labels: { service: 'web' } },
   ZlbFarmWithoutHealthCheck: { labels: { farm: 'dns' } },
   ZlbSaturated: { labels: { farm: 'db' } },
   ZlbFarmTrafficStopped: { labels: { appliance: 'lb-paris-1', farm: 'www' } },

@@ -68,7 +68,7 @@ describe('the runbooks of the exporter', () => {
     expect(text).toContain('zlb-exporter admin $appliance readFarmStatus farmname=$farm\n');
     expect(text).toContain('zlb_farm_info{appliance="$appliance", farm="$farm"}');
     expect(text).not.toMatch(/lb-madrid|oldportal/);
-    expect(text).toContain('$appliance and $farm stand for labels of the alert.');
+    expect(text).toContain('$appliance and $farm are not in this link: look in the text of the alert.');
   });
 
   it('omit a name with shell characters from commands, and escape it everywhere', async () => {

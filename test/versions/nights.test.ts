@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const missing = !(isThere('prometheus') && isThere('prometheus-alertmanager') && isThere('curl'));
 const runbooks = readFileSync('docs/operations.md', 'utf8');
 /** The definition that the section Commands gives for the way without the gateway. */
-const zapi = /^zapi\(\) \{.*?; echo; \}$/ms.exec(runbooks)?.[0] ?? '';
+const zapi = /^zapi\(\) \{.*?; \}$/ms.exec(runbooks)?.[0] ?? '';
 
 /** Returns the command of the section about an alert that begins so. */
 function typed(alert: string, beginning: string): string {
