@@ -36,7 +36,7 @@ export interface CollectContext {
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
-   * Returns the newest data of another collector, of one farm if it is named; undefined where there
+   * Returns the newest data of a collector, of one farm if it is named; undefined where there
    * is none, or a stale one.
    */
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;

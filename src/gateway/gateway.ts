@@ -77,7 +77,7 @@ interface HeldSlot {
 }
 
 /** The parts, and how often a change began or ended, by appliance. */
-interface GatewayCore extends GatewayParts {
+interface CountingParts extends GatewayParts {
   readonly changeCounts: Map<string, number>;
 }
 
@@ -96,7 +96,7 @@ export function createGateway(parts: GatewayParts): Gateway {
  * A step that refuses throws an {@link AdminProblem}. Each wait is followed by a check of what may
  * have changed meanwhile.
  */
-async function handle(gateway: GatewayCore, request: AdminRequest): Promise<AdminAnswer> {
+async function handle(gateway: CountingParts, request: AdminRequest): Promise<AdminAnswer> {
   resolve(gateway, request);
   const call = gateway.operations.find(request.method, request.path);
   request.onCall(call);
@@ -181,7 +181,7 @@ async function inQueue<Result>(
   });
 }
 
-function countChange({ changeCounts }: GatewayCore, { appliance }: Pick<AdminRequest, 'appliance'>): void {
+function countChange({ changeCounts }: CountingParts, { appliance }: Pick<AdminRequest, 'appliance'>): void {
   changeCounts.set(appliance, (changeCounts.get(appliance) ?? 0) + 1);
 }
 
@@ -192,13 +192,13 @@ const maxReadAgeMs = 1_000;
  * Returns the replies that the approval of a change has just read; undefined if a change was sent
  * to the appliance since, or if this one had to wait.
  */
-function recentAnswers({ changeCounts }: GatewayCore, { appliance, recent }: AdminRequest): Answers | undefined {
+function recentAnswers({ changeCounts }: CountingParts, { appliance, recent }: AdminRequest): Answers | undefined {
   if (!recent || recent.changes !== (changeCounts.get(appliance) ?? 0)) return undefined;
   return steadyNow() - recent.atMs < maxReadAgeMs ? recent.answers : undefined;
 }
 
 async function guard(
-  gateway: GatewayCore,
+  gateway: CountingParts,
   { request, call, body }: PermittedCall,
   { reach }: HeldSlot,
 ): Promise<Overridden> {
@@ -246,7 +246,7 @@ async function recordIntent(
   });
 }
 
-async function send(gateway: GatewayCore, permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
+async function send(gateway: CountingParts, permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
   const { bodyLimits, freeze, timeoutMs } = gateway;
   return await forward({
     ...permitted,
@@ -259,7 +259,7 @@ async function send(gateway: GatewayCore, permitted: PermittedCall, held: HeldSl
   });
 }
 
-async function recordOutcome(gateway: GatewayCore, permitted: PermittedCall, outcome: Particulars): Promise<void> {
+async function recordOutcome(gateway: CountingParts, permitted: PermittedCall, outcome: Particulars): Promise<void> {
   const { recorder, metrics, onChanged } = gateway;
   const { request, call, body } = permitted;
   const { appliance } = request;

@@ -103,7 +103,7 @@ export function createCollectorStatistics(options: {
   readonly counters: Counters;
   readonly before?: CollectorStatisticsState | undefined;
   /**
-   * The time for which an authenticated answer counts; stretched intervals extend it, so that
+   * The time for which an authenticated answer counts; late runs extend it, so that
    * `zlb_up` does not alternate.
    */
   readonly upForMs: () => number;
@@ -154,7 +154,7 @@ export function createCollectorStatistics(options: {
     /** Records that the appliance lacks what the collector reads; it neither succeeds nor fails. */
     unsupported: (collector: string): void => void entries.set(collector, {}),
     /** Records the time between two runs; returns true if it is another one than before. */
-    stretchedTo(collector: string, intervalMs: number): boolean {
+    intervalIs(collector: string, intervalMs: number): boolean {
       if (entries.get(collector)?.intervalMs === intervalMs) return false;
       change(collector, { intervalMs });
       return true;

@@ -17,7 +17,7 @@ const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
 /**
  * Puts into the metrics store what is no reading: the exporter's own numbers, and what a collector
- * shows without a reading.
+ * shows without a reading. Evicts stale readings.
  */
 export class Exposition {
   readonly #parts: ExpositionParts;

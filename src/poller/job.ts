@@ -113,7 +113,7 @@ export interface FreshData {
   readonly askedAtMs: number;
 }
 
-/** The part of an interval over which the farms of a round are spread. */
+/** The part of an interval over which offsets, and the farms of a round, are spread. */
 export const ratioOfInterval = 0.9;
 
 export function createJob(

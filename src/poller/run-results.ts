@@ -266,7 +266,7 @@ export class RunResults {
       if (retryAtMs !== undefined) continue;
       const lateMs = Math.max(late.ms, steadyNow() - dueMs);
       const measuredMs = Math.round((intervalMs + lateMs) / intervalMs) * intervalMs;
-      const isOther = this.#statistics.stretchedTo(collector, Math.max(measuredMs, cron.gapMs(schedule)));
+      const isOther = this.#statistics.intervalIs(collector, Math.max(measuredMs, cron.gapMs(schedule)));
       hasChanged ||= isOther;
     }
     return hasChanged;

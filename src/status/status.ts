@@ -120,7 +120,7 @@ export interface CollectorStatus {
   /** The result of the last run; undefined before the first one. */
   readonly ok: boolean | undefined;
   readonly lastSuccessMs: number | undefined;
-  /** The interval in effect, after stretching. */
+  /** The interval in effect, with the delay of late runs. */
   readonly intervalMs: number;
   /**
    * True when something that it read is stale; of a collector that asks farm by farm, of one farm

@@ -91,7 +91,7 @@ describe('the statistics', async () => {
     const { statistics, counters } = given();
     statistics.called(answered, 0);
     statistics.attempted({ collector: 'farms', startedAtMs: 0, durationMs: 200, ok: true });
-    statistics.stretchedTo('farms', 30_000);
+    statistics.intervalIs('farms', 30_000);
     const named = new Set(ownFamilies.map(({ name }) => name));
 
     counters.failed('farms', 'timeout');
@@ -152,7 +152,7 @@ describe('the statistics', async () => {
     const { statistics, counters } = given();
     statistics.attempted({ collector: 'farms', startedAtMs: 10_000, durationMs: 2_500, ok: true });
     statistics.attempted({ collector: 'farms', startedAtMs: 40_000, durationMs: 1_000, ok: false });
-    statistics.stretchedTo('farms', 60_000);
+    statistics.intervalIs('farms', 60_000);
 
     const series = await seriesOf({ statistics, counters });
 
