@@ -90,13 +90,12 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
     };
-    const silent = new Set(before.filter(isSilent).map(({ farm }) => farm));
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
     const queue = vipTargets(known, settings, ownAddresses()).entries();
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
-        const limit = silent.has(target.farm) ? { withinMs: impatientMs } : {};
+        const limit = isSilent(last.get(target.farm)) ? { withinMs: impatientMs } : {};
         const ranAtMs = ranAt.get(target.farm) ?? age();
         probed[index] = { ...(await probeFarm(target, limit, signal)), ranAtMs };
       }
@@ -162,8 +161,9 @@ export function ownAddresses(): readonly string[] {
   }
 }
 
-function isSilent({ failure, served }: ProbedFarm): boolean {
-  return failure === 'timeout' || served.some((each) => each.failure === 'timeout');
+/** Returns true for a farm that did not answer its last probe in time; false without one. */
+function isSilent(probed: ProbedFarm | undefined): boolean {
+  return probed?.failure === 'timeout' || (probed?.served.some((each) => each.failure === 'timeout') ?? false);
 }
 
 async function probeFarm(
