@@ -10,12 +10,9 @@ export function webConfigurationPage(): string {
 \`zlb-exporter --web.config.file=web.yml\` protects the metrics listener with TLS, client certificates
 and passwords. The format is that of Prometheus and its exporters, the
 [exporter-toolkit](https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md).
-\`zlb-exporter check --web.config.file=web.yml\` validates it. The admin listener has its own TLS, in
-the [\`admin\` block](configuration.md#admin-gateway).
-
-**Contents**: [TLS and a password](#tls-and-a-password) ·
-[Client certificates](#client-certificates) · [All keys](#all-keys) ·
-[Limits](limits.md#client-connections)
+\`zlb-exporter check --web.config.file=web.yml\` validates it. The gateway has its own TLS, in the
+[\`admin\` block](configuration.md#admin-gateway). There are also
+[built-in limits](limits.md#client-connections).
 
 ## TLS and a password
 
@@ -86,14 +83,12 @@ certificate is disconnected after the handshake, and the log says \`not let in\`
 
 ${keyTable(plainSchema(webSchema))}
 
-- A file with a mistake is refused as a whole. [\`\${NAME}\`](configuration.md) and relative paths work
-  as in the configuration.
-- The file, certificates and keys are reloaded within seconds when they change. A mistake changes
-  nothing (\`zlb_exporter_config_last_reload_successful\` is 0). A restart is needed to switch TLS on
-  or off, and to change \`client_auth_type\` from or to \`NoClientCert\`.
+- Mistakes, [\`\${NAME}\`](configuration.md) and relative paths are treated as in the configuration.
+- The file, certificates and keys are reloaded within seconds when they change. A restart is needed
+  to switch TLS on or off, and to change \`client_auth_type\` from or to \`NoClientCert\`.
 - Users, client certificates and limits apply to every path, also \`/-/healthy\`.
 - bcrypt with cost 10 takes a tenth of a second, and each step doubles it; more than 16 is refused.
-  The exporter remembers a right password after its first comparison.
+  A right password is remembered.
 - \`rate_limit\` also counts scrapes, \`/sd\` and health checks.
 - Accepted by the toolkit, refused here: an empty file, a key without a value, \`tls_server_config\`
   without a certificate, a \`client_auth_type\` that verifies without a \`client_ca_file\`.

@@ -62,7 +62,7 @@ export interface KeyTableOptions {
 
 /** A row for each key of a mapping and of those inside it, as Markdown. */
 export function keyTable(node: SchemaNode, { prefix = '', withoutDefault = '' }: KeyTableOptions = {}): string {
-  return markdownTable(['Key', 'Type', 'Default', 'Meaning', 'Example'], keyRows(node, prefix, withoutDefault));
+  return markdownTable(['Key', 'Type', 'Default', 'Meaning'], keyRows(node, prefix, withoutDefault));
 }
 
 function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): readonly (readonly string[])[] {
@@ -71,9 +71,14 @@ function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): re
     const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`, withoutDefault) : [];
     const standard =
       node.default === undefined ? (parent.required?.includes(key) ? 'required' : withoutDefault) : code(node.default);
-    const cells = [`\`${prefix}${key}\``, typeWords(node), standard, node.description ?? '', code(node.examples?.[0])];
-    return [cells, ...inside];
+    return [[`\`${prefix}${key}\``, typeWords(node), standard, meaning(node)], ...inside];
   });
+}
+
+/** The description, with an example where the type does not show how a value is written. */
+function meaning({ description = '', examples, items, additionalProperties }: SchemaNode): string {
+  const isSimple = additionalProperties === undefined && (items === undefined || items.properties !== undefined);
+  return isSimple || examples === undefined ? description : `${description} Example: ${code(examples[0])}`;
 }
 
 function typeWords(node: SchemaNode): string {
@@ -85,7 +90,7 @@ function typeWords(node: SchemaNode): string {
     return `mapping to a ${typeWords(node.additionalProperties)}`;
   if (node.type === 'integer')
     return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
-  return { boolean: 'true or false', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';
+  return { boolean: 'boolean', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';
 }
 
 function code(value: unknown): string {

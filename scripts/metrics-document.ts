@@ -29,19 +29,17 @@ export function metricsDocument(): string {
 Written by \`npm run docs\` from the code.
 
 - Every series has the label \`appliance\`, the configured name.
-- A *set* has one series per state; exactly one is 1. A state that this exporter does not know sets
-  \`unknown\`.
+- A *set* has one series per state; exactly one is 1. \`unknown\` is also a state that this exporter
+  does not know.
 - Unknown values have no series: absent is not 0. Readings are removed after
   [\`max_stale\`](configuration.md#collectors).
-- A meaning ends with its source. Without one it is this exporter, for \`vip\` by TCP and TLS.
-- *Detail* metrics have series for many small things. They are left out first at
-  [the limit of series](scaling.md#the-limit-of-series).
+- A meaning ends with its source. Without one it is this exporter.
+- *Detail* metrics are left out first at [the limit of series](scaling.md#the-limit-of-series).
 
-**Contents**, collectors:
-${collectors.map(({ name }) => `[${name}](#${name})`).join(' ·\n')}
-
-**Contents**, others: [the exporter, per appliance](#of-the-exporter-for-each-appliance) ·
-[the admin gateway](#of-the-admin-gateway) · [the exporter itself](#of-the-exporter-itself)
+**Contents**:
+${collectors.map(({ name }) => `[${name}](#${name})`).join('\n')}
+[the exporter, per appliance](#of-the-exporter-for-each-appliance)
+[the admin gateway](#of-the-admin-gateway) [the exporter itself](#of-the-exporter-itself)
 
 ${parts.join('\n\n')}
 

@@ -4,11 +4,10 @@ export interface ExampleQuery {
   readonly query: string;
 }
 
-/** By the name of the collector whose metrics they are about. */
+/** By the collector whose metrics they are about; a mere comparison needs no example. */
 export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>> = {
   farms: [
     { asks: 'farms by state', query: 'sum by (status) (zlb_farm_status)' },
-    { asks: 'farms that serve nobody', query: 'zlb_farm_status{status=~"down|critical"} == 1' },
     { asks: 'farms with the most connections', query: 'topk(10, zlb_farm_established_connections)' },
   ],
   appliance: [
@@ -20,7 +19,6 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
   ],
   activation: [
     { asks: 'days until the activation ends', query: '(zlb_activation_not_after_timestamp_seconds - time()) / 86400' },
-    { asks: 'appliances that are not activated', query: 'zlb_activation_status{status="deactivated"} == 1' },
   ],
   summary: [{ asks: 'farms by profile', query: 'sum by (profile) (zlb_farms)' }],
   certificates: [
@@ -35,35 +33,18 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
     },
   ],
   backends: [
-    { asks: 'backends that are not up', query: 'zlb_backend_status{status!="up"} == 1' },
     { asks: 'the number of them, also in compact mode', query: 'zlb_farm_backends{status=~"down|maintenance"} > 0' },
     {
       asks: 'used part of the connection limit',
       query: 'zlb_backend_established_connections / (zlb_backend_max_connections > 0)',
     },
   ],
-  interfaces: [
-    { asks: 'bits sent per second', query: '8 * rate(zlb_interface_transmit_bytes_total[5m])' },
-    { asks: 'interfaces that are down', query: 'zlb_interface_up == 0' },
-  ],
-  system: [
-    { asks: 'busy part of the CPU', query: '1 - zlb_system_cpu_ratio{mode="idle"}' },
-    { asks: 'used part of the memory', query: 'zlb_system_memory_used_bytes / zlb_system_memory_total_bytes' },
-  ],
-  vpn: [{ asks: 'VPNs that are not up', query: 'zlb_vpn_status{status!="up"} == 1' }],
+  interfaces: [{ asks: 'bits sent per second', query: '8 * rate(zlb_interface_transmit_bytes_total[5m])' }],
+  system: [{ asks: 'busy part of the CPU', query: '1 - zlb_system_cpu_ratio{mode="idle"}' }],
   cluster: [{ asks: 'nodes by role and state', query: 'count by (role, status) (zlb_cluster_node_status == 1)' }],
   connections: [{ asks: 'compared with a week ago', query: 'zlb_connections / (zlb_connections offset 1w)' }],
-  farm_config: [{ asks: 'farms without a health check', query: 'zlb_farm_health_check == 0' }],
-  packages: [{ asks: 'appliances with pending updates', query: 'zlb_packages_pending > 0' }],
-  backups: [
-    { asks: 'days since the newest backup', query: '(time() - zlb_backup_last_timestamp_seconds) / 86400' },
-    { asks: 'appliances without a backup', query: 'zlb_backups == 0' },
-  ],
+  backups: [{ asks: 'days since the newest backup', query: '(time() - zlb_backup_last_timestamp_seconds) / 86400' }],
   letsencrypt: [
-    {
-      asks: 'certificates that the appliance does not renew',
-      query: 'zlb_letsencrypt_certificate_info{autorenewal="false"}',
-    },
     {
       asks: 'days left of certificates that it renews',
       query:
@@ -71,22 +52,14 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
     },
   ],
   vip: [
-    { asks: 'farms that cannot be reached', query: 'zlb_farm_reachable == 0' },
-    {
-      asks: 'farms that do not serve the certificate of the store',
-      query: 'zlb_farm_served_certificate_in_store == 0',
-    },
     {
       asks: 'days left of served certificates',
       query: 'sort((zlb_farm_served_certificate_not_after_timestamp_seconds - time()) / 86400)',
     },
-    { asks: 'failed probes by reason', query: 'count by (reason) (zlb_farm_probe_failure_info)' },
   ],
-  ipds: [{ asks: 'rules that are down', query: 'zlb_ipds_rule_status{status="down"} == 1' }],
 };
 
 export const exporterQueries: readonly ExampleQuery[] = [
-  { asks: 'appliances that do not answer', query: 'zlb_up == 0' },
   { asks: 'age of the readings', query: 'time() - zlb_collector_last_success_timestamp_seconds' },
   {
     asks: 'failed calls by collector and reason',
@@ -110,10 +83,6 @@ export const gatewayQueries: readonly ExampleQuery[] = [
   {
     asks: 'changes of a day by operation',
     query: 'sum by (appliance, method, endpoint) (increase(zlb_admin_changes_total[1d])) > 0',
-  },
-  {
-    asks: 'open change requests',
-    query: 'sum by (state) (zlb_admin_change_requests_open)',
   },
 ];
 

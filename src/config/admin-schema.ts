@@ -37,7 +37,7 @@ const tokenExample = {
 const token = mapping(
   {
     name: value('tokenName', {
-      description: 'The name of the caller in the audit; unique. Letters, digits and `. _ @ -`.',
+      description: 'The caller in the audit; unique. Letters, digits and `. _ @ -`.',
       examples: ['alice'],
     }),
     sha256: value('tokenDigest', {
@@ -51,21 +51,21 @@ const token = mapping(
     }),
     appliances: Type.Array(value('pattern', {}), {
       description:
-        'Names of appliances the token is for, or patterns in which `*` stands for any characters. The token sees audit records of these only. Freezing and unfreezing need `*`.',
+        'The appliances that the token is for; `*` stands for any characters. It sees audit records of these only. Freezing and unfreezing need `*`.',
       default: ['*'],
       minItems: 1,
       examples: [['lb-*']],
     }),
     expires: Type.Optional(
       value('expiry', {
-        description: 'When the token expires: a day (its start in UTC) or a time with its zone. Default: never.',
+        description: 'When the token expires; a day begins in UTC. Default: never.',
         examples: ['2027-01-01'],
       }),
     ),
     allow: Type.Optional(
       Type.Array(value('pattern', {}), {
         description:
-          'The only operations of its role that the token may call. Each entry is the key of an operation, its route, or a pattern with `*` over both. `readAudit`, `freeze` and `unfreeze` are operations of the gateway itself.',
+          'The only operations of its role that the token may call: keys, routes, or patterns with `*` of both. The gateway itself has `readAudit`, `freeze` and `unfreeze`.',
         minItems: 1,
         examples: [['readFarm', 'PUT /farms/{farmname}/actions', '*Backend*']],
       }),
@@ -80,20 +80,19 @@ const token = mapping(
     ),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
-        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and the audit, the log and a metric name the guard.',
+        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and audit, log and a metric name the guard.',
       default: 'refuse',
       examples: ['warn'],
     }),
     person: Type.Optional(
       value('tokenName', {
-        description:
-          'Who holds the token, if one person has several: nobody approves their own change requests. Default: `name`.',
+        description: 'Who holds the token, if one person has several. Default: `name`.',
         examples: ['alice'],
       }),
     ),
-    approver: flag('The token may approve and deny change requests of others, if it may call their operations itself.'),
+    approver: flag('The token may decide change requests of others, if it may call their operations itself.'),
     break_glass: flag(
-      'With the headers `X-Break-Glass: true` and `X-Reason`, a call is sent at once although it needs approval. The log has a warning, and an alert fires.',
+      'In an emergency, the token may send a call without approval, with `X-Break-Glass: true` and `X-Reason`.',
     ),
   },
   { examples: [tokenExample] },
@@ -102,7 +101,7 @@ const token = mapping(
 const approvals = mapping(
   {
     required_for: Type.Array(Type.Enum(['reversible', 'disruptive', 'destructive'], { examples: ['destructive'] }), {
-      description: 'The risks of operations that are not sent before another person has approved them.',
+      description: 'The risks of operations that another person must approve.',
       default: [],
       examples: [['disruptive', 'destructive']],
     }),
@@ -113,11 +112,11 @@ const approvals = mapping(
       to: '24h',
       examples: ['1h'],
     }),
-    self_approval: flag('A person may approve their own change requests: for one administrator alone.'),
+    self_approval: flag('A person may approve their own change requests: for a single administrator.'),
     certificates_folder: Type.Optional(
       path({
         description:
-          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels of folders below it, such as `live/NAME` of certbot. A newer certificate there is proposed when that of a farm expires.',
+          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels below it, such as `live/NAME` of certbot. They are proposed when those of farms expire.',
         examples: ['/var/lib/zlb-exporter/renewed'],
       }),
     ),
@@ -134,11 +133,11 @@ export const adminSchema = mapping(
       examples: ['192.0.2.5:9445'],
     }),
     insecure_plaintext: flag(
-      'Listen without `tls` where other machines can connect. Tokens then cross the network in clear text, unless a proxy on this machine or a mesh encrypts them.',
+      'Listen without `tls` where other machines can connect, for a proxy on this machine or a mesh that encrypts.',
     ),
     tls: Type.Optional(tls),
     audit_file: path({
-      description: 'File that records each call except plain reads before it is sent, one JSON line per event.',
+      description: 'The file of the audit.',
       default: 'data/audit.jsonl',
       examples: ['/var/lib/zlb-exporter/audit.jsonl'],
     }),
@@ -150,7 +149,7 @@ export const adminSchema = mapping(
     }),
     timeout: value('duration', {
       description:
-        'How long a caller waits for the appliance to begin its answer. The call keeps its place for up to twice as long.',
+        'How long a caller waits for the appliance to begin its answer. The call keeps its place up to twice as long.',
       default: '90s',
       above: '0s',
       to: '1h',
@@ -169,8 +168,7 @@ export const adminSchema = mapping(
       examples: ['4GiB'],
     }),
     max_concurrent_per_appliance: Type.Integer({
-      description:
-        'Reads of callers in progress on one appliance, each in its own process there. Changes are separate and run one by one.',
+      description: 'Reads at once on one appliance, each in its own process there. Changes run one by one.',
       default: 2,
       minimum: 1,
       maximum: 16,
@@ -184,7 +182,7 @@ export const adminSchema = mapping(
     }),
   },
   {
-    description: 'Operations of the appliances for people and scripts, with roles and an audit. Off by default.',
+    description: 'The gateway for changes, with roles and an audit. Off by default.',
     examples: [{ tokens: [tokenExample] }],
   },
 );

@@ -7,26 +7,24 @@ const tls = mapping(
     ca_file: Type.Optional(
       file(
         'certificates',
-        'PEM file of the authority that signed the certificate, or of the self-signed certificate itself.',
+        'PEM file of the authority, or of the self-signed certificate itself.',
         '/etc/zlb-exporter/ca.pem',
       ),
     ),
     server_name: Type.Optional(
       value('serverName', {
-        description: 'The host name to expect in the certificate, if it is not the one in `url`.',
+        description: 'The host name in the certificate, if it is not that of `url`.',
         examples: ['lb.example.org'],
       }),
     ),
     fingerprint_sha256: Type.Optional(
       value('fingerprint', {
         description:
-          'SHA-256 of the one certificate to accept, as `zlb-exporter fingerprint HOST:PORT` prints it. Replaces every other check.',
+          'SHA-256 of the one certificate to accept, as `zlb-exporter fingerprint HOST:PORT` prints it. Replaces all other checks.',
         examples: ['AB:CD:…'],
       }),
     ),
-    insecure_skip_verify: flag(
-      'Accept any certificate. An attacker on the network can then read the API key; prefer `fingerprint_sha256`.',
-    ),
+    insecure_skip_verify: flag('Accept any certificate. An attacker on the network can then read the API key.'),
   },
   { description: 'How the certificate of the appliance is checked.', default: {} },
 );
@@ -34,14 +32,13 @@ const tls = mapping(
 const farms = mapping(
   {
     include: Type.Array(value('farmPattern', {}), {
-      description:
-        'Regular expressions; a farm is monitored if one matches its whole name. The first 128 characters count.',
+      description: 'A farm is monitored if one matches its whole name, of which the first 128 characters count.',
       default: ['.*'],
       minItems: 1,
       examples: [['web-.*']],
     }),
     exclude: Type.Array(value('farmPattern', {}), {
-      description: 'Regular expressions; a farm is left out if one matches its whole name.',
+      description: 'A farm is left out if one matches its whole name.',
       default: [],
       examples: [['test-.*']],
     }),
@@ -64,8 +61,7 @@ const vip = mapping(
     }),
     connect_to: Type.Unsafe<Readonly<Record<string, string>>>({
       type: 'object',
-      description:
-        'Where to connect instead of an address of a farm, such as behind address translation; `ADDRESS` or `ADDRESS:PORT` on both sides.',
+      description: 'Where to connect instead of an address of a farm; `ADDRESS` or `ADDRESS:PORT` on both sides.',
       default: {},
       additionalProperties: value('endpoint', { examples: ['203.0.113.7'] }),
       examples: [{ '192.0.2.40': '203.0.113.7' }],
@@ -96,37 +92,29 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
     {
       name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
       url: value('applianceUrl', {
-        description:
-          'Address of the management API. The default port is 444. A path is only needed if the API is not at its usual one.',
+        description: 'The management API. The default port is 444. A path is only needed if it is an unusual one.',
         examples: ['https://192.0.2.10:444'],
       }),
       api_key: Type.Optional(
         value('apiKey', {
-          description:
-            'The API key itself; this or `api_key_file`. Prefer the file: others may see a configuration or an environment.',
+          description: 'The API key itself. Prefer the file: others may see a configuration or an environment.',
           examples: ['${LB_PARIS_KEY}'],
         }),
       ),
-      api_key_file: Type.Optional(
-        file('apiKey', 'A file that contains only the API key; this or `api_key`.', '/run/secrets/lb-paris'),
-      ),
+      api_key_file: Type.Optional(file('apiKey', 'A file that contains only the API key.', '/run/secrets/lb-paris')),
       admin_api_key: Type.Optional(
         value('apiKey', {
           description:
-            'A second API key for the admin gateway, so that the key for polling can be read-only; this or `admin_api_key_file`. Without either, the gateway uses the first key.',
+            'A second API key, for the gateway, so that the one for polling can be read-only. Default: the same key.',
           examples: ['${LB_PARIS_ADMIN_KEY}'],
         }),
       ),
       admin_api_key_file: Type.Optional(
-        file(
-          'apiKey',
-          'A file that contains only that second key; this or `admin_api_key`.',
-          '/run/secrets/lb-paris-admin',
-        ),
+        file('apiKey', 'A file that contains only that second key.', '/run/secrets/lb-paris-admin'),
       ),
       key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
         description:
-          'The header with the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
+          'The header with the key; `auto` sends ZAPI_KEY and API_KEY. Hyphens pass proxies that drop underscores.',
         default: 'auto',
         examples: ['ZAPI_KEY'],
       }),

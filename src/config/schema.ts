@@ -12,15 +12,13 @@ const collector = mapping({
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.', examples: [false] })),
   schedule: Type.Optional(
     value('schedule', {
-      description:
-        'When it polls: a cron expression of six fields, seconds first. UTC if it runs every hour; local time if it names hours.',
+      description: 'When it polls: six fields, seconds first. UTC if it runs every hour; local time if it names hours.',
       examples: ['*/30 * * * * *'],
     }),
   ),
   max_stale: Type.Optional(
     value('duration', {
-      description:
-        'The age at which its last reading disappears from the metrics. Must be longer than the time between two polls.',
+      description: 'The age at which a reading is removed. Must be longer than the time between two polls.',
       above: '0s',
       to: '365d',
       examples: ['3m'],
@@ -45,7 +43,7 @@ const polling = mapping(
       examples: [2],
     }),
     max_busy_ratio: value('ratio', {
-      description: 'The ratio of time that an appliance may spend on polls; intervals become longer to keep it.',
+      description: 'The part of its time that an appliance may spend on polls; intervals become longer to keep it.',
       default: '0.25',
       above: '0',
       to: '1',
@@ -53,7 +51,7 @@ const polling = mapping(
     }),
     jitter: value('ratio', {
       description:
-        'Random delay of each poll, as a ratio of its interval, so that appliances are not polled at the same time.',
+        'Random delay of each poll, as a part of its interval, so that appliances are not polled at the same time.',
       default: '10%',
       from: '0%',
       to: '50%',
@@ -66,18 +64,14 @@ const polling = mapping(
 const limits = mapping(
   {
     series_per_appliance: Type.Integer({
-      description:
-        'Maximum series of one appliance. More are dropped, those of single backends first, and counted in `zlb_exporter_series_dropped_total`.',
+      description: 'The most series of one appliance. More are dropped, those of single backends first.',
       default: 50_000,
       minimum: 100,
       examples: [10_000],
     }),
-    compact: flag(
-      'Only backends that are down or in maintenance have series, and only for their state. Numbers per state and all metrics of farms stay.',
-    ),
+    compact: flag('Only backends that are down or in maintenance have series, and only for their state.'),
     body_bytes: value('byteSize', {
-      description:
-        'The largest reply that is read. Above the default, the number of values that a reply may hold rises with it.',
+      description: 'The largest reply that is read.',
       default: '8MiB',
       from: '64KiB',
       to: '1GiB',
@@ -107,7 +101,7 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
     }),
     appliance_files: Type.Array(Type.String({ minLength: 1 }), {
       description:
-        'Files with more appliances, in YAML or JSON: each is a list like `appliances`. The last part of a path may contain `*`. A change is loaded within seconds, without a reload, as a whole or not at all.',
+        'YAML or JSON files with more appliances, each a list like `appliances`. The last part of a path may contain `*`. A change is loaded as a whole or not at all.',
       default: [],
       examples: [['appliances.d/*.yml']],
     }),

@@ -111,7 +111,7 @@ const tlsServer = mapping(
     client_allowed_sans: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         description:
-          'A client certificate must have one of these as a subject alternative name: a DNS name, an IP or e-mail address or a URI.',
+          'A client certificate must have one of these alternative names: a DNS name, an IP or e-mail address, or a URI.',
         minItems: 1,
         examples: [['prometheus.example.org']],
       }),
@@ -140,7 +140,7 @@ const tlsServer = mapping(
     }),
     curve_preferences: Type.Optional(
       Type.Array(Type.Enum([...curveNames.keys()]), {
-        description: 'The elliptic curves, the best first.',
+        description: 'Elliptic curves, the best first.',
         minItems: 1,
         examples: [['X25519', 'CurveP256']],
       }),
@@ -185,7 +185,7 @@ export const webSchema = mapping({
   http_server_config: mapping(
     {
       http2: Type.Boolean({
-        description: 'Accepted for files of other exporters, without effect: the listener uses HTTP/1.1.',
+        description: 'Without effect: the listener uses HTTP/1.1.',
         default: true,
         examples: [false],
       }),
@@ -194,7 +194,7 @@ export const webSchema = mapping({
     { default: {} },
   ),
   basic_auth_users: Type.Record(Type.String(), value('passwordHash', {}), {
-    description: 'The users and the bcrypt hashes of their passwords. With at least one, every path requires one.',
+    description: 'Users and the bcrypt hashes of their passwords. With one, every path requires a password.',
     default: {},
     examples: [{ prometheus: hashExample }],
   }),

@@ -33,24 +33,16 @@ describe('the documentation of the configuration', () => {
     expect(await readFile(new URL('configuration.schema.json', docs), 'utf8')).toBe(configurationJsonSchema());
   });
 
-  it('has a type, a default, a meaning and an example in each row of a key', () => {
-    const rows = configurationPage().match(/^\| `[a-z_]+[^`]*`.*\|$/gm) ?? [];
-    const keys = rows.map((row) => row.split(' | ')).filter((cells) => cells.length === 5 && !cells[0]?.includes('…'));
+  it('has a type, a default and a meaning in each row of a key', () => {
+    const rows = configurationPage().match(/^\| `[a-z_]+\W.*\|$/gm) ?? [];
+    const cells = rows.map((row) => row.replace(/ \|$/, '').split(' | '));
 
-    expect(keys.length).toBeGreaterThan(15);
-    for (const [key, type, standard, meaning, example] of keys) {
-      expect({
-        key,
-        complete: [type, standard, meaning, example].every((cell) => cell !== '' && cell !== ' |'),
-      }).toEqual({
-        key,
-        complete: true,
-      });
-    }
+    expect(rows.length).toBeGreaterThan(40);
+    expect(cells.filter((each) => each.length !== 4 || each.includes(''))).toEqual([]);
   });
 
-  it('shows files that load: the smallest, with and without the gateway, and a usual one', async () => {
-    const [smallest = '', usual = '', gateway = ''] = examples();
+  it('shows files that load: the smallest, and a usual one', async () => {
+    const [smallest = '', usual = ''] = examples();
     const load = (text: string) =>
       loadText(text.replaceAll('/run/secrets/', '').replace('/etc/ssl/certs/', ''), {
         env: { LB_PARIS_FINGERPRINT: 'ab'.repeat(32), LB_MADRID_FINGERPRINT: 'cd'.repeat(32) },
@@ -62,14 +54,11 @@ describe('the documentation of the configuration', () => {
         },
       });
 
-    expect(examples()).toHaveLength(3);
+    expect(examples()).toHaveLength(2);
     await expect(load(smallest)).resolves.toMatchObject({ appliances: [{ name: 'lb-paris' }] });
     await expect(load(usual)).resolves.toMatchObject({
       appliances: [{ name: 'lb-paris' }, { name: 'lb-madrid', compact: true }],
       polling: { maxBusyRatio: 0.1 },
-    });
-    await expect(load(smallest + gateway)).resolves.toMatchObject({
-      admin: { tokens: [{ name: 'alice', role: 'operator' }] },
     });
   });
 
@@ -81,10 +70,9 @@ describe('the documentation of the configuration', () => {
   });
 
   it('has no examples that the schema refuses', () => {
-    const [smallest = '', usual = '', gateway = ''] = examples();
     const fits = new Ajv({ strictTypes: false }).compile(JSON.parse(configurationJsonSchema()));
 
-    for (const text of [smallest, usual, smallest + gateway]) {
+    for (const text of examples()) {
       expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(true);
       expect(fits(parse(text.replace('appliances:', 'aplliances:')))).toBe(false);
     }
