@@ -78,13 +78,15 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   enabled: false,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, vip: settings, signal, age }) {
+  async collect({ newest, vip: settings, signal, age, watches }) {
     const before = newest(vip) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farms)?.farms;
     const ranAt = lastRuns(listed, new Map(before.map(({ farm, ranAtMs }) => [farm, ranAtMs])), age());
+    const lastKnown = before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : []));
     const known = {
-      farms: listed ?? before.flatMap((each) => (ranAt.has(each.farm) ? each.known.listed : [])),
+      // A list from before a reload may have farms that are left out since.
+      farms: (listed ?? lastKnown).filter(({ name }) => watches(name)),
       lastKnown: (farm: string) => last.get(farm)?.known,
       ranRecently: (farm: string) => ranAt.has(farm),
       configOf: (farm: string) => newest(farmConfig, farm),

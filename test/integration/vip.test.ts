@@ -147,6 +147,22 @@ it('goes on probing for a day while no list of farms can be read, and tells it o
   expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBeUndefined();
 });
 
+it.each(['read', 'away'])('leaves out a farm that a reload has excluded while the list is %s', async (list) => {
+  const server = await givenTls();
+  const excluded = new Set<string>();
+  const { page, pass, poll } = await givenAppliance(worldOf(httpsFarm(server.port)), {
+    runs: [...lists, 'vip'],
+    vip: loopback,
+    watches: (farm) => !excluded.has(farm),
+  });
+
+  if (list === 'away') pass(10 * 60_000);
+  excluded.add('shop');
+  await poll('vip');
+
+  expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
+});
+
 it('probes nothing before a list of farms was read', async () => {
   const server = await givenTls();
   const { pass, poll, page } = await givenAppliance(worldOf(httpsFarm(server.port)), { runs: lists, vip: loopback });

@@ -26,6 +26,7 @@ export async function givenAppliance(
     vip?: Partial<VipSettings>;
     /** Lets the farms listen, and leads the collector vip to them. */
     farmsListen?: boolean;
+    watches?: (farm: string) => boolean;
   } = {},
 ) {
   const clock = { offsetMs: 0 };
@@ -50,6 +51,7 @@ export async function givenAppliance(
       log,
       polling: { timeoutMs: 1_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
       ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...standard, vip]) }),
+      ...(options.watches && { watches: options.watches }),
       ...(options.compact === undefined ? {} : { compact: options.compact }),
       ...(options.maxSeries === undefined ? {} : { maxSeries: options.maxSeries }),
     },
