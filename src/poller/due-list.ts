@@ -62,15 +62,17 @@ export class DueList {
 
   /** Returns the job to take now, if one is due and the budget allows it. */
   #next(): Job | undefined {
-    if (!this.#hasRoom || steadyNow() < this.#parts.opensAtMs()) return undefined;
+    const nowMs = steadyNow();
     return this.#waiting()
-      .filter(isDue)
+      .filter((job) => isDue(job) && this.#opensAtMs(job) <= nowMs)
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
   }
 
-  get #hasRoom(): boolean {
-    const calling = [...this.#taken.keys()].filter(({ collector }) => !collector.makesNoCalls);
-    return calling.length < this.#parts.maxTurns;
+  /** Returns the steady time from which a job may be taken; infinity until another turn ends. */
+  #opensAtMs({ collector }: Job): number {
+    if (collector.makesNoCalls) return 0;
+    const calling = [...this.#taken.keys()].filter((job) => !job.collector.makesNoCalls);
+    return calling.length < this.#parts.maxTurns ? this.#parts.opensAtMs() : Number.POSITIVE_INFINITY;
   }
 
   #waiting(): readonly Job[] {
@@ -79,9 +81,9 @@ export class DueList {
 
   /** Returns the time until the next look; undefined if the end of a turn comes first. */
   #waitMs(): number | undefined {
-    const firstMs = Math.min(...this.#waiting().map(({ turn }) => turn.dueMs));
-    if (!this.#hasRoom || firstMs === Number.POSITIVE_INFINITY) return undefined;
-    const waitMs = Math.max(firstMs, this.#parts.opensAtMs()) - steadyNow();
+    const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.turn.dueMs, this.#opensAtMs(job))));
+    if (firstMs === Number.POSITIVE_INFINITY) return undefined;
+    const waitMs = firstMs - steadyNow();
     return Math.ceil(Math.min(waitMs, maxWaitMs));
   }
 }

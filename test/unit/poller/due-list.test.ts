@@ -12,18 +12,19 @@ interface Given {
   readonly schedule: string;
   /** How long each of its turns takes. */
   readonly turnMs?: number;
+  readonly collector?: 'vip';
 }
 
 /** Jobs by name, each of which is due again as its schedule says. */
 function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:00:00.500Z') {
   vi.useFakeTimers({ now: new Date(now) });
   const cron = createCron();
-  const collector = collectors.find(({ name }) => name === 'system')!;
   const turns: { readonly name: string; readonly atMs: number }[] = [];
   const under: { now: number; most: number } = { now: 0, most: 0 };
   const startedMs = performance.now();
   const named = new Map<Job, { readonly name: string; readonly turnMs: number }>();
-  for (const [name, { schedule, turnMs = 0 }] of Object.entries(jobs)) {
+  for (const [name, { schedule, turnMs = 0, collector: wanted = 'system' }] of Object.entries(jobs)) {
+    const collector = collectors.find((each) => each.name === wanted)!;
     const intervalMs = cron.intervalMs(schedule);
     const job = createJob(
       { collector, schedule, maxStaleMs: hourMs },
@@ -134,6 +135,17 @@ describe('jobs that take more time than there is', () => {
     expect(mostOf('longer')).toBeLessThan(2 * minuteMs);
     expect(mostOf('rare')).toBeLessThan(11 * minuteMs);
   });
+});
+
+it('a job that makes no calls does not wait for one that hangs', async () => {
+  const { turns, during } = givenJobs({
+    hangs: { schedule: '0 * * * * *', turnMs: 10 * minuteMs },
+    vip: { schedule: '0 * * * * *', collector: 'vip' },
+  });
+
+  await during(5 * minuteMs);
+
+  expect(turns.map(({ name }) => name)).toEqual(['hangs', 'vip', 'vip', 'vip', 'vip', 'vip']);
 });
 
 it('knows the time between two matches, many hours after the last of a working day', async () => {
