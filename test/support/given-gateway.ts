@@ -205,9 +205,3 @@ function parsed(text: string): Record<string, unknown> | undefined {
     return undefined;
   }
 }
-
-/** A clock on which a minute passes between two looks: refusals are bounded by the minute. */
-export function minutePerLook(): () => number {
-  let ms = Date.now();
-  return () => (ms += 60_000);
-}

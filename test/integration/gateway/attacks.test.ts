@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createPrincipals } from '../../../src/gateway/principal.ts';
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { adminKey, givenGateway } from '../../support/given-gateway.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
-import { givenEntry } from '../../support/given-principal.ts';
+import { targetOf } from './given-target.ts';
 
 const stop = '{"action":"stop"}';
 
@@ -28,43 +27,30 @@ async function given() {
   };
 }
 
+/** A gateway on a server that notes the headers of each request. */
+async function givenEcho() {
+  const seen: IncomingHttpHeaders[] = [];
+  const server = await startHttpsServer((response, request) => {
+    seen.push(request.headers);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  return { ...(await givenGateway({}, { target: targetOf(server) })), seen, host: server.url.host };
+}
+
+// The parser of Node.js decides; the rows are a sample, each of another kind.
 describe('a request with ambiguous framing', () => {
   it.each([
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
-    ['chunks and a length', 'Transfer-Encoding: chunked\r\nContent-Length: 5', '0\r\n\r\n'],
     ['chunks of another spelling', 'Transfer-Encoding: xchunked', '0\r\n\r\n'],
     ['chunks that are not the last coding', 'Transfer-Encoding: chunked, identity', '0\r\n\r\n'],
-    ['chunks named twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', '0\r\n\r\n'],
-    ['chunks with a parameter', 'Transfer-Encoding: chunked;q=1', '0\r\n\r\n'],
-    ['chunks in quotes', 'Transfer-Encoding: "chunked"', '0\r\n\r\n'],
-    ['chunks behind a vertical tab', 'Transfer-Encoding: \u000bchunked', '0\r\n\r\n'],
     ['chunks behind a line break', 'Transfer-Encoding:\r\n chunked', '0\r\n\r\n'],
     ['chunks behind a bare line feed', 'X: a\nTransfer-Encoding: chunked', '0\r\n\r\n'],
-    ['chunks behind a bare carriage return', 'X: a\rTransfer-Encoding: chunked', '0\r\n\r\n'],
     ['chunks before a space and a colon', 'Transfer-Encoding : chunked', '0\r\n\r\n'],
-    ['chunks and a length before a space and a colon', 'Transfer-Encoding: chunked\r\nContent-Length : 5', '0\r\n\r\n'],
     ['two lengths', 'Content-Length: 17\r\nContent-Length: 0', stop],
-    ['two equal lengths', 'Content-Length: 17\r\nContent-Length: 17', stop],
-    ['two lengths in one line', 'Content-Length: 17, 17', stop],
     ['a length with a plus', 'Content-Length: +17', stop],
-    ['a length with a minus', 'Content-Length: -17', stop],
-    ['a length with a space in it', 'Content-Length: 1 7', stop],
-    ['a length in hexadecimal digits', 'Content-Length: 0x11', stop],
-    ['a length with a fraction', 'Content-Length: 17.0', stop],
-    ['a length with an underscore', 'Content-Length: 1_7', stop],
-    ['a length that is empty', 'Content-Length:', stop],
     ['a length beyond all numbers', 'Content-Length: 99999999999999999999999', stop],
-    ['a length behind a line break', 'Content-Length:\r\n 17', stop],
-    ['a chunk with a sign', 'Transfer-Encoding: chunked', `+11\r\n${stop}\r\n0\r\n\r\n`],
     ['a chunk with a prefix', 'Transfer-Encoding: chunked', `0x11\r\n${stop}\r\n0\r\n\r\n`],
-    ['a chunk with a space before its size', 'Transfer-Encoding: chunked', ` 11\r\n${stop}\r\n0\r\n\r\n`],
-    [
-      'a chunk with a size beyond all numbers',
-      'Transfer-Encoding: chunked',
-      `10000000000000011\r\n${stop}\r\n0\r\n\r\n`,
-    ],
     ['a chunk that ends with a bare line feed', 'Transfer-Encoding: chunked', `11\n${stop}\n0\n\n`],
-    ['a chunk with a line feed in its extension', 'Transfer-Encoding: chunked', `11;a\n${stop}\r\n0\r\n\r\n`],
     ['a chunk that is longer than it says', 'Transfer-Encoding: chunked', `10\r\n${stop}\r\n0\r\n\r\n`],
   ])('is refused with %s, and neither it nor a hidden request arrives', async (_, framing, body) => {
     const { url, headers, hidden, last, writes } = await given();
@@ -80,17 +66,10 @@ describe('a request with ambiguous framing', () => {
 
   it.each([
     ['ends its lines with line feeds alone', (head: string) => head.replaceAll('\r\n', '\n')],
-    ['ends its lines with carriage returns alone', (head: string) => head.replaceAll('\r\n', '\r')],
     ['comes without a version', (head: string) => head.replace(' HTTP/1.1', '')],
-    ['comes with a version that is none', (head: string) => head.replace('HTTP/1.1', 'HTTP/1.11')],
-    ['comes with a version in small letters', (head: string) => head.replace('HTTP/1.1', 'http/1.1')],
     ['comes as version 2', (head: string) => head.replace('HTTP/1.1', 'HTTP/2.0')],
     ['has a space in its path', (head: string) => head.replace('/farms/legacy', '/farms/legacy ')],
-    ['has a letter outside ASCII in its path', (head: string) => head.replace('legacy', 'l\u00e9gacy')],
-    ['has a NUL in its path', (head: string) => head.replace('legacy', 'leg\u0000acy')],
     ['has a verb in small letters', (head: string) => head.replace('PUT', 'put')],
-    ['has a verb that is none', (head: string) => head.replace('PUT', 'PUTT')],
-    ['begins with a space', (head: string) => ` ${head}`],
     ['has a header line that begins with a space', (head: string) => head.replace('Content-Type', ' Content-Type')],
   ])('is refused when it %s', async (_, spoil) => {
     const { url, headers, hidden, last, writes } = await given();
@@ -109,23 +88,17 @@ describe('a request with ambiguous framing', () => {
     const json = 'Content-Type: application/json\r\n';
     const refusals: readonly [string, string, number][] = [
       ['without a token', `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\nHost: gateway\r\n${json}`, 401],
-      ['with a wrong token', `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${as('zlb_wrong')}${json}`, 401],
       ['a role too low', `POST /appliances/lb-1/system/http HTTP/1.1\r\n${as(tokenOf('viewer'))}${json}`, 403],
-      ['an unknown appliance', `PUT /appliances/lb-2/farms/shop/actions HTTP/1.1\r\n${headers}${json}`, 404],
       ['an unknown path', `PUT /appliances/lb-1/nothing HTTP/1.1\r\n${headers}${json}`, 404],
-      ['a path of nobody', `PUT /nothing HTTP/1.1\r\n${headers}${json}`, 404],
       ['an unsafe path', `PUT /appliances/lb-1/farms/%2e%2e/actions HTTP/1.1\r\n${headers}${json}`, 400],
-      ['an undecodable path', `PUT /appliances/lb-1/farms/%zz/actions HTTP/1.1\r\n${headers}${json}`, 400],
       ['a wrong verb', `PATCH /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}${json}`, 405],
       ['a body on GET', `GET /appliances/lb-1/farms HTTP/1.1\r\n${headers}`, 400],
-      ['a body on DELETE', `DELETE /appliances/lb-1/farms/shop HTTP/1.1\r\n${headers}X-Confirm: shop\r\n`, 400],
       [
         'a wrong type',
         `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: text/plain\r\n`,
         415,
       ],
       ['no JSON', `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}${json}`, 400],
-      ['a token in the query', `PUT /appliances/lb-1/farms/shop/actions?token=x HTTP/1.1\r\n${headers}${json}`, 400],
       [
         'another origin',
         `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}${json}Origin: https://evil.example\r\n`,
@@ -207,17 +180,6 @@ describe('pipelined requests', () => {
     expect(statuses).toEqual([200]);
     expect(writes()).toEqual(['PUT /farms/shop/actions']);
   });
-
-  it('are refused when the first one breaks in the middle of its body', async () => {
-    const { url, headers, writes } = await given();
-    const head = `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-
-    const { statuses, text } = await exchangeRaw(url, head, `5\r\n{"act`, 'zz\r\n');
-
-    expect(statuses).toEqual([400]);
-    expect(text).toContain('"code":"malformed_request"');
-    expect(writes()).toEqual([]);
-  });
 });
 
 describe('a connection that asks for an upgrade', () => {
@@ -228,16 +190,7 @@ describe('a connection that asks for an upgrade', () => {
     ],
     ['HTTP/2', 'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings, close\r\nHTTP2-Settings: AAMAAABkAAQAAP__'],
   ])('ignores %s, and the appliance gets a plain request', async (_, upgrade) => {
-    const seen: IncomingHttpHeaders[] = [];
-    const server = await startHttpsServer((response, request) => {
-      seen.push(request.headers);
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-    const target = {
-      url: new URL('/api/v4.0/api.cgi', server.url).href,
-      fingerprintSha256: server.material.fingerprintSha256,
-    };
-    const { url, tokenOf } = await givenGateway({}, { target });
+    const { url, tokenOf, seen } = await givenEcho();
 
     const { statuses } = await exchangeRaw(
       url,
@@ -261,16 +214,7 @@ describe('a connection that asks for an upgrade', () => {
 
 describe('hop-by-hop headers', () => {
   it('end at the gateway, also those that Connection names', async () => {
-    const seen: IncomingHttpHeaders[] = [];
-    const server = await startHttpsServer((response, request) => {
-      seen.push(request.headers);
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"description":"","params":[]}');
-    });
-    const target = {
-      url: new URL('/api/v4.0/api.cgi', server.url).href,
-      fingerprintSha256: server.material.fingerprintSha256,
-    };
-    const { url, tokenOf } = await givenGateway({}, { target });
+    const { url, tokenOf, seen, host } = await givenEcho();
     const hostile = Object.values({
       named: ['Connection: close, X-Hop, API_KEY, ZAPI_KEY, Content-Length', 'X-Hop: 1'],
       hop: [
@@ -315,7 +259,7 @@ describe('hop-by-hop headers', () => {
     expect(text).not.toContain('x-request-id: mine');
     expect(seen).toEqual([
       {
-        host: server.url.host,
+        host,
         connection: 'keep-alive',
         accept: '*/*',
         'accept-encoding': 'identity',
@@ -358,14 +302,14 @@ describe('tokens in several headers', () => {
   });
 });
 
-describe('a thousand wrong tokens', () => {
+describe('hundreds of wrong tokens', () => {
   it('are limited after the first few, while a right one is always answered', async () => {
     const { call, metrics, logged, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const statuses = new Map<number, number>();
     const retryAfter = new Set<string>();
     const right: number[] = [];
 
-    for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    for (let attempt = 0; attempt < 300; attempt += 1) {
       const { status, headers, json } = await call('GET', '/appliances/lb-1/farms/shop/status', {
         as: makeToken().token,
       });
@@ -374,18 +318,17 @@ describe('a thousand wrong tokens', () => {
         retryAfter.add(String(headers['retry-after']));
         expect(json).toMatchObject({ code: 'too_many_failures', remedy: expect.stringMatching(/token/) });
       }
-      if (attempt % 50 === 0)
+      if (attempt % 30 === 0)
         right.push((await call('GET', '/appliances/lb-1/farms/shop/status', { as: 'viewer' })).status);
     }
 
-    expect(Object.fromEntries(statuses)).toEqual({ 401: 30, 429: 970 });
-    for (const seconds of retryAfter) expect(Number(seconds)).toBeGreaterThan(0);
-    for (const seconds of retryAfter) expect(Number(seconds)).toBeLessThanOrEqual(60);
-    expect(right).toEqual(Array.from({ length: 20 }, () => 200));
-    expect(appliance.requests.filter(({ path }) => path === '/farms/shop/status')).toHaveLength(20);
+    expect(Object.fromEntries(statuses)).toEqual({ 401: 30, 429: 270 });
+    for (const seconds of retryAfter) expect(seconds).toMatch(/^(?:[1-9]|[1-5]\d|60)$/);
+    expect(right).toEqual(Array.from({ length: 10 }, () => 200));
+    expect(appliance.requests.filter(({ path }) => path === '/farms/shop/status')).toHaveLength(10);
     expect(logged.filter((line) => line.includes('without a valid token'))).toHaveLength(30);
     expect(await metrics()).toContain(
-      'zlb_admin_denied_total{appliance="",principal="",reason="too_many_failures"} 970',
+      'zlb_admin_denied_total{appliance="",principal="",reason="too_many_failures"} 270',
     );
     // An attacker must not be able to fill the disk.
     expect(await audit()).toEqual([]);
@@ -402,44 +345,4 @@ describe('a thousand wrong tokens', () => {
 
     expect(await audit()).toHaveLength(30);
   });
-
-  it('take the same time whether the first or the last character is wrong', () => {
-    const right = makeToken().token;
-    const entries = [right, ...Array.from({ length: 19 }, () => makeToken().token)].map((token, index) =>
-      givenEntry(token, { name: `p${index}`, role: 'viewer' }),
-    );
-    const { identify } = createPrincipals(entries, Date.now);
-    // Strings of the same make, so that nothing but their letters differs.
-    const made = (text: string) => Buffer.from(text).toString();
-    const tokens = {
-      wrongPrefix: made(`xlb_${right.slice(4)}`),
-      wrongSuffix: made(`${right.slice(0, -1)}${right.endsWith('x') ? 'y' : 'x'}`),
-    };
-    const timeOf = (token: string) => {
-      const startedAt = process.hrtime.bigint();
-      for (let call = 0; call < 20; call += 1) identify(token);
-      return Number(process.hrtime.bigint() - startedAt);
-    };
-
-    // Which one goes first changes all the time; what the machine does meanwhile meets both.
-    const ratios = Array.from({ length: 9 }, () => {
-      const times = { wrongPrefix: [] as number[], wrongSuffix: [] as number[] };
-      for (let round = 0; round < 1_000; round += 1) {
-        const order =
-          round % 2 === 0 ? (['wrongPrefix', 'wrongSuffix'] as const) : (['wrongSuffix', 'wrongPrefix'] as const);
-        for (const kind of order) times[kind].push(timeOf(tokens[kind]));
-      }
-      return medianOf(times.wrongPrefix) / medianOf(times.wrongSuffix);
-    });
-
-    console.log(`wrong prefix to wrong suffix, medians of 1,000: ${ratios.map((ratio) => ratio.toFixed(3)).join(' ')}`);
-    expect(identify(tokens.wrongPrefix)).toBeUndefined();
-    expect(identify(tokens.wrongSuffix)).toBeUndefined();
-    expect(medianOf(ratios)).toBeGreaterThan(0.95);
-    expect(medianOf(ratios)).toBeLessThan(1.05);
-  });
 });
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}

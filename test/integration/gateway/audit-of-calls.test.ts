@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, unlink, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
+import { targetOf } from './given-target.ts';
 
 const actions = '/appliances/lb-1/farms/shop/actions';
 const stop = { json: { action: 'stop' } };
@@ -21,13 +22,9 @@ describe('the intent of a change', () => {
       onArrival.push(readFileSync(auditFile, 'utf8'));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"message":"done"}');
     });
-    const target = {
-      url: new URL('/api/v4.0/api.cgi', server.url).href,
-      fingerprintSha256: server.material.fingerprintSha256,
-    };
-    const { call, auditText } = await givenGateway({}, { target, admin: { auditFile } });
+    const { call, auditText } = await givenGateway({}, { target: targetOf(server), admin: { auditFile } });
 
-    for (let index = 0; index < 20; index += 1) {
+    for (let index = 0; index < 3; index += 1) {
       const answer = await call('POST', '/appliances/lb-1/system/backup', {
         json: { name: `b${index}` },
         headers: { 'x-reason': `number ${index}` },
@@ -129,7 +126,7 @@ describe('the audit of a call', () => {
   });
 
   it('names the overridden guards and the reason', async () => {
-    const { call, audit, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+    const { call, audit, appliance, metrics } = await givenGateway({ 'lb-1': busyWorld() });
     const start = { json: { action: 'start' } };
 
     const refused = await call('PUT', actions, start);
@@ -151,6 +148,9 @@ describe('the audit of a call', () => {
       expect.objectContaining({ event: 'outcome', status: 200 }),
     ]);
     expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expect(await metrics()).toContain(
+      'zlb_admin_guards_overridden_total{appliance="lb-1",guard="hard_restart",by="force"} 1\n',
+    );
   });
 
   it('has one line for a dry run, which changes nothing', async () => {
@@ -171,7 +171,7 @@ describe('the audit of a call', () => {
   it('is a valid chain for any outcome and for parallel calls', async () => {
     const { call, auditFile, close } = await givenGateway(
       { 'lb-1': busyWorld(), 'lb-2': busyWorld() },
-      { admin: { auditFileBytes: 65_536 } },
+      { admin: { auditFileBytes: 16_384 } },
     );
 
     const callOne = (index: number) => {
@@ -179,7 +179,7 @@ describe('the audit of a call', () => {
       return call('PUT', path, { ...stop, as: ['admin', 'operator', 'viewer'][index % 3] ?? '' });
     };
     const statuses = new Set<number>();
-    for (let first = 0; first < 200; first += 10) {
+    for (let first = 0; first < 60; first += 10) {
       const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => callOne(first + index)));
       for (const { status } of answers) statuses.add(status);
     }
@@ -228,28 +228,10 @@ describe('a change whose caller left', () => {
 describe('an audit that cannot be written', () => {
   const refused = { status: 503, code: 'audit_unavailable', remedy: expect.stringMatching(/audit_file/) };
 
-  it.each([
-    ['is on a full disk', async () => '/dev/full'],
-    [
-      'has a file in the place of its folder',
-      async () => {
-        const file = join(givenFolder(), 'a-file');
-        await writeFile(file, '');
-        return join(file, 'audit.jsonl');
-      },
-    ],
-    [
-      'is a folder',
-      async () => {
-        const folder = join(givenFolder(), 'audit.jsonl');
-        await mkdir(folder);
-        return folder;
-      },
-    ],
-  ])('permits only plain reads when it %s', async (_, makeFile) => {
+  it('permits only plain reads', async () => {
     const { call, appliance, metrics, logged } = await givenGateway(
       { 'lb-1': busyWorld() },
-      { admin: { auditFile: await makeFile() } },
+      { admin: { auditFile: '/dev/full' } },
     );
 
     const change = await call('PUT', actions, stop);

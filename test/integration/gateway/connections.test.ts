@@ -104,17 +104,14 @@ describe('bodies that never end', () => {
 });
 
 describe('connections to the gateway', () => {
-  it('without a request are closed, and their number is limited', async () => {
+  it('are limited in number, and those of the metrics are others', async () => {
     const { url, metricsUrl } = await givenGateway({ 'lb-1': busyWorld() });
 
     const sockets = Array.from({ length: 300 }, () => openSocket(url));
     const closed = () => sockets.filter(({ destroyed }) => destroyed).length;
-    const refusedAtOnce = await until(closed, (count) => count >= 44);
-    const page = await fetch(`${metricsUrl}/-/healthy`);
-    await until(closed, (count) => count === 300, 20_000);
+    await until(closed, (count) => count >= 44);
 
-    expect(refusedAtOnce).toBeLessThan(300);
-    expect(page.status).toBe(200);
+    expect((await fetch(`${metricsUrl}/-/healthy`)).status).toBe(200);
   });
 
   it.each([

@@ -44,20 +44,6 @@ describe('a token whose guards warn', () => {
     );
   });
 
-  it('is audited as forced if it sends X-Force', async () => {
-    const { old, intents, metrics } = await givenOldClient();
-    const headers = { 'x-force': 'true', 'x-reason': 'at night' };
-
-    const answer = await old('PUT', '/farms/shop/actions', { json: { action: 'start' }, headers });
-
-    expect(answer.status).toBe(200);
-    expect(await intents()).toMatchObject([{ forced: ['hard_restart'] }]);
-    expect((await intents())[0]).not.toHaveProperty('warned');
-    expect(await metrics()).toContain(
-      'zlb_admin_guards_overridden_total{appliance="lb-1",guard="hard_restart",by="force"} 1\n',
-    );
-  });
-
   it('gets a dry run with the guards that it would override', async () => {
     const { old, call } = await givenOldClient();
     const json = { action: 'start' };
@@ -88,12 +74,5 @@ describe('a token whose guards warn', () => {
     expect(destructive.json).toMatchObject({ status: 403, code: 'role_too_low' });
     expect(denied.json).toMatchObject({ status: 403, code: 'operation_denied' });
     expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
-  it('is shown by whoami', async () => {
-    const { call, token } = await givenOldClient();
-
-    expect((await call('GET', '/whoami', { as: token })).json).toMatchObject({ guards: 'warn' });
-    expect((await call('GET', '/whoami', { as: 'viewer' })).json).toMatchObject({ guards: 'refuse' });
   });
 });

@@ -114,17 +114,11 @@ describe('GET /appliances/{name}/parameters', () => {
   });
 
   it.each([
-    ['no operation', '', 404, 'unknown_path'],
     ['an unknown operation', '?operation=nothing', 404, 'unknown_path'],
     ['an operation without a body', '?operation=listFarms', 404, 'unknown_path'],
-    ['an upload, which would be stored', '?operation=uploadActivationCertificate', 404, 'unknown_path'],
     ['a missing name', '?operation=actOnFarm', 400, 'missing_parameter'],
-    ['an empty name', '?operation=actOnFarm&farmname=', 400, 'missing_parameter'],
     ['a name that leads elsewhere', '?operation=actOnFarm&farmname=..', 400, 'missing_parameter'],
-    ['a name with a slash', '?operation=actOnFarm&farmname=shop%2Fservices', 400, 'missing_parameter'],
-    ['a name with a line break', '?operation=actOnFarm&farmname=shop%0a', 400, 'missing_parameter'],
     ['two values of a name', '?operation=actOnFarm&farmname=shop&farmname=dns', 400, 'missing_parameter'],
-    ['two operations', '?operation=actOnFarm&operation=createFarm', 404, 'unknown_path'],
     ['a token', '?operation=actOnFarm&farmname=shop&token=x', 400, 'token_in_url'],
   ])('is refused with %s, and sends nothing', async (_, query, status, code) => {
     const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
@@ -133,27 +127,6 @@ describe('GET /appliances/{name}/parameters', () => {
 
     expect(answer.json).toMatchObject({ status, code, remedy: expect.stringMatching(/\w/) });
     expect(appliance.requests).toEqual([]);
-  });
-
-  it('reports an unknown object', async () => {
-    const { call } = await givenGateway({ 'lb-1': busyWorld() });
-
-    const answer = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=nowhere');
-
-    expect(answer.json).toMatchObject({
-      status: 502,
-      detail: expect.stringContaining('404'),
-      remedy: expect.stringMatching(/\w/),
-    });
-  });
-
-  it('sends nothing while all changes are frozen', async () => {
-    const { call } = await givenGateway({ 'lb-1': busyWorld() });
-    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident' } });
-
-    const answer = await call('GET', '/appliances/lb-1/parameters?operation=createBackup');
-
-    expect(answer.json).toMatchObject({ status: 423, code: 'frozen' });
   });
 });
 
@@ -190,14 +163,6 @@ describe('GET /audit', () => {
     expect(await ask('?principal=oper')).toEqual([]);
   });
 
-  it.each(['viewer', 'operator'])('is refused for the role %s', async (as) => {
-    const { call } = await givenGateway({ 'lb-1': busyWorld() });
-
-    const answer = await call('GET', '/audit', { as });
-
-    expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
-  });
-
   describe('for a token that does not cover everything', () => {
     /**
      * Two appliances with a change and a refusal each, a freeze that was lifted, and a token with
@@ -232,14 +197,6 @@ describe('GET /audit', () => {
       expect((await ask('?appliance=lb-a&event=denied')).lines).toEqual(ofA.slice(0, 2));
     });
 
-    it('returns the lines of the operations that its lists permit', async () => {
-      const allowed = await givenLines({ allow: ['readAudit', 'actOnFarm'], appliances: ['lb-a'] });
-      const denied = await givenLines({ deny: ['actOnFarm'], appliances: ['lb-a'] });
-
-      expect((await allowed()).lines).toEqual([ofA[0], ofA[2], ofA[3]]);
-      expect((await denied()).lines).toEqual([ofA[0], ofA[1]]);
-    });
-
     it('refuses a filter outside its permissions instead of returning nothing', async () => {
       const byAppliance = await givenLines({ appliances: ['lb-a'] });
       const byOperation = await givenLines({ deny: ['actOnFarm'] });
@@ -249,36 +206,23 @@ describe('GET /audit', () => {
       expect(await byOperation('?operation=actOnFarm')).toMatchObject({ status: 403, code: 'operation_denied' });
     });
 
-    it.each([{ allow: ['actOnFarm'] }, { deny: ['readAudit'] }, { allow: ['readAudit'], deny: ['readAudit'] }])(
-      'is refused if its lists do not permit readAudit: %j',
-      async (lists) => {
-        const ask = await givenLines(lists);
+    it('is refused if its lists do not permit readAudit', async () => {
+      const ask = await givenLines({ allow: ['actOnFarm'] });
 
-        expect(await ask()).toMatchObject({ status: 403, code: 'operation_denied' });
-      },
-    );
+      expect(await ask()).toMatchObject({ status: 403, code: 'operation_denied' });
+    });
   });
 
-  it.each(['0', '1001', '-1', '1e3', 'all', '', '10.5', '٣'])('refuses the limit "%s"', async (limit) => {
+  it('refuses a query that it does not understand, instead of returning nothing', async () => {
     const { call } = await givenGateway({ 'lb-1': busyWorld() });
+    const limits = ['0', '1001', '1e3', 'all', '', '%D9%A3', '5&limit=6'].map((limit) => `limit=${limit}`);
 
-    const answer = await call('GET', `/audit?limit=${encodeURIComponent(limit)}`);
-
-    expect(answer.json).toMatchObject({ status: 400, code: 'malformed_request' });
-  });
-});
-
-describe('GET /audit with an invalid query', () => {
-  it.each(['principals=admin', 'principal=admin&principal=viewer', 'event=explosion', 'limit=5&limit=6'])(
-    'refuses ?%s instead of returning nothing',
-    async (query) => {
-      const { call } = await givenGateway({ 'lb-1': busyWorld() });
-
+    for (const query of [...limits, 'principals=admin', 'principal=admin&principal=viewer', 'event=explosion']) {
       const answer = await call('GET', `/audit?${query}`);
 
-      expect(answer.json).toMatchObject({ status: 400, code: 'malformed_request' });
-    },
-  );
+      expect(answer.json, query).toMatchObject({ status: 400, code: 'malformed_request' });
+    }
+  });
 });
 
 describe('GET /docs', () => {

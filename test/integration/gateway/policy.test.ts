@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { type GivenOptions, givenGateway, roles, minutePerLook } from '../../support/given-gateway.ts';
+import { type GivenOptions, givenGateway, roles } from '../../support/given-gateway.ts';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
 import { requestFor } from '../../support/operation-requests.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
+import { targetOf } from './given-target.ts';
 
 /**
  * The gateway on a server that answers everything with 200, so that what arrives was let through
@@ -19,13 +19,17 @@ async function givenCounter(options: GivenOptions = {}) {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"description":"","params":[]}');
     });
   });
-  // A URL with a path: the gateway need not find out where the API is.
-  const url = new URL('/api/v4.0/api.cgi', server.url).href;
-  const target = { url, fingerprintSha256: server.material.fingerprintSha256 };
-  return { arrived, ...(await givenGateway({}, { target, ...options })) };
+  return { arrived, ...(await givenGateway({}, { target: targetOf(server), ...options })) };
 }
 
-describe('each role and each operation', () => {
+/** An operation of each risk, verb and kind of body: the unit tests have the risk of all. */
+const sample = [
+  ...new Map(
+    endpointRows.map(([key, row]) => [`${row.risk} ${row.route.split(' ')[0]} ${row.body}`, [key, row] as const]),
+  ).values(),
+];
+
+describe('each role and each kind of operation', () => {
   // Written down here a second time, and by hand: the policy itself must not be what it is compared
   // with.
   const mayDo = {
@@ -35,11 +39,11 @@ describe('each role and each operation', () => {
   } as const;
 
   it('follow the matrix: permitted calls arrive, and refused ones do not', async () => {
-    const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
-    const counts = { allowed: 0, refused: 0 };
+    const { call, arrived, audit } = await givenCounter();
+    let refused = 0;
 
     for (const role of roles) {
-      for (const [key, row] of endpointRows) {
+      for (const [key, row] of sample) {
         const { method, path, request } = requestFor(row);
         arrived.length = 0;
 
@@ -48,66 +52,21 @@ describe('each role and each operation', () => {
         const sent = arrived.includes(`${method} ${path}`);
         if ((mayDo[role] as readonly string[]).includes(row.risk)) {
           expect({ key, role, status: answer.status, sent }).toEqual({ key, role, status: 200, sent: true });
-          counts.allowed += 1;
         } else {
           expect(answer.json, `${role} ${key}`).toMatchObject({ status: 403, code: 'role_too_low' });
           expect(arrived, `${role} ${key}`).toEqual([]);
-          counts.refused += 1;
+          refused += 1;
         }
       }
     }
 
     const denied = (await audit()).filter(({ event, code }) => event === 'denied' && code === 'role_too_low');
-    expect(denied).toHaveLength(counts.refused);
-    console.log(`${counts.allowed + counts.refused} cells of the matrix:`, counts);
+    expect(refused).toBeGreaterThan(10);
+    expect(denied).toHaveLength(refused);
   });
 });
 
 describe('the lists of a token', () => {
-  const reads = ['readFarmStatus', 'listFarms', 'readSystemVersion', 'deleteFarm'] as const;
-  const routeOf = {
-    readFarmStatus: ['GET', '/farms/shop/status'],
-    listFarms: ['GET', '/farms'],
-    readSystemVersion: ['GET', '/system/version'],
-    deleteFarm: ['DELETE', '/farms/shop'],
-  } as const;
-
-  it.each([
-    { lists: { allow: ['listFarms'] }, role: 'admin', let: ['listFarms'] },
-    { lists: { deny: ['listFarms'] }, role: 'admin', let: ['readFarmStatus', 'readSystemVersion', 'deleteFarm'] },
-    { lists: { allow: ['listFarms', 'readFarmStatus'], deny: ['listFarms'] }, role: 'admin', let: ['readFarmStatus'] },
-    { lists: { allow: [] }, role: 'admin', let: [] },
-    // Neither list lends a role what it lacks.
-    { lists: { allow: ['deleteFarm', 'listFarms'] }, role: 'viewer', let: ['listFarms'] },
-    { lists: { deny: ['listFarms'] }, role: 'viewer', let: ['readFarmStatus', 'readSystemVersion'] },
-  ] as const)(
-    'let a token of the role $role with $lists call $let and nothing else',
-    async ({ lists, role, let: open }) => {
-      const { token } = makeToken();
-      const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'listed', role, ...lists }] });
-
-      for (const key of reads) {
-        const [method, path] = routeOf[key];
-        arrived.length = 0;
-
-        const { status, json } = await call(method, `/appliances/lb-1${path}`, {
-          as: token,
-          headers: { 'x-confirm': 'shop', 'x-force': 'true', 'x-reason': 'a test' },
-        });
-
-        const isOpen = (open as readonly string[]).includes(key);
-        // Reads of guards come before the call.
-        expect({ key, status, sent: arrived.slice(-1) }).toEqual({
-          key,
-          status: isOpen ? 200 : 403,
-          sent: isOpen ? [`${method} ${path}`] : [],
-        });
-        if (!isOpen)
-          expect(json?.code, key).toBe(role === 'viewer' && key === 'deleteFarm' ? 'role_too_low' : 'operation_denied');
-      }
-    },
-  );
-
   it('also hold for what a call would take, which the appliance is not asked then', async () => {
     const { token } = makeToken();
     const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'listed', deny: ['actOnFarm'] }] });
@@ -221,26 +180,12 @@ describe('the expiry of a token', () => {
   });
 });
 
-describe('the confirmation of what cannot be undone', () => {
-  it('is not required of a token with skip_confirmation, and of all others it is', async () => {
-    const { token } = makeToken();
-    const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'old-script', skipConfirmation: true }] });
-
-    const skipped = await call('DELETE', '/appliances/lb-1/certificates/old.pem', { as: token });
-    const asked = await call('DELETE', '/appliances/lb-1/certificates/old.pem');
-
-    expect(skipped.status).toBe(200);
-    expect(asked.json).toMatchObject({ code: 'confirmation_required' });
-    expect(arrived).toEqual(['DELETE /certificates/old.pem']);
-  });
-});
-
 describe('the freeze', () => {
-  it('refuses every operation that is not a read, for the admin too, and lets every read pass', async () => {
+  it('refuses each kind of operation that is not a read, for the admin too, and lets reads pass', async () => {
     const { call, arrived } = await givenCounter();
     await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 4711' } });
 
-    for (const [key, row] of endpointRows) {
+    for (const [key, row] of sample) {
       const { method, path, request } = requestFor(row);
       arrived.length = 0;
 
@@ -277,51 +222,4 @@ describe('the freeze', () => {
     expect(frozen).toContain('\nzlb_admin_frozen 1\n');
     expect(appliance.requests).toEqual([]);
   });
-
-  it.each([
-    { limits: { appliances: ['lb-1'] }, code: 'appliance_denied', may: [] },
-    { limits: { appliances: ['lb-*'] }, code: 'appliance_denied', may: [] },
-    { limits: { allow: ['listFarms'] }, code: 'operation_denied', may: [] },
-    { limits: { deny: ['freeze', 'unfreeze'] }, code: 'operation_denied', may: [] },
-    { limits: { deny: ['unfreeze'] }, code: 'operation_denied', may: ['PUT'] },
-    { limits: { allow: ['unfreeze'] }, code: 'operation_denied', may: ['DELETE'] },
-    { limits: { allow: ['freeze', 'unfreeze'] }, code: '', may: ['PUT', 'DELETE'] },
-    { limits: { appliances: ['lb-1', '*'] }, code: '', may: ['PUT', 'DELETE'] },
-  ])('is for a token of all appliances whose lists leave it: $limits', async ({ limits, code, may }) => {
-    const { token } = makeToken();
-    const { call, audit } = await givenGateway(
-      { 'lb-1': busyWorld() },
-      { tokens: [{ token, name: 'narrow', role: 'admin', ...limits }] },
-    );
-    const headers = { 'x-reason': 'incident' };
-
-    for (const method of ['PUT', 'DELETE'] as const) {
-      // For DELETE somebody else has frozen it.
-      if (method === 'DELETE') await call('PUT', '/freeze', { headers });
-      const before = await call('GET', '/freeze', { as: token });
-      const answer = await call(method, '/freeze', { as: token, headers });
-      const after = await call('GET', '/freeze', { as: token });
-
-      if (may.includes(method)) {
-        expect(answer.status, method).toBe(200);
-        expect(after.json?.frozen, method).toBe(method === 'PUT');
-      } else {
-        expect(answer.json, method).toMatchObject({ status: 403, code, remedy: expect.stringMatching(/token/) });
-        expect(after.json, method).toEqual(before.json);
-        expect((await audit()).at(-1), method).toMatchObject({ event: 'denied', principal: 'narrow', code });
-      }
-      if (method === 'PUT') await call('DELETE', '/freeze');
-    }
-  });
-});
-
-it('knows tokens by their digest: the digest itself opens nothing', async () => {
-  const { call, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
-  const sha256 = createHash('sha256').update(tokenOf('admin')).digest('hex');
-
-  const byDigest = await call('GET', '/whoami', { as: sha256 });
-  const byToken = await call('GET', '/whoami', { as: tokenOf('admin') });
-
-  expect(byDigest.json).toMatchObject({ status: 401, code: 'unauthenticated' });
-  expect(byToken.json).toMatchObject({ principal: 'admin', role: 'admin' });
 });

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
+import { targetOf } from './given-target.ts';
 import { until } from '../../support/until.ts';
 
 const actions = '/appliances/lb-1/farms/shop/actions';
@@ -59,11 +60,7 @@ async function givenManual(options: Omit<GivenOptions, 'target'> = {}) {
     else if (request.method === 'GET') response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
     else arrived.push({ name: `${request.method} ${request.url?.split('/').at(-1)}`, response });
   });
-  const target = {
-    url: new URL('/api/v4.0/api.cgi', server.url).href,
-    fingerprintSha256: server.material.fingerprintSha256,
-  };
-  const gateway = await givenGateway({}, { ...options, target });
+  const gateway = await givenGateway({}, { ...options, target: targetOf(server) });
   return { ...gateway, server, arrived };
 }
 
@@ -149,11 +146,7 @@ describe('a freeze', () => {
       if (request.method === 'GET') return void response.end('{}');
       paused.push(request.socket.pause());
     });
-    const target = {
-      url: new URL('/api/v4.0/api.cgi', server.url).href,
-      fingerprintSha256: server.material.fingerprintSha256,
-    };
-    const { call, audit } = await givenGateway({}, { target });
+    const { call, audit } = await givenGateway({}, { target: targetOf(server) });
     const upload = call('PUT', backup, { type: 'application/gzip', body: Buffer.alloc(16_000_000), as: 'operator' });
     await until(
       () => paused.length,
@@ -205,11 +198,7 @@ describe('a caller that reads its answer slowly', () => {
       const body = url?.endsWith('/sessions') ? long : Buffer.from('{}');
       response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     });
-    const target = {
-      url: new URL('/api/v4.0/api.cgi', server.url).href,
-      fingerprintSha256: server.material.fingerprintSha256,
-    };
-    return { ...(await givenGateway({}, { ...options, target })), server };
+    return { ...(await givenGateway({}, { ...options, target: targetOf(server) })), server };
   }
 
   const path = '/appliances/lb-1/farms/shop/services/front/sessions';
@@ -258,11 +247,7 @@ describe('a long answer that the appliance cuts off', () => {
       response.writeHead(200, { 'content-type': 'application/x-download', 'content-length': 1_000_000 });
       response.write(Buffer.alloc(url?.endsWith('/supportsave') ? 500_000 : 10), () => response.destroy());
     });
-    const target = {
-      url: new URL('/api/v4.0/api.cgi', server.url).href,
-      fingerprintSha256: server.material.fingerprintSha256,
-    };
-    const { call, audit } = await givenGateway({}, { target, admin: { downloadBytes: 2_000_000 } });
+    const { call, audit } = await givenGateway({}, { target: targetOf(server), admin: { downloadBytes: 2_000_000 } });
 
     const answer = await call('GET', '/appliances/lb-1/system/supportsave');
 

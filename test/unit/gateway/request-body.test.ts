@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AdminProblem } from '../../../src/gateway/problem.ts';
-import { readBody, repeatedName } from '../../../src/gateway/request-body.ts';
+import { readBody, repeatedName, type UnreadBody } from '../../../src/gateway/request-body.ts';
+import type { BodyKind } from '../../../src/appliance/api/row.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 
 const pace = { graceMs: 60_000, tooSlow: () => new Error('too slow') };
@@ -107,6 +108,101 @@ describe('an upload', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'frozen' });
   });
 });
+
+describe('a body in memory', () => {
+  const json = 'application/json';
+  const read = async (kind: BodyKind, text: string, more: Partial<UnreadBody> = {}) => {
+    const body = Readable.from([Buffer.from(text)]);
+    const { spool } = await givenSpool();
+    return await readBody(
+      kind,
+      { contentType: json, contentLength: text.length, body, ...more },
+      { uploadBytes: 1_000, patienceMs: 50, spool },
+    );
+  };
+
+  it.each([json, `${json}; charset=utf-8`, `${json};charset=UTF-8`, 'Application/JSON', ` ${json} `])(
+    'is taken with the type %j, and sent with the bare one',
+    async (contentType) => {
+      const body = await read('json', '{"action":"stop"}', { contentType });
+
+      expect(body).toMatchObject({ contentType: json, contentLength: 17, fields: { action: 'stop' } });
+    },
+  );
+
+  it.each([
+    undefined,
+    'text/plain',
+    'text/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+    'application/json-patch+json',
+    'application/json, text/plain',
+    'json',
+    '/',
+    '',
+  ])('is refused with the type %j', async (contentType) => {
+    await expect(read('json', '{}', { contentType })).rejects.toMatchObject({
+      code: 'wrong_content_type',
+      status: 415,
+    });
+  });
+
+  it.each([
+    '{"password":"Canary-1',
+    '[]',
+    '[{"action":"stop"}]',
+    'null',
+    '0',
+    'false',
+    '""',
+    '"stop"',
+    'action=stop',
+    '{} {}',
+    '{"a":1,}',
+    "{'action':'stop'}",
+    '\u0000',
+    '\u{feff}{"action":"stop"}',
+    '{"a":'.repeat(50_000),
+  ])('is refused without repeating it if it is no JSON object: %.30s', async (text) => {
+    const refusal = await read('json', text).catch((error: unknown) => error);
+
+    expect(refusal).toMatchObject({ code: 'malformed_body', status: 400 });
+    expect(String(refusal)).not.toContain('Canary');
+  });
+
+  it('is refused with the beginning of a name that it has twice', async () => {
+    const name = 'n'.repeat(5_000);
+
+    const refusal = await read('json', `{"${name}":1,"${name}":2}`).catch((error: unknown) => error);
+
+    expect(refusal).toMatchObject({ code: 'malformed_body', message: expect.stringContaining('"nnnnnn') });
+    expect(String(refusal).length).toBeLessThan(300);
+  });
+
+  it.each<[what: string, kind: BodyKind, more: Partial<UnreadBody>, code: string]>([
+    ['where none belongs', 'none', {}, 'body_not_allowed'],
+    ['that is too long by its length', 'json', { contentLength: 1_048_577 }, 'body_too_large'],
+    ['that is too long without one', 'pem', { ...chunks(1_048_577), contentType: 'text/plain' }, 'body_too_large'],
+    [
+      'that is a file and too long',
+      'gzip',
+      { contentType: 'application/gzip', contentLength: 1_001 },
+      'body_too_large',
+    ],
+    ['that is a file without a length', 'gzip', { ...chunks(2), contentType: 'application/gzip' }, 'length_required'],
+    ['that is JSON and stalls', 'json', { body: new PassThrough() }, 'body_too_slow'],
+    ['that is a text and stalls', 'text', { body: new PassThrough(), contentType: 'text/plain' }, 'body_too_slow'],
+  ])('is refused %s', async (_, kind, more, code) => {
+    await expect(read(kind, '{}', more)).rejects.toMatchObject({ code });
+  });
+});
+
+/** A body of unknown length. */
+function chunks(bytes: number): Pick<UnreadBody, 'body' | 'contentLength'> {
+  return { body: Readable.from([Buffer.alloc(bytes)]), contentLength: undefined };
+}
 
 describe('a name that an object has twice', () => {
   it.each([
