@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
-import { type ChangeRequest, openStates, type RequestState, requestStates } from '../approvals/change-request.ts';
+import { openStates, type RequestState, requestStates, type ShownRequest } from '../approvals/change-request.ts';
 import type { ChangeRequests } from '../approvals/change-requests.ts';
 import type { DecisionOn } from '../approvals/decide.ts';
 import { NotificationSchema, type Proposals } from '../approvals/proposals.ts';
@@ -73,7 +73,7 @@ function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies 
 }
 
 /** Answers a call that waits for approval: nothing was sent. */
-function answerWaiting(reply: FastifyReply, made: ChangeRequest): ChangeRequest {
+function answerWaiting(reply: FastifyReply, made: ShownRequest): ShownRequest {
   void reply.code(202).header('location', `/requests/${made.id}`);
   return made;
 }
@@ -129,20 +129,20 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
     const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
     return answerWaiting(reply, approved);
   });
-  const reasoned = { ...decided, takes: DecisionSchema } as const;
-  const denying = { ...own('denyChange', 'deny a change (a token with approver)', reasoned), params: RequestParams };
-  routes.post('/requests/:id/deny', { schema: denying }, async (request) => {
-    const { reason } = await bodies.readJson(request, DecisionSchema);
-    return await changeRequests.deny(decisionOn(request, parts, reason));
-  });
-  const cancelling = {
-    ...own('cancelChange', 'take a change request back (its requester, or admin)', reasoned),
-    params: RequestParams,
+  const summaries = {
+    deny: 'deny a change (a token with approver)',
+    cancel: 'take a change request back (its requester, or admin)',
   };
-  routes.post('/requests/:id/cancel', { schema: cancelling }, async (request) => {
-    const { reason } = await bodies.readJson(request, DecisionSchema);
-    return await changeRequests.cancel(decisionOn(request, parts, reason));
-  });
+  for (const word of ['deny', 'cancel'] as const) {
+    const schema = {
+      ...own(`${word}Change`, summaries[word], { ...decided, takes: DecisionSchema }),
+      params: RequestParams,
+    };
+    routes.post(`/requests/:id/${word}`, { schema }, async (request) => {
+      const { reason } = await bodies.readJson(request, DecisionSchema);
+      return await changeRequests.end(word, decisionOn(request, parts, reason));
+    });
+  }
 }
 
 /** Returns a decision on a request that the token covers; a refusal is audited with both. */

@@ -9,10 +9,11 @@ import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
 import { jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
-import { type AskedChange, authoriseAll, type Core, prepareAs, said } from './core.ts';
+import { type AskedChange, type Core, prepareAs, said } from './core.ts';
 import { type Change, titleOf } from './plan.ts';
 import { malformed } from './refusals.ts';
 import type { Actor } from './request-book.ts';
+import { authoriseAll, shownTo } from './rights.ts';
 
 const maxOpenPerPrincipal = 20;
 
@@ -81,7 +82,7 @@ export async function askInstead(core: Core, { request, call, body }: PermittedC
   const change = { operation: call.operation.key, parameters: call.params, ...content };
   const made = await ask(core, { appliance, change, reason, force }, request);
   const headers = { 'content-type': 'application/json', location: `/requests/${made.id}` };
-  return { status: 202, headers, body: Buffer.from(JSON.stringify(made)) };
+  return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
 }
 
 function refuseTooMany({ book, asking }: Core, { name }: Principal): void {

@@ -122,38 +122,52 @@ export interface Ending extends Omit<Outcome, 'at'> {
   readonly state: Extract<RequestState, 'done' | 'failed' | 'uncertain'>;
 }
 
-/** A change that somebody asked for: as people and programs see it, and as it is on disk. */
-export const ChangeRequestSchema = Type.Object(
+/** A change that somebody asked for, as it is on disk. */
+export const ChangeRequestSchema = Type.Object({
+  id: text,
+  state: Type.Enum([...requestStates]),
+  appliance: text,
+  title: Type.String({ description: 'The operation or recipe with its parameters.' }),
+  operation: Type.Optional(Type.Unsafe<EndpointKey>(text)),
+  recipe: Type.Optional(text),
+  parameters: Type.Record(text, text),
+  force: Type.Boolean(),
+  requested_by: Type.String({ description: 'The name of a token.' }),
+  reason: orNull(text),
+  alert: orNull(AlertSourceSchema),
+  alerts: Type.Optional(
+    Type.Immutable(Type.Array(AlertSourceSchema, { description: 'All alerts that ask for it; `alert` is the first.' })),
+  ),
+  created: time,
+  expires: time,
+  digest: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of the plan, in lower-case hex; an approval must name it.',
+  }),
+  plan: ChangePlanSchema,
+  decision: orNull(DecisionSchema),
+  outcome: orNull(OutcomeSchema),
+});
+export type ChangeRequest = Readonly<Static<typeof ChangeRequestSchema>>;
+
+/** The decisions that a person makes on a request. */
+export const decisionWords = ['approve', 'deny', 'cancel'] as const;
+export type DecisionWord = (typeof decisionWords)[number];
+
+/** A change request as a caller is shown it. Its last two members are not stored. */
+export const ShownRequestSchema = Type.Object(
   {
-    id: text,
-    state: Type.Enum([...requestStates]),
-    appliance: text,
-    title: Type.String({ description: 'The operation or recipe with its parameters.' }),
-    operation: Type.Optional(Type.Unsafe<EndpointKey>(text)),
-    recipe: Type.Optional(text),
-    parameters: Type.Record(text, text),
-    force: Type.Boolean(),
-    requested_by: Type.String({ description: 'The name of a token.' }),
-    reason: orNull(text),
-    alert: orNull(AlertSourceSchema),
-    alerts: Type.Optional(
-      Type.Immutable(
-        Type.Array(AlertSourceSchema, { description: 'All alerts that ask for it; `alert` is the first.' }),
-      ),
+    ...ChangeRequestSchema.properties,
+    may: Type.Immutable(
+      Type.Array(Type.Enum([...decisionWords]), {
+        description: 'The decisions that the token may make now. An approval is checked again when it is made.',
+      }),
     ),
-    created: time,
-    expires: time,
-    digest: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      description: 'SHA-256 of the plan, in lower-case hex; an approval must name it.',
-    }),
-    plan: ChangePlanSchema,
-    decision: orNull(DecisionSchema),
-    outcome: orNull(OutcomeSchema),
+    cannot_approve: Type.Union([text, Type.Null()], { description: 'Why the token may not approve it now.' }),
   },
   { description: 'A change that waits for another person, or what became of it.' },
 );
-export type ChangeRequest = Readonly<Static<typeof ChangeRequestSchema>>;
+export type ShownRequest = Readonly<Static<typeof ShownRequestSchema>>;
 
 /** The parts of an open request that nobody is shown, and that are deleted when it is over. */
 export const SealedPartsSchema = Type.Object({

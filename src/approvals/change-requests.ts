@@ -2,10 +2,11 @@ import type { Principal } from '../gateway/principal.ts';
 import type { PermittedCall } from '../gateway/request.ts';
 import { ask, type Asked, askInstead, readChange } from './ask.ts';
 import { sweep } from './carry-out.ts';
-import type { AlertSource } from './change-request.ts';
-import { type AskedChange, type ChangeRequestsParts, type Core, entryFor, maySee, shownTo } from './core.ts';
-import { type Approval, approve, cancel, type DecisionOn, deny, setAlerts } from './decide.ts';
+import type { AlertSource, ChangeRequest, ShownRequest } from './change-request.ts';
+import { type AskedChange, type ChangeRequestsParts, type Core } from './core.ts';
+import { type Approval, approve, type DecisionOn, end, setAlerts } from './decide.ts';
 import { type Actor, RequestBook } from './request-book.ts';
+import { entryFor, maySee, shownTo } from './rights.ts';
 
 /**
  * Keeps change requests from their beginning to their end; each is carried out at most once. Every
@@ -17,6 +18,10 @@ export type ChangeRequests = Awaited<ReturnType<typeof openChangeRequests>>;
 export async function openChangeRequests(parts: ChangeRequestsParts) {
   const book = await RequestBook.open(parts);
   const core: Core = { ...parts, book, stopping: new AbortController(), underWay: new Set(), asking: new Set() };
+  const shown = async (
+    { principal }: Pick<Actor, 'principal'>,
+    request: Promise<ChangeRequest>,
+  ): Promise<ShownRequest> => shownTo(core, principal, await request);
   return {
     /** All requests, for those who propose some, with the alerts that fire now. */
     get all() {
@@ -26,16 +31,16 @@ export async function openChangeRequests(parts: ChangeRequestsParts) {
     askInstead: (waiting: PermittedCall) => askInstead(core, waiting),
     /** Asks for what the body of a request describes. */
     askFor: (asked: Asked, asker: Actor) =>
-      ask(core, { ...asked, change: readChange(asked, core), force: asked.force ?? false }, asker),
+      shown(asker, ask(core, { ...asked, change: readChange(asked, core), force: asked.force ?? false }, asker)),
     /** Returns those that the principal may see, the newest first. */
     list: (principal: Principal) =>
       book.requests
         .filter((request) => maySee(core, principal, request))
-        .toSorted((a, b) => (a.created < b.created ? 1 : -1)),
+        .toSorted((a, b) => (a.created < b.created ? 1 : -1))
+        .map((request) => shownTo(core, principal, request)),
     get: (id: string, principal: Principal) => shownTo(core, principal, entryFor(core, id, principal).stored.request),
-    approve: (decision: Approval) => approve(core, decision),
-    deny: (decision: DecisionOn) => deny(core, decision),
-    cancel: (decision: DecisionOn) => cancel(core, decision),
+    approve: (decision: Approval) => shown(decision.actor, approve(core, decision)),
+    end: (word: 'deny' | 'cancel', decision: DecisionOn) => shown(decision.actor, end(core, word, decision)),
     setAlerts: (id: string, change: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
       setAlerts(core, id, change),
     sweep: () => sweep(core),

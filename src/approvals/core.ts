@@ -3,19 +3,17 @@ import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Answers } from '../gateway/guards/guard.ts';
 import type { Operations } from '../gateway/operation.ts';
-import { authorise, may } from '../gateway/policy.ts';
-import type { Principal } from '../gateway/principal.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import type { RecentReads } from '../gateway/request.ts';
 import type { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { Recipe, Step } from '../recipes/recipe.ts';
-import type { AlertSource, ChangeRequest, PlannedStep } from './change-request.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import type { AlertSource } from './change-request.ts';
 import { createInProcessCalls } from './in-process.ts';
 import { type Change, prepare, type PreparedChange, refuseRefused } from './plan.ts';
-import { toProblem, unknownRequest } from './refusals.ts';
-import type { Actor, Entry, RequestBook, RequestBookParts } from './request-book.ts';
+import { toProblem } from './refusals.ts';
+import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
 
 /** The parts of change requests. */
 export interface ChangeRequestsParts extends RequestBookParts {
@@ -85,44 +83,9 @@ export async function prepareAs(
   }
 }
 
-export function authoriseAll({ operations }: Core, principal: Principal, steps: readonly Step[]): void {
-  for (const { write } of steps) {
-    const operation = write && operations.named(write.key);
-    const call = operation && operations.call(operation, write.params);
-    if (call) authorise(principal, call);
-  }
-}
-
 const maxReasonLength = 500;
 
 /** Returns what a caller says, in one line and without secrets. */
 export function said({ recorder }: Core, text: string | undefined, token: Secret): string | null {
   return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
-}
-
-/** Returns true for its requester, and for a token that may do the same. */
-export function maySee({ operations }: Core, principal: Principal, request: ChangeRequest): boolean {
-  if (!principal.covers(request.appliance)) return false;
-  if (principal.name === request.requested_by) return true;
-  return request.plan.steps.every(({ call }) => {
-    const operation = call && operations.named(call.operation);
-    return !operation || may(principal, operation.key, operation.row).allowed;
-  });
-}
-
-/** Leaves out objects that the principal may not read itself: an approver may have planned it. */
-export function shownTo({ operations }: Core, principal: Principal, request: ChangeRequest): ChangeRequest {
-  const mayRead = ({ current }: PlannedStep): boolean => {
-    const operation = current && operations.named(current.operation);
-    return operation !== undefined && operation !== null && may(principal, operation.key, operation.row).allowed;
-  };
-  const steps = request.plan.steps.map((step) => (mayRead(step) ? step : { ...step, current: null }));
-  return { ...request, plan: { ...request.plan, steps } };
-}
-
-/** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
-export function entryFor(core: Core, id: string, principal: Principal): Entry {
-  const entry = core.book.find(id);
-  if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
-  return entry;
 }

@@ -1,13 +1,12 @@
-import { frozenProblem } from '../gateway/freeze.ts';
-import type { Principal } from '../gateway/principal.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { start, urlsOf } from './carry-out.ts';
-import type { AlertSource, ChangeRequest, Decision } from './change-request.ts';
-import { authoriseAll, type Core, entryFor, prepareAs, said } from './core.ts';
+import type { AlertSource, ChangeRequest, Decision, DecisionWord } from './change-request.ts';
+import { type Core, prepareAs, said } from './core.ts';
 import type { Change, PreparedChange } from './plan.ts';
-import { alreadyOver, notApprover, otherDigest, ownRequest, planChanged, sameObject } from './refusals.ts';
+import { alreadyOver, otherDigest, planChanged, sameObject } from './refusals.ts';
 import type { Actor, Entry } from './request-book.ts';
 import type { StoredRequest } from './request-folder.ts';
+import { authoriseAll, entryFor, refusalOf } from './rights.ts';
 
 /** A decision on the change request of an id. */
 export interface DecisionOn {
@@ -25,13 +24,12 @@ export interface Approval extends DecisionOn {
  * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
  */
 export async function approve(core: Core, { id, digest, reason, actor }: Approval): Promise<ChangeRequest> {
-  const { book, freeze } = core;
+  const { book } = core;
   const { principal } = actor;
   const entry = entryFor(core, id, principal);
   return await book.deciding(entry, async () => {
-    requireApprover(core, entry, principal);
+    refuseDecision(core, 'approve', entry, actor);
     if (digest !== entry.stored.request.digest) throw otherDigest();
-    if (freeze.state) throw frozenProblem(freeze.state);
     // The approver may leave once it is approved; the exporter goes on.
     const approver = { ...actor, signal: core.stopping.signal };
     const { steps, recent, ...plan } = await prepareAgain(core, entry.stored, approver);
@@ -93,23 +91,17 @@ function changeOf({ recipes }: Core, { request, sealed }: StoredRequest): Change
   return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
 }
 
-export async function deny(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
-  const { actor } = decision;
-  const entry = entryFor(core, decision.id, actor.principal);
+/** Denies a request, or takes it back. */
+export async function end(
+  core: Core,
+  word: 'deny' | 'cancel',
+  { id, reason, actor }: DecisionOn,
+): Promise<ChangeRequest> {
+  const entry = entryFor(core, id, actor.principal);
   return await core.book.deciding(entry, async () => {
-    requireApprover(core, entry, actor.principal);
-    return await core.book.move(entry, 'denied', { decision: decisionOf(core, 'denied', decision), actor });
-  });
-}
-
-/** Takes a request back. */
-export async function cancel(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
-  const { actor } = decision;
-  const { name, role } = actor.principal;
-  const entry = entryFor(core, decision.id, actor.principal);
-  return await core.book.deciding(entry, async () => {
-    if (name !== entry.stored.request.requested_by && role !== 'admin') throw notApprover(actor.principal, 'cancel');
-    return await core.book.move(entry, 'cancelled', { decision: decisionOf(core, 'cancelled', decision), actor });
+    refuseDecision(core, word, entry, actor);
+    const state = word === 'deny' ? 'denied' : 'cancelled';
+    return await core.book.move(entry, state, { decision: decisionOf(core, state, { reason, actor }), actor });
   });
 }
 
@@ -132,12 +124,9 @@ export async function setAlerts(
   });
 }
 
-function requireApprover({ settings, principals }: Core, { stored }: Entry, principal: Principal): void {
-  if (!principal.approver) throw notApprover(principal, 'approve or deny');
-  const { requested_by: name } = stored.request;
-  // Both the person of then and that of now: a reload may have put the option right.
-  const isOwn = [stored.sealed?.person, principals.inForce(name)?.person].includes(principal.person);
-  if (isOwn && !settings().selfApproval) throw ownRequest(principal);
+function refuseDecision(core: Core, word: DecisionWord, { stored }: Entry, { principal }: Actor): void {
+  const refusal = refusalOf(core, word, stored, principal);
+  if (refusal) throw refusal;
 }
 
 function decisionOf(

@@ -44,6 +44,8 @@ export interface ChangeRequest {
   readonly digest: string;
   readonly plan: { readonly facts: readonly string[]; readonly steps: readonly Step[] };
   readonly decision: (Readonly<Record<'by' | 'what' | 'at', string>> & { readonly reason: string | null }) | null;
+  readonly may: readonly string[];
+  readonly cannot_approve: string | null;
   readonly outcome: { readonly at: string; readonly lines: readonly string[]; readonly code?: string | null } | null;
 }
 
@@ -79,8 +81,6 @@ export interface Session {
   notProposed: readonly NotProposed[];
   me: Me;
   freeze: Freeze;
-  /** Why the holder may not decide on a request, by its id. */
-  readonly barred: Map<string, string>;
   selected: string | undefined;
   opened: ChangeRequest | undefined;
   openRefusal: Problem | undefined;

@@ -5,7 +5,7 @@ import { DryRunSchema } from '../../gateway/dry-run.ts';
 import { FindingSchema } from '../../gateway/guards/guard.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
-import { ChangeRequestSchema, requestStates } from '../../approvals/change-request.ts';
+import { requestStates, ShownRequestSchema } from '../../approvals/change-request.ts';
 import { NotProposedSchema } from '../../approvals/proposals.ts';
 
 const role = Type.Enum([...roles]);
@@ -97,7 +97,7 @@ export const gatewaySchemas = {
   Freeze: FreezeSchema,
   AuditLine: ListedAuditLineSchema,
   Audit: AuditSchema,
-  ChangeRequest: ChangeRequestSchema,
+  ChangeRequest: ShownRequestSchema,
   ChangeRequests: Type.Object({
     requests: Type.Array(Type.Ref('#/components/schemas/ChangeRequest'), { description: 'Without `plan`.' }),
     not_proposed: Type.Array(NotProposedSchema, {

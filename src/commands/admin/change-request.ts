@@ -31,6 +31,7 @@ const RequestReply = Type.Object({
   plan: Type.Object({ facts: Type.Array(text), steps: Type.Array(StepReply) }),
   decision: orNull(Type.Object({ by: text, what: text, reason: orNull(text), at: text })),
   outcome: orNull(Type.Object({ at: text, lines: Type.Array(text) })),
+  cannot_approve: orNull(text),
 });
 export type ChangeRequest = Static<typeof RequestReply>;
 
@@ -58,15 +59,6 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['expired', 'is expired. Nothing was sent.'],
   ['withdrawn', 'is withdrawn, because its alert has ended. Nothing was sent.'],
 ]);
-
-export function isWaiting({ state }: Pick<ChangeRequest, 'state'>): boolean {
-  return state === 'proposed' || state === 'pending';
-}
-
-/** Returns true for a state that another follows; false also for one that is not known here. */
-export function isOpen(request: Pick<ChangeRequest, 'state'>): boolean {
-  return isWaiting(request) || request.state === 'approved' || request.state === 'executing';
-}
 
 /** Says where a request stands; the first line of all that is printed about one. */
 export function stateLine({ id, state }: Pick<ChangeRequest, 'id' | 'state'>): string {
@@ -104,8 +96,9 @@ function originOf(request: ChangeRequest): Pairs {
     ['reason', reason],
     ...(alert ? [['alert', `${alert.name} since ${alert.since}: ${alert.summary ?? '-'}`] as const] : []),
     ['asked at', created],
-    ...(isWaiting(request) ? [['waits until', expires] as const] : []),
-    ...(decision ? [[decision.what, `by ${decision.by} at ${decision.at}: ${decision.reason ?? '-'}`] as const] : []),
+    decision
+      ? [decision.what, `by ${decision.by} at ${decision.at}: ${decision.reason ?? '-'}`]
+      : ['waits until', expires],
   ];
 }
 
@@ -132,7 +125,7 @@ export function outcomeLines({ outcome }: Pick<ChangeRequest, 'outcome'>): reado
 /** Renders a request as {@link requestLines} does, with the commands that decide on it. */
 export function undecidedLines(request: ChangeRequest): readonly string[] {
   const name = oneLine(request.id, 64);
-  if (!isWaiting(request)) return requestLines(request);
+  if (request.decision) return requestLines(request);
   return [
     ...requestLines(request),
     '',
@@ -153,14 +146,14 @@ export function listLines(answer: unknown): readonly string[] {
   if (requests.length === 0) return ['No change requests fit.', ...notProposed];
   const table = tableLines(
     ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
-    requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert }) => [
+    requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert, decision }) => [
       id,
       state,
       appliance,
       title,
       by,
       created,
-      isWaiting({ state: String(state) }) ? expires : '-',
+      decision === null ? expires : '-',
       reason ?? (isRecord(alert) ? `alert ${String(alert.name)}` : reason),
     ]),
   );

@@ -4,8 +4,6 @@ import { AdminError } from '../../recipes/admin-error.ts';
 import { UsageError } from '../usage-error.ts';
 import {
   type ChangeRequest,
-  isOpen,
-  isWaiting,
   listLines,
   outcomeLines,
   readChangeRequest,
@@ -141,8 +139,8 @@ async function approveShown(id: string, digest: string | undefined, session: Adm
   for (;;) {
     const { request } = await see(session, { method: 'GET', path: pathOf(id) });
     printLines(requestLines(request), session);
-    if (!isWaiting(request)) {
-      warn('Nothing was done: it does not wait for approval.');
+    if (request.cannot_approve !== null) {
+      warn(oneLine(request.cannot_approve, 1_000));
       return 1;
     }
     if (!shell.ask) {
@@ -177,7 +175,7 @@ async function watch(approved: Seen, session: AdminSession): Promise<Seen> {
   const path = pathOf(approved.request.id);
   session.say('  … it is being carried out, and goes on if this command is stopped');
   let seen = approved;
-  while (isOpen(seen.request)) {
+  while (seen.request.outcome === null) {
     await session.sleep(watchIntervalMs);
     seen = await see(session, { method: 'GET', path });
   }

@@ -5,9 +5,8 @@ import { element, inputField } from './elements.js';
 import { gatewayFor, Refusal, Silence } from './gateway.js';
 import { plain } from './make.js';
 import { matchChildren } from './match.js';
-import { isUnderWay, isWaiting } from './rights.js';
 import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
-import { page, wordOf } from './view.js';
+import { isUnderWay, isWaiting, page, wordOf } from './view.js';
 
 /** @import { Awaited, ChangeRequest, NotProposed, Problem, Session } from '../console-types.js' */
 
@@ -15,8 +14,6 @@ const everyMs = 3_000;
 const everyUnderWayMs = 1_000;
 /** A machine that slept, or timers that stood still: what is shown is not of now. */
 const oldAfterMs = 12_000;
-/** Codes of refusals that the same token gets again for the same request. */
-const lasting = ['own_request', 'not_approver', 'role_too_low', 'operation_denied', 'appliance_denied'];
 
 const signIn = element('sign-in');
 const field = inputField('token');
@@ -93,7 +90,6 @@ async function start(token, own) {
   const gateway = gatewayFor(token, own.signal);
   const began = /** @type {Session} */ ({
     gateway,
-    barred: new Map(),
     selected: chosen(),
     nowMs: Date.now(),
     offsetMs: 0,
@@ -274,7 +270,6 @@ async function decide(word, id, reason) {
   if (own !== session) return;
   own.busy = undefined;
   if (own.selected === id) own.refusal = refusal;
-  if (refusal instanceof Refusal && lasting.includes(refusal.code)) own.barred.set(id, refusal.message);
   await poll();
   // The button that had the focus may be gone.
   if (own === session && own.selected === id && document.activeElement === document.body) focusContent();

@@ -1,7 +1,6 @@
 // Makes the elements of the page from the answers of the gateway.
 
 import { code, make, mark, moment, sign, together } from './make.js';
-import { isUnderWay, isWaiting, mayCancel, whyNotApprove, whyNotDeny } from './rights.js';
 import { span } from './times.js';
 
 /**
@@ -28,6 +27,20 @@ const states = {
   expired: ['paused', 'expired'],
   withdrawn: ['paused', 'withdrawn'],
 };
+
+/**
+ * @param {Pick<ChangeRequest, 'decision'>} request
+ */
+export function isWaiting({ decision }) {
+  return decision === null;
+}
+
+/**
+ * @param {Pick<ChangeRequest, 'decision' | 'outcome'>} request
+ */
+export function isUnderWay({ decision, outcome }) {
+  return decision?.what === 'approved' && outcome === null;
+}
 
 /**
  * @param {string} state
@@ -326,12 +339,12 @@ function became({ alert, state, decision: decided, outcome }) {
  * @param {ChangeRequest} request
  * @param {Session} session
  */
-function plan({ id, plan: { facts: sentences, steps }, digest, state }, { renewed }) {
+function plan({ id, plan: { facts: sentences, steps }, digest, decision }, { renewed }) {
   return make(
     'section',
     { id: `plan-${id}`, 'aria-labelledby': 'plan-title' },
     make('h3', { id: 'plan-title' }, 'The plan'),
-    renewed && isWaiting({ state }) && renewal(),
+    renewed && isWaiting({ decision }) && renewal(),
     make('p', {}, `Highest risk: ${highestRisk(steps)}.`),
     sentences.length > 0 && make('ul', { class: 'lines' }, sentences.map((sentence) => make('li', {}, sentence))),
     make('ol', { class: 'steps' }, steps.map(step)),
@@ -400,29 +413,27 @@ function refused({ title, message, remedy }) {
  * @param {Session} session
  */
 function decision(request, session) {
-  const { id } = request;
+  const { id, may, cannot_approve: hindrance } = request;
   const { refusal, missing, busy, renewed, silent } = session;
-  const notApprove = whyNotApprove(request, session);
-  const notDeny = whyNotDeny(request, session);
+  const denies = may.includes('deny');
   // One way to end it is enough.
-  const cancels = notDeny && mayCancel(request, session);
+  const cancels = !denies && may.includes('cancel');
   /**
    * @param {string} word
    * @param {string} text
    */
   const button = (word, text) => make('button', { value: word, class: word, disabled: silent || busy !== undefined }, text);
   const buttons = [
-    !notApprove && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),
-    !notDeny && button('deny', 'Deny'),
+    may.includes('approve') && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),
+    denies && button('deny', 'Deny'),
     cancels && button('cancel', 'Cancel the request'),
   ].filter(Boolean);
-  const sentence = notApprove && (notDeny ? `You cannot decide on it. ${notDeny}` : `You cannot approve it. ${notApprove}`);
   return make(
     'form',
     { id: `decide-${id}`, class: 'decide', novalidate: true, 'aria-labelledby': 'decide-title' },
     make('h3', { id: 'decide-title' }, 'Your decision'),
     refusal && refused(refusal),
-    sentence && make('p', { id: 'hindrance', class: 'faint' }, sentence),
+    hindrance && make('p', { id: 'hindrance', class: 'faint' }, `You cannot approve it. ${hindrance}`),
     buttons.length > 0 && [
       make('p', {}, make('label', { for: `reason-${id}` }, cancels ? 'Your reason, if you have one, for the audit' : 'Your reason (required), for the audit')),
       make('textarea', {

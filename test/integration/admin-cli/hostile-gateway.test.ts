@@ -178,6 +178,7 @@ describe('an answer that is not what it should be', () => {
       plan: { facts: [hostile], steps: [step] },
       decision: { by: hostile, what: hostile, reason: hostile, at: hostile },
       outcome: { at: hostile, lines: [hostile], code: null },
+      cannot_approve: hostile,
     };
     const { run } = await given((response) =>
       json(response, 200, response.req.url?.startsWith('/requests?') ? { requests: [request] } : request),

@@ -337,25 +337,6 @@ describe('the time of a request', () => {
   });
 });
 
-describe('the audit', () => {
-  it('has each refused decision with its request, both names, appliance and reason', async () => {
-    const { ask, call, read, audit } = await givenApprovals();
-    const id = String((await ask('alice')).json?.id);
-    const { digest } = await read(id);
-
-    await call('alice', 'POST', `/requests/${id}/approve`, { digest, reason: 'mine' });
-
-    expect((await audit()).at(-1)).toMatchObject({
-      event: 'denied',
-      code: 'own_request',
-      principal: 'alice',
-      path: `/requests/${id}/approve`,
-      appliance: 'lb-1',
-      reason: 'mine',
-    });
-  });
-});
-
 describe('the folder of requests', () => {
   it('with odd files in it is opened, and has those that are requests', async () => {
     const first = await givenApprovals();

@@ -144,16 +144,6 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     expect(fileOf(world)).toEqual(['old.pem']);
   });
 
-  it('is not shown to an approver who may not do its calls', async () => {
-    const world = worldWith();
-    const { tell, proposal, approve } = await givenRenewals(world, certbot(issue()));
-    await tell();
-    const { id } = await proposal();
-
-    expect(await approve('bob', id)).toMatchObject({ status: 404, json: { code: 'unknown_request' } });
-    expect(fileOf(world)).toEqual(['old.pem']);
-  });
-
   it('goes no further after a failed step, and says how to go back', async () => {
     const world = worldWith();
     const { tell, proposal, approve, ended, appliance } = await givenRenewals(world, certbot(issue()));

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 const people = {
   alice: { role: 'operator', approver: true },
   bob: { role: 'operator', approver: true },
-  'bob-phone': { role: 'operator', approver: true, person: 'bob' },
+  'alice-phone': { role: 'operator', approver: true, person: 'alice' },
   carol: { role: 'operator' },
   /** May act on farms, and not read one. */
   frank: { role: 'operator', deny: ['readFarm'] },

@@ -6,28 +6,16 @@ import { requestableRecipes } from '../../../src/recipes/recipes.ts';
 import type { AlertSource, ChangeRequest } from '../../../src/approvals/change-request.ts';
 import { createProposals, repairOf } from '../../../src/approvals/proposals.ts';
 import { givenEntry } from '../../support/given-principal.ts';
+import { givenRequest } from './given-request.ts';
 
 const since = '2026-11-24T01:00:00Z';
 const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
 
-const proposal: ChangeRequest = {
-  id: 'cr-aaaaaaaaaa',
+const proposal = givenRequest({
   state: 'proposed',
-  appliance: 'lb-1',
-  title: 'restart-farm farm=shop',
-  recipe: 'restart-farm',
-  parameters: { farm: 'shop' },
-  force: false,
   requested_by: 'alertmanager',
-  reason: null,
   alert: { name: needsRestart.alertname, summary: null, since },
-  created: since,
-  expires: since,
-  digest: 'a'.repeat(64),
-  plan: { facts: [], steps: [] },
-  decision: null,
-  outcome: null,
-};
+});
 
 /** Proposals for the alerts that an Alertmanager sends, beside the requests that there are. */
 function givenProposals(requests: readonly ChangeRequest[], appliances = ['lb-1']) {

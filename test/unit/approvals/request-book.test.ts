@@ -3,34 +3,14 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
 import type { AuditLine } from '../../../src/audit/record.ts';
 import { endingOf, sweep } from '../../../src/approvals/carry-out.ts';
-import type { ChangeRequest } from '../../../src/approvals/change-request.ts';
 import type { Core } from '../../../src/approvals/core.ts';
 import { RequestBook } from '../../../src/approvals/request-book.ts';
 import { createRequestFolder } from '../../../src/approvals/request-folder.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenEntry } from '../../support/given-principal.ts';
+import { created, givenRequest } from './given-request.ts';
 
-const created = Date.parse('2026-11-24T01:00:00Z');
-
-const request: ChangeRequest = {
-  id: 'cr-aaaaaaaaaa',
-  state: 'pending',
-  appliance: 'lb-1',
-  title: 'restart-farm farm=shop',
-  recipe: 'restart-farm',
-  parameters: { farm: 'shop' },
-  force: false,
-  requested_by: 'alice',
-  reason: null,
-  alert: null,
-  created: new Date(created).toISOString(),
-  expires: new Date(created + 1_800_000).toISOString(),
-  digest: 'a'.repeat(64),
-  plan: { facts: [], steps: [] },
-  decision: null,
-  outcome: null,
-};
-
+const request = givenRequest();
 const token = givenEntry('alice-token', { name: 'alice', role: 'operator', person: 'alice' });
 
 it('does not end what another exporter with the same audit has decided meanwhile', async () => {

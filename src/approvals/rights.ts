@@ -1,0 +1,84 @@
+import { frozenProblem } from '../gateway/freeze.ts';
+import { authorise, may } from '../gateway/policy.ts';
+import type { Principal } from '../gateway/principal.ts';
+import type { AdminProblem } from '../gateway/problem.ts';
+import type { Step } from '../recipes/recipe.ts';
+import {
+  type ChangeRequest,
+  type DecisionWord,
+  decisionWords,
+  isWaiting,
+  type ShownRequest,
+} from './change-request.ts';
+import type { Core } from './core.ts';
+import { alreadyOver, notApprover, ownRequest, unknownRequest } from './refusals.ts';
+import type { Entry } from './request-book.ts';
+import type { StoredRequest } from './request-folder.ts';
+
+/** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
+export function entryFor(core: Core, id: string, principal: Principal): Entry {
+  const entry = core.book.find(id);
+  if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
+  return entry;
+}
+
+/** Returns true for its requester, and for a token that may do the same. */
+export function maySee(core: Core, principal: Principal, request: ChangeRequest): boolean {
+  if (!principal.covers(request.appliance)) return false;
+  if (principal.name === request.requested_by) return true;
+  return request.plan.steps.every(({ call }) => !call || mayCall(core, principal, call));
+}
+
+function mayCall(
+  { operations }: Core,
+  principal: Principal,
+  { operation: key }: { readonly operation: string },
+): boolean {
+  const operation = operations.named(key);
+  return operation !== undefined && may(principal, operation.key, operation.row).allowed;
+}
+
+/**
+ * Returns a request as a principal is shown it: with what it may do, and without objects that it
+ * may not read itself, since an approver may have planned it.
+ */
+export function shownTo(core: Core, principal: Principal, request: ChangeRequest): ShownRequest {
+  const sealed = core.book.find(request.id)?.stored.sealed ?? null;
+  const refusals = decisionWords.map((word) => [word, refusalOf(core, word, { request, sealed }, principal)] as const);
+  const steps = request.plan.steps.map((step) =>
+    step.current && mayCall(core, principal, step.current) ? step : { ...step, current: null },
+  );
+  return {
+    ...request,
+    plan: { ...request.plan, steps },
+    may: refusals.flatMap(([word, refusal]) => (refusal ? [] : word)),
+    cannot_approve: new Map(refusals).get('approve')?.message ?? null,
+  };
+}
+
+/** Returns why a principal may not decide so; an approval is refused for other reasons as well. */
+export function refusalOf(
+  { settings, principals, freeze }: Core,
+  word: DecisionWord,
+  { request, sealed }: StoredRequest,
+  principal: Principal,
+): AdminProblem | undefined {
+  const { state, requested_by: name } = request;
+  if (!isWaiting(state)) return alreadyOver(request, `it is ${state}`);
+  if (word === 'cancel')
+    return principal.name === name || principal.role === 'admin' ? undefined : notApprover(principal, word);
+  if (!principal.approver) return notApprover(principal, 'approve or deny');
+  // Both the person of then and that of now: a reload may have put the option right.
+  const isOwn = [sealed?.person, principals.inForce(name)?.person].includes(principal.person);
+  if (isOwn && !settings().selfApproval) return ownRequest(principal);
+  return word === 'approve' && freeze.state ? frozenProblem(freeze.state) : undefined;
+}
+
+/** Throws an {@link AdminProblem} if the policy refuses a call of the steps. */
+export function authoriseAll({ operations }: Core, principal: Principal, steps: readonly Step[]): void {
+  for (const { write } of steps) {
+    const operation = write && operations.named(write.key);
+    const call = operation && operations.call(operation, write.params);
+    if (call) authorise(principal, call);
+  }
+}
