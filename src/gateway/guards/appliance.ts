@@ -5,7 +5,7 @@ const backupNamePrefix: Guard = {
   name: 'backup_name_prefix',
   effect: 'refuses or warns',
   operations: ['deleteBackup', 'restoreBackup'],
-  about: 'Backups are looked up by the beginning of their names, so that a name cut short means another backup.',
+  about: 'Backups are looked up by the beginning of their names: a short name means another backup.',
   async inspect(context) {
     const wanted = callParam(context, 'name');
     const { params: backups } = await context.read('listBackups', {});
@@ -28,8 +28,7 @@ const strayActivationFile: Guard = {
   name: 'stray_activation_file',
   effect: 'refuses',
   operations: ['uploadActivationCertificate'],
-  about:
-    'The Community Edition has no activation: it stores what is uploaded as an ordinary file among its certificates.',
+  about: 'The Community Edition has no activation: it stores the file among its certificates.',
   async inspect({ read }) {
     const { params } = await read('readSystemInfo', {});
     if (params.edition === 'enterprise') return undefined;
@@ -50,7 +49,7 @@ const managementCut: Guard = {
   name: 'management_cut',
   effect: 'warns',
   operations: ['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'],
-  about: 'The call changes how the appliance itself is reached, and can cut its own connection.',
+  about: 'The call can cut the way to the appliance itself.',
   async inspect() {
     return {
       severity: 'warning',

@@ -73,8 +73,7 @@ const unknownBackend: Guard = {
   name: 'unknown_backend',
   effect: 'refuses',
   operations: backendOperations,
-  about:
-    'The appliance accepts the id of a backend that is one past the last, and answers as if it had done something.',
+  about: 'The appliance accepts an id that is one past the last, and does nothing.',
   async inspect(context) {
     const backends = await configuredBackends(context);
     const wanted = callParam(context, 'backend');
@@ -100,8 +99,7 @@ const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
   effect: 'refuses',
   operations: backendOperations,
-  about:
-    'Taking the last backend that is up out of a service, or out of an L4xNAT farm, leaves nobody to serve its clients.',
+  about: 'Without the last backend that is up, nobody serves the clients of a service or an L4xNAT farm.',
   async inspect(context) {
     if (!deletions.includes(context.operation) && !couldMean(context, 'action', 'maintenance')) return undefined;
     const farm = await calledFarm(context);
@@ -129,7 +127,7 @@ const redirectDeletesBackends: Guard = {
   name: 'redirect_deletes_backends',
   effect: 'refuses',
   operations: ['updateService'],
-  about: 'Setting a redirect on a service deletes all its backends; taking the redirect away does not bring them back.',
+  about: 'A redirect deletes all backends of its service, for good.',
   async inspect(context) {
     const { redirect = null } = context.body;
     if (redirect === null || redirect === '') return undefined;

@@ -99,7 +99,7 @@ const restartMayLeaveDown: Guard = {
   effect: 'refuses or warns',
   operations: ['actOnFarm'],
   about:
-    'A restart stops a running farm before it checks address and port: if its address is on no interface, the interface is down, another farm has the port, or the file of a certificate is gone, it stays down.',
+    'A restart stops a running farm first. It stays down if its address is on no interface, the interface is down, another farm has the port, or the file of a certificate is gone.',
   async inspect(context) {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
