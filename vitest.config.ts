@@ -7,7 +7,7 @@ const long = [
   'test/docs/{code,commands,runbooks-even,runbooks-odd}.test.ts',
   'test/e2e/{admin-kill,requests-kill}.test.ts',
   'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,image,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
-  'test/integration/{alert-rules,descriptors,politeness,send-page,vip-500-farms}.test.ts',
+  'test/integration/{alert-rules,descriptors,politeness,send-page}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/audit/{full-disk,killed}.test.ts',
   'test/unit/poller/large-appliance.test.ts',

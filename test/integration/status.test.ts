@@ -5,8 +5,8 @@ import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
 import { olderEnterpriseWorld } from '../../simulator/scenes/older.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
-import { emptyCommunityWorld, largeWorld } from '../../simulator/scenes/sizes.ts';
-import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
+import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
+import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 import { givenReloadable } from './reload/given-reloadable.ts';
@@ -53,31 +53,6 @@ describe('the status of an appliance', () => {
     }
   });
 
-  it('has no farms after they became stale, while the appliance hangs', async () => {
-    const { appliance, poll, pass, describe } = await givenAppliance(busyWorld(), { runs });
-    expect(describe().farms?.length).toBeGreaterThan(0);
-
-    appliance.fail('*', { kind: 'hang' });
-    pass(10 * minuteMs);
-    await poll('farms');
-
-    expect(describe()).toMatchObject({ up: false, farms: undefined, interfaces: undefined });
-    expect(describe().certificates, 'they may be a day old').toBeDefined();
-    expect(describe().certificates?.every(({ usedBy }) => usedBy === undefined)).toBe(true);
-  });
-
-  it('has the time at which an interface went down, and none for one that never was up', async () => {
-    const { appliance, poll, describe } = await givenAppliance(busyWorld(), { runs });
-    const down = () => describe().interfaces?.filter(({ state }) => state === 'down') ?? [];
-    expect(down().map(({ name, sinceMs }) => [name, sinceMs])).toEqual([['eth0:old', undefined]]);
-
-    const eth1 = appliance.world.interfaces.get('eth1');
-    if (eth1) eth1.status = 'down';
-    await poll('interfaces');
-
-    expect(down()).toContainEqual({ name: 'eth1', state: 'down', sinceMs: expect.any(Number) });
-  });
-
   it('is deactivated if the appliance refuses calls without a licence', async () => {
     const { describe } = await givenAppliance(deactivatedWorld(), { runs });
 
@@ -87,20 +62,6 @@ describe('the status of an appliance', () => {
       activation: { status: 'deactivated' },
       farms: undefined,
     });
-  });
-
-  it('shows all backends, also those that the series limit or compact mode leave out of /metrics', async () => {
-    const world = () => largeWorld({ farms: 20, backendsPerFarm: 50 });
-    const limited = await givenAppliance(world(), { runs, maxSeries: 2_000 });
-    const compact = await givenAppliance(world(), { runs, maxSeries: 2_000, compact: true });
-
-    expect(seriesOf(await limited.page(), 'zlb_backend_info').length).toBeLessThan(1_000);
-    expect(limited.describe().seriesLeftOut).toBeGreaterThan(0);
-    expect(compact.describe().seriesLeftOut).toBe(0);
-    for (const { describe } of [limited, compact])
-      expect((describe().farms ?? []).map(({ backends }) => backends?.length)).toEqual(
-        Array.from({ length: 20 }, () => 50),
-      );
   });
 });
 

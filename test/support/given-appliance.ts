@@ -20,6 +20,8 @@ export async function givenAppliance(
   options: {
     runs?: readonly string[];
     apiKey?: string;
+    /** Short where an appliance hangs; a busy machine makes others late. */
+    timeoutMs?: number;
     maxSeries?: number;
     compact?: boolean;
     /** Switches the collector vip on. */
@@ -49,7 +51,12 @@ export async function givenAppliance(
     parts: {
       now,
       log,
-      polling: { timeoutMs: 1_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
+      polling: {
+        timeoutMs: options.timeoutMs ?? 20_000,
+        maxConcurrentPerAppliance: 1,
+        maxBusyRatio: 1,
+        jitterRatio: 0,
+      },
       ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...standard, vip]) }),
       ...(options.watches && { watches: options.watches }),
       ...(options.compact === undefined ? {} : { compact: options.compact }),

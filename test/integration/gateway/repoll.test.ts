@@ -147,19 +147,4 @@ describe('the appliance is not asked again', () => {
     // The guard of the start looks for the files of the farm's certificates.
     expect(asked.filter((path) => path === 'GET /certificates')).toHaveLength(1);
   });
-
-  it('once for each of many changes in a row: a read that still waits serves all of them', async () => {
-    const { call, appliance, since, metrics } = await given(['farms']);
-    appliance.fail('GET /stats/farms', { kind: 'slow_body', bytesPerSecond: 400 }, { times: 1 });
-    const stop = { json: { action: 'stop' } };
-
-    for (let times = 0; times < 20; times += 1) await call('PUT', `${farms}/legacy/actions`, stop);
-    const duringTheFirst = since().filter((path) => path === 'GET /stats/farms').length;
-    await call('PUT', `${farms}/shop/actions`, stop);
-    const page = await until(metrics, (seen) => farmStatus('shop')(seen) === 'down');
-
-    expect(farmStatus('legacy')(page)).toBe('down');
-    expect(duringTheFirst).toBe(1);
-    expect(since().filter((path) => path === 'GET /stats/farms')).toHaveLength(2);
-  });
 });
