@@ -32,7 +32,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     appliances: ({ 'lb-berlin': world }) => present(world, 'deleted.pem'),
     after: "zlb-exporter admin $appliance restart-farm farm=$farm --reason='the end of the scene'",
   },
-  'Delete a certificate': { labels: berlin },
+  'Delete a certificate': { labels: { ...berlin, file: 'fortnight.pem' } },
   'Install an activation certificate': { labels: { appliance: 'lb-lisbon' } },
   Certificates: { labels: berlin },
   ZlbCollectorStale: {

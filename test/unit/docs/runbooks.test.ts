@@ -41,6 +41,14 @@ it('a runbook of a page says what it means, how to look, to repair without the g
   }
 });
 
+it('a command takes the name of a certificate from the alert, or from what the reader sets first', () => {
+  const runbooks = operations.split('\n## Procedures\n')[1] ?? '';
+
+  expect(
+    runbooks.match(/^ *(?:zapi|zlb-exporter|type=|file=).*\b(?!activation)[\w-]+\.pem.*|-subj \/CN=[^$].*/gm),
+  ).toBeNull();
+});
+
 it('a section whose commands need the role admin says so', () => {
   const needAdmin = Object.entries(endpoints).flatMap(([key, { risk }]) => (roleMay('operator', risk) ? [] : [key]));
   const silent = operations
