@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
+import type { AdminRequest } from '../gateway/request.ts';
 import { knownBasePaths } from '../appliance/route.ts';
 import { percentDecoded } from '../lib/text.ts';
 import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
@@ -47,14 +48,14 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
     const caller = callerOf(request);
     const { principal } = caller;
     const { socket } = request.raw;
-    const adminHeaders = readAdminHeaders(request.headers);
+    const { dryRun, ...adminHeaders } = readAdminHeaders(request.headers);
     if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
     // Set only if the appliance is configured, or clients could invent label values.
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
     const body = await bodies.admit(request);
     // The connection is silent while an appliance works: the limits of the gateway end the call.
     socket.setTimeout(0);
-    const answering = gateway.handle({
+    const asked: AdminRequest = {
       ...caller,
       id: request.id,
       appliance,
@@ -69,9 +70,14 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
         context.sent = true;
         context.overridden = overridden;
       },
-    });
-    const answer = await answering.finally(() => socket.setTimeout(app.server.timeout));
-    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    };
+    try {
+      if (dryRun) return reply.send(await gateway.plan(asked));
+      const { status, headers, body: answer } = await gateway.handle(asked);
+      return reply.code(status).headers(headers).send(answer);
+    } finally {
+      socket.setTimeout(app.server.timeout);
+    }
   }
 }
 

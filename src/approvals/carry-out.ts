@@ -1,6 +1,6 @@
 import type { AuditLine } from '../audit/record.ts';
 import type { RecentReads } from '../gateway/request.ts';
-import { AdminError } from '../recipes/admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import type { Write } from '../recipes/calls.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { perhapsBack, runSteps, waysBack } from '../recipes/run-steps.ts';

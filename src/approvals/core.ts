@@ -17,7 +17,7 @@ import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
 
 /** The parts of change requests. */
 export interface ChangeRequestsParts extends RequestBookParts {
-  readonly gateway: Pick<Gateway, 'handle' | 'applianceFor' | 'changesOf'>;
+  readonly gateway: Pick<Gateway, 'handle' | 'plan' | 'applianceFor' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];

@@ -5,13 +5,12 @@ import { maxValuesOf } from '../appliance/reply-bounds.ts';
 import { confirmationOf } from '../gateway/confirmation.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type Answers, questionOf } from '../gateway/guards/guard.ts';
-import type { Operations } from '../gateway/operation.ts';
+import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
-import { AdminProblem, upstreamProblem } from '../gateway/problem.ts';
+import { upstreamProblem } from '../gateway/problem.ts';
 import { wholeBody } from '../gateway/reach.ts';
 import type { AdminRequest, ApprovedPlan, RecentReads } from '../gateway/request.ts';
-import { AdminError } from '../recipes/admin-error.ts';
-import { type Calls, createCalls, type SendCall } from '../recipes/calls.ts';
+import { callOf, type CallOptions, type Calls, type Content, createCalls, type SendCall } from '../recipes/calls.ts';
 import type { Actor } from './request-book.ts';
 
 /** On whose behalf the exporter itself calls an appliance. */
@@ -30,7 +29,7 @@ const maxAnswerBytes = 8_388_608;
  * from outside. `onLeaving` is called right before a change is sent; `recent` serves its guards.
  */
 export function createInProcessCalls(
-  { gateway, operations }: { readonly gateway: Pick<Gateway, 'handle'>; readonly operations: Operations },
+  { gateway, operations }: { readonly gateway: Pick<Gateway, 'handle' | 'plan'>; readonly operations: Operations },
   appliance: string,
   caller: Caller,
   {
@@ -39,34 +38,36 @@ export function createInProcessCalls(
     onLeaving,
   }: { readonly recent?: RecentReads; readonly answers?: Answers; readonly onLeaving?: () => void },
 ): Calls {
-  const send: SendCall = async (call, content, { reason, force = false, dryRun = false }) => {
-    const request: AdminRequest = {
-      ...caller,
-      appliance,
-      method: call.operation.method,
-      path: call.path,
-      contentType: content?.type,
-      contentLength: content?.bytes.length,
-      body: content && Readable.from([content.bytes]),
-      // The digest of the approval confirms the plan.
-      confirm: confirmationOf(call, appliance)[0],
-      reason,
-      dryRun,
-      ...(dryRun ? { planning: answers } : { recent }),
-      force,
-      breakGlass: false,
-      onCall: () => undefined,
-      onSending: () => undefined,
-      ...(onLeaving && changes(call.operation.row.risk) && { onLeaving }),
-    };
+  const requestOf = (
+    call: OperationCall,
+    content: Content | undefined,
+    { reason, force = false }: CallOptions,
+  ): AdminRequest => ({
+    ...caller,
+    appliance,
+    method: call.operation.method,
+    path: call.path,
+    contentType: content?.type,
+    contentLength: content?.bytes.length,
+    body: content && Readable.from([content.bytes]),
+    // The digest of the approval confirms the plan.
+    confirm: confirmationOf(call, appliance)[0],
+    reason,
+    force,
+    breakGlass: false,
+    onCall: () => undefined,
+    onSending: () => undefined,
+  });
+  const send: SendCall = async (call, content, options) => {
+    const leaving = onLeaving && changes(call.operation.row.risk) && { onLeaving };
     try {
-      const answer = await gateway.handle(request);
+      const answer = await gateway.handle({ ...requestOf(call, content, options), recent, ...leaving });
       const mediaType = mediaTypeOf(answer.headers['content-type'] ?? '');
       const body = await wholeBody(answer, call.path, maxAnswerBytes);
       return { status: answer.status, mediaType, requestId: caller.id, body };
     } catch (error) {
-      const isKnown = error instanceof AdminProblem || error instanceof ApplianceError;
-      throw isKnown ? toAdminError(upstreamProblem(error, appliance, false), caller.id) : error;
+      // The body may break off, or be too long.
+      throw error instanceof ApplianceError ? upstreamProblem(error, appliance, false) : error;
     }
   };
   const calls = createCalls(operations, appliance, send, (row) => maxValuesOf(row.maxValues, maxAnswerBytes));
@@ -78,9 +79,7 @@ export function createInProcessCalls(
       answers.set(questionOf(key, params), Promise.resolve(reply));
       return reply;
     },
+    preview: async (write, options) =>
+      await gateway.plan({ ...requestOf(callOf(operations, write), write.content, options), planning: answers }),
   };
-}
-
-function toAdminError({ title, message, remedy, code, status }: AdminProblem, requestId: string): AdminError {
-  return new AdminError(title, { detail: message, remedy, code, status, requestId });
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { EndpointKey } from '../appliance/api/table.ts';
-import { AdminError } from '../recipes/admin-error.ts';
+import { AdminProblem } from '../gateway/problem.ts';
 import type { Calls, Content, Preview, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import type { ChangePlan, PlannedStep } from './change-request.ts';
@@ -95,8 +95,8 @@ function shownObject(current: Preview['current']): Preview['current'] {
 /** Is called for each step: the appliance decides how many there are, and each asks it again. */
 function refuseLong(length: number): void {
   if (length <= maxPlanLength) return;
-  throw new AdminError('The plan is too long', {
-    detail: `It has more than ${maxPlanLength} characters.`,
+  throw new AdminProblem('recipe_refused', {
+    detail: `The plan is too long: it has more than ${maxPlanLength} characters. Nothing was sent.`,
     remedy:
       'Look for unusually long names and texts on the appliance. For a certificate of very many farms use zlb-exporter deliver, which has no such limit.',
   });
@@ -120,14 +120,12 @@ function digestedOf(
   ];
 }
 
-/** Throws an {@link AdminError} if the gateway would refuse a call of the plan. */
+/** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
 export function refuseRefused({ steps }: ChangePlan): void {
   const refused = steps.filter(({ because }) => because.length > 0);
   if (refused.length === 0) return;
-  throw new AdminError('The gateway would refuse it', {
+  throw new AdminProblem('guarded', {
     detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
     remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
-    code: 'guarded',
-    status: 409,
   });
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../gateway/principal.ts';
-import { AdminProblem, problemCodes } from '../gateway/problem.ts';
-import { errorCode, isOneOf } from '../lib/check.ts';
-import { AdminError } from '../recipes/admin-error.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import { errorCode } from '../lib/check.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import type { ChangeRequest } from './change-request.ts';
 
 export function unknownRequest(): AdminProblem {
@@ -71,12 +71,11 @@ export function notStored(cause: unknown): never {
   });
 }
 
-/** Makes the gateway's problem of what a recipe or a dry run rejects with. */
+/** Makes the gateway's problem of what ends a plan. */
 export function toProblem(error: unknown): unknown {
   if (!(error instanceof AdminError)) return error;
-  const { title, message, remedy, code, status } = error;
+  const { title, message, remedy } = error;
   const detail = /nothing was/i.test(message) ? message : `${message} Nothing was sent.`;
-  if (!isOneOf(problemCodes, code))
-    return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
-  return new AdminProblem(code, { detail, remedy, ...(status === undefined ? {} : { status }) });
+  if (error instanceof AdminProblem) return new AdminProblem(error.code, { ...error, detail, cause: error });
+  return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
 }

@@ -4,7 +4,7 @@ import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approvals, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
 import { discover, type Discovered } from './discovery.ts';
-import { planCall } from './dry-run.ts';
+import { type DryRunPlan, planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
@@ -39,11 +39,10 @@ export interface GatewayParts {
 
 /** Sends calls to appliances, after policy, freeze, confirmation, guards and audit. */
 export interface Gateway {
-  /**
-   * Resolves to the appliance's answer, or to the plan of a dry run; rejects with an
-   * {@link AdminProblem}.
-   */
+  /** Resolves to the appliance's answer; rejects with an {@link AdminProblem}. */
   handle(request: AdminRequest): Promise<AdminAnswer>;
+  /** Makes a dry run: all steps but sending, with the refusals listed. */
+  plan(request: AdminRequest): Promise<DryRunPlan>;
   /**
    * Returns the appliance of a name if the principal may know of it. Throws an
    * {@link AdminProblem}.
@@ -87,6 +86,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     applianceFor: (request) => resolve(parts, request),
     changesOf: (appliance) => core.changeCounts.get(appliance) ?? 0,
     handle: (request) => handle(core, request),
+    plan: (request) => plan(core, request),
     parametersOf: (question) => parametersOf(parts, question),
   };
 }
@@ -97,14 +97,8 @@ export function createGateway(parts: GatewayParts): Gateway {
  * have changed meanwhile.
  */
 async function handle(gateway: CountingParts, request: AdminRequest): Promise<AdminAnswer> {
-  resolve(gateway, request);
-  const call = gateway.operations.find(request.method, request.path);
-  request.onCall(call);
-  authorise(request.principal, call);
-  const body = await readBody(call.operation.row.body, request, gateway.bodyLimits);
-  const permitted = { request, call, body };
-  if (request.dryRun) return await planInQueue(gateway, permitted);
-
+  const permitted = await permit(gateway, request);
+  const { call, body } = permitted;
   if (changes(riskOf(call))) refusePlanner(request.principal);
   refuseFrozen(gateway.freeze, call);
   confirm(request, call);
@@ -129,6 +123,15 @@ async function handle(gateway: CountingParts, request: AdminRequest): Promise<Ad
   } finally {
     body?.release();
   }
+}
+
+/** Runs the first steps, which a dry run has as well. */
+async function permit(gateway: GatewayParts, request: AdminRequest): Promise<PermittedCall> {
+  resolve(gateway, request);
+  const call = gateway.operations.find(request.method, request.path);
+  request.onCall(call);
+  authorise(request.principal, call);
+  return { request, call, body: await readBody(call.operation.row.body, request, gateway.bodyLimits) };
 }
 
 /** Finds the appliance. First: an unknown or denied one must not be parsed any further. */
@@ -287,22 +290,21 @@ function farmOf({ params }: OperationCall, body: RequestBody | undefined): strin
   return typeof named === 'string' ? named : undefined;
 }
 
-/** Answers a dry run: all steps are made except sending, and refusals are listed in the plan. */
-async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Promise<AdminAnswer> {
+async function plan(gateway: GatewayParts, request: AdminRequest): Promise<DryRunPlan> {
   const { recorder, freeze, approvals } = gateway;
-  const { request, call } = permitted;
+  const permitted = await permit(gateway, request);
+  const { call } = permitted;
   const { risk } = call.operation.row;
   return await inQueue(gateway, request, { kind: 'read', signal: request.signal }, async ({ reach }) => {
     // The dry run of a change asks the appliance for parameters with a method other than GET, so it
     // is audited first. One for a plan does not ask, and its change request has records of its own.
     if (risk !== 'read' && !request.planning) await recorder.record(subjectOf(permitted), { event: 'dry_run' });
-    const plan = await planCall({
+    return await planCall({
       ...permitted,
       reach,
       frozen: freeze.state !== undefined && changes(risk),
       approval: approvalOf(approvals, request, call),
     });
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
   });
 }
 

@@ -1,4 +1,5 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import { AdminError } from './admin-error.ts';
 
 /** All refusals of the gateway itself: stable code, HTTP status and title. */
 const problemKinds = {
@@ -74,22 +75,16 @@ export interface ProblemDetails {
 }
 
 /** A refusal of the gateway; the listener sends it as `application/problem+json` (RFC 9457). */
-export class AdminProblem extends Error {
+export class AdminProblem extends AdminError {
   override readonly name = 'AdminProblem';
-  readonly code: ProblemCode;
-  readonly status: number;
-  readonly title: string;
-  readonly remedy: string;
+  declare readonly code: ProblemCode;
+  declare readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(code: ProblemCode, details: ProblemDetails) {
     const { detail, remedy, status = problemStatus(code), headers = {}, members = {}, cause } = details;
-    super(detail, { cause });
-    this.code = code;
-    this.status = status;
-    this.title = problemKinds[code][1];
-    this.remedy = remedy;
+    super(problemKinds[code][1], { detail, remedy, code, status, cause });
     this.headers = headers;
     this.members = members;
   }

@@ -27,7 +27,6 @@ export interface AdminRequest extends UnreadBody {
   readonly path: string;
   readonly confirm: string | undefined;
   readonly reason: string | undefined;
-  readonly dryRun: boolean;
   readonly force: boolean;
   /** True if the caller sends at once, in an emergency, what needs approval. */
   readonly breakGlass: boolean;

@@ -1,4 +1,4 @@
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import { jsonContent } from './calls.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
 

@@ -6,7 +6,7 @@ import type { BodyKind, EndpointRow } from '../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../appliance/api/table.ts';
 import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 
 /** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
 export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
@@ -64,8 +64,8 @@ export const PreviewReply = Type.Object({
       Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
     ),
   ),
-  warned: Type.Optional(Type.Array(Type.String())),
-  validation: Type.Object({ problems: Type.Array(Type.String()), note: Type.Optional(Type.String()) }),
+  warned: Type.Optional(Type.Immutable(Type.Array(Type.String()))),
+  validation: Type.Object({ problems: Type.Immutable(Type.Array(Type.String())), note: Type.Optional(Type.String()) }),
   confirmation: Type.Object({ required: Type.Boolean(), given: Type.Boolean() }),
   current: Type.Union([Type.Null(), Type.Object({ operation: Type.String(), body: Type.Unknown() })]),
 });
@@ -97,16 +97,9 @@ export function createCalls(
 ): Calls {
   const decode = createDecoder();
 
-  async function ask({ key, params, content, confirm }: Write, options: CallOptions): Promise<CallAnswer> {
-    const operation = operations.named(key);
-    const call = operation && operations.call(operation, params);
-    if (!call) {
-      throw new AdminError('A name cannot be part of a path', {
-        detail: `${endpoints[key].route} was not asked for.`,
-        remedy: 'Check the names given: no slashes, and nothing empty.',
-      });
-    }
-    const answer = await send(call, content, { ...options, confirm });
+  async function ask(write: Write, options: CallOptions): Promise<CallAnswer> {
+    const { content, confirm } = write;
+    const answer = await send(callOf(operations, write), content, { ...options, confirm });
     if (answer.status >= 400) throw applianceError(answer, appliance);
     return answer;
   }
@@ -134,6 +127,17 @@ export function createCalls(
       return readPreview((await ask(write, { ...options, dryRun: true })).body, decode);
     },
   };
+}
+
+/** Returns the call of a write; throws an {@link AdminError} for a name that no path can carry. */
+export function callOf(operations: Operations, { key, params }: Pick<Write, 'key' | 'params'>): OperationCall {
+  const operation = operations.named(key);
+  const call = operation && operations.call(operation, params);
+  if (call) return call;
+  throw new AdminError('A name cannot be part of a path', {
+    detail: `${endpoints[key].route} was not asked for.`,
+    remedy: 'Check the names given: no slashes, and nothing empty.',
+  });
 }
 
 /** Checks the gateway's answer to a dry run; throws an {@link AdminError} when it does not fit. */

@@ -1,5 +1,5 @@
 import { adminCommand } from '../lib/text.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import { contentTypes, jsonContent } from './calls.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
 

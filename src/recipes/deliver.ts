@@ -6,7 +6,7 @@ import { FileKindError, readShort } from '../lib/disk.ts';
 import { certificatesIn, namesLost, namesOf } from '../lib/pem.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { dayOf } from '../lib/time.ts';
-import { cannot } from './admin-error.ts';
+import { cannot } from '../gateway/admin-error.ts';
 import { keyTypeOf, planDelivery, readStored } from './delivery.ts';
 import type { Recipe } from './recipe.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';

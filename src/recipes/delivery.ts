@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../appliance/client.ts';
 import { namesLost, namesOf } from '../lib/pem.ts';
 import { dayOf } from '../lib/time.ts';
-import { cannot } from './admin-error.ts';
+import { cannot } from '../gateway/admin-error.ts';
 import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
 import { summaryOf } from './farm.ts';

@@ -1,4 +1,4 @@
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
 /** A row of the list of farms. */

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { type AdminError, cannot } from './admin-error.ts';
+import { type AdminError, cannot } from '../gateway/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { adminCommand } from '../lib/text.ts';
 import { formatDuration } from '../lib/time.ts';

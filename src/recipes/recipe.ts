@@ -1,5 +1,5 @@
 import type { Calls, Write } from './calls.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 
 /** Several calls that belong together: a plan that only reads, then its steps. */
 export interface Recipe {

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { certificateParts, namesOf, privateKeyIn } from '../lib/pem.ts';
 import { dayOf } from '../lib/time.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 
 /** A renewed certificate, ready for the store of an appliance. */
 export interface Renewed {

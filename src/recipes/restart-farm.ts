@@ -1,6 +1,6 @@
 import { adminCommand } from '../lib/text.ts';
 import { formatDuration } from '../lib/time.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import { jsonContent } from './calls.ts';
 import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus, statusWords } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';

@@ -1,5 +1,5 @@
 import { neverChanged } from '../gateway/problem.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError } from '../gateway/admin-error.ts';
 import type { Write } from './calls.ts';
 import type { Step } from './recipe.ts';
 

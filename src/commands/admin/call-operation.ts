@@ -4,7 +4,7 @@ import { changes } from '../../gateway/policy.ts';
 import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../usage-error.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { createDecoder } from '../../appliance/decode.ts';
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { PreviewReply } from '../../recipes/calls.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
 import { recordsOf } from './render.ts';

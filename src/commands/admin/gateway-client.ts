@@ -4,7 +4,7 @@ import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import type { OperationCall } from '../../gateway/operation.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import type { CallOptions, Content } from '../../recipes/calls.ts';
 import { type Connection, tlsAgent } from './connection.ts';
 

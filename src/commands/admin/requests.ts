@@ -1,6 +1,6 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { UsageError } from '../usage-error.ts';
 import {
   type ChangeRequest,

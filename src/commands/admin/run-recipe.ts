@@ -10,7 +10,7 @@ import type { Recipe, RecipeContext, Step } from '../../recipes/recipe.ts';
 import { askForChange } from './requests.ts';
 import { requestableRecipes } from '../../recipes/recipes.ts';
 import { perhapsBack, runSteps as runAllSteps, type StepFailure, waysBack } from '../../recipes/run-steps.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { installActivation } from './certificates/install-activation.ts';
 import { replaceCertificate } from './certificates/replace-certificate.ts';
 

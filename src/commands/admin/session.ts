@@ -3,7 +3,7 @@ import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import type { FlagName, Flags } from '../commands.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { type CallOptions, type Calls, createCalls } from '../../recipes/calls.ts';
 import { readConnection } from './connection.ts';
 import { createGatewayClient, type GatewayClient, type GatewayRequest, requestFor } from './gateway-client.ts';

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { errorCode, isRecord, parseJson, toError } from '../../lib/check.ts';
 import type { Shell } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { applianceError } from '../../recipes/calls.ts';
 import { type GatewayAnswer, truncated } from './gateway-client.ts';
 import { renderJson, renderText, printLines } from './render.ts';

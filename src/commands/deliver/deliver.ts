@@ -4,7 +4,7 @@ import { AppliancesSchema } from '../../admin/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { AdminError, cannot } from '../../recipes/admin-error.ts';
+import { AdminError, cannot } from '../../gateway/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';

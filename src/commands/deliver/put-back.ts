@@ -1,4 +1,4 @@
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError } from '../../gateway/admin-error.ts';
 import { jsonContent, type Write } from '../../recipes/calls.ts';
 import { farmCertificates, type Replacement } from '../../recipes/certificate-steps.ts';
 import type { RecipeContext } from '../../recipes/recipe.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AdminError } from '../../../src/recipes/admin-error.ts';
+import { AdminError } from '../../../src/gateway/admin-error.ts';
 import type { AuditLine } from '../../../src/audit/record.ts';
 import type { Write } from '../../../src/recipes/calls.ts';
 import { callStep } from '../../../src/recipes/recipe.ts';

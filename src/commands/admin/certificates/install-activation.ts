@@ -1,4 +1,4 @@
-import { AdminError } from '../../../recipes/admin-error.ts';
+import { AdminError } from '../../../gateway/admin-error.ts';
 import { contentTypes } from '../../../recipes/calls.ts';
 import { type ApplianceEdition, readEdition } from '../../../recipes/edition.ts';
 import { refuseOutOfDate } from '../../../recipes/renewed.ts';

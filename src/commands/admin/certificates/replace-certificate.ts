@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { dateToSeconds } from '../../../appliance/text-date.ts';
-import { cannot } from '../../../recipes/admin-error.ts';
+import { cannot } from '../../../gateway/admin-error.ts';
 import { adminCommand } from '../../../lib/text.ts';
 import { dayOf } from '../../../lib/time.ts';
 import { certificateSteps, farmCertificates, verifyShown } from '../../../recipes/certificate-steps.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AdminError } from '../../../../src/recipes/admin-error.ts';
+import { AdminError } from '../../../../src/gateway/admin-error.ts';
 import type { Write } from '../../../../src/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/recipes/recipe.ts';
 import { runSteps } from '../../../../src/commands/admin/run-recipe.ts';

@@ -10,11 +10,12 @@ interface AdminErrorDetails {
   readonly status?: number | undefined;
   /** The answer as it came, for scripts. */
   readonly body?: Buffer | undefined;
+  readonly cause?: unknown;
 }
 
-/** A request that the gateway or the appliance refused, or that got no answer. */
+/** A request that the gateway, a recipe or the appliance refused, or that got no answer. */
 export class AdminError extends Error {
-  override readonly name = 'AdminError';
+  override readonly name: string = 'AdminError';
   readonly title: string;
   readonly remedy: string;
   readonly code: string | undefined;
@@ -22,8 +23,8 @@ export class AdminError extends Error {
   readonly status: number | undefined;
   readonly body: Buffer | undefined;
 
-  constructor(title: string, { detail, remedy, code, requestId, status, body }: AdminErrorDetails) {
-    super(detail);
+  constructor(title: string, { detail, remedy, code, requestId, status, body, cause }: AdminErrorDetails) {
+    super(detail, { cause });
     this.title = title;
     this.remedy = remedy;
     this.code = code;
