@@ -4,11 +4,11 @@ import { endpoints } from '../src/appliance/api/table.ts';
 import { allGuards } from '../src/gateway/guards/inspect.ts';
 import { roleMay } from '../src/gateway/policy.ts';
 import { roles } from '../src/gateway/principal.ts';
-import { betweenMarkers, markdownRow, markdownTable } from './markdown.ts';
+import { betweenMarkers, markdownTable } from './markdown.ts';
 
 /** docs/admin.md with its tables as the code has them; the text around them is written by hand. */
 export function adminDocument(document: string): string {
-  return betweenMarkers(betweenMarkers(document, 'matrix', roleRiskMatrix()), 'guards', guardTable());
+  return betweenMarkers(betweenMarkers(document, 'roles', rolesTable()), 'guards', guardTable());
 }
 
 function guardTable(): string {
@@ -21,25 +21,15 @@ function guardTable(): string {
 
 const risks: readonly Risk[] = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
 
-/**
- * Returns the permissions as a Markdown table: a row for each role, a column for each risk with the
- * number of its operations.
- */
-export function roleRiskMatrix(): string {
+/** Returns the risks that each role may take, with the number of its operations. */
+function rolesTable(): string {
   const all = Object.values<{ readonly risk: Risk }>(endpoints);
-  const countOf = (wanted: readonly Risk[]): number => all.filter(({ risk }) => wanted.includes(risk)).length;
   const rows = roles.map((role) => {
     const allowed = risks.filter((risk) => roleMay(role, risk));
-    return [`\`${role}\``, ...risks.map((risk) => (allowed.includes(risk) ? 'yes' : '–')), countOf(allowed)];
+    const count = all.filter(({ risk }) => allowed.includes(risk)).length;
+    return [`\`${role}\``, allowed.join(', ') || '–', `${count}`];
   });
-  return [
-    ['Role', ...risks, 'operations'],
-    ['---', ...risks.map(() => ':-:'), '--:'],
-    ...rows,
-    ['operations', ...risks.map((risk) => countOf([risk])), all.length],
-  ]
-    .map(markdownRow)
-    .join('\n');
+  return markdownTable(['Role', 'Risks', 'Operations'], rows);
 }
 
 interface AlertRule {

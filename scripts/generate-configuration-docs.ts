@@ -100,7 +100,7 @@ ${keyTable({ type: 'object', properties: others })}
 
 ${keyTable({ type: 'object', properties: { collectors: forAll ?? {} } }, { withoutDefault: 'see below' })}
 
-\`NAME\` is one of these collectors. Defaults:
+\`NAME\` is one of these collectors:
 
 ${collectorTable()}
 
@@ -169,12 +169,14 @@ function hasDefault({ properties = {} }: SchemaNode, key: string): boolean {
   return properties[key]?.default !== undefined;
 }
 
+/** The collectors by their defaults. */
 function collectorTable(): string {
-  const rows = collectors.map(({ name, enabled, schedule, maxStaleMs }) => [
-    `\`${name}\``,
-    enabled ? 'yes' : 'no',
-    `\`${schedule}\``,
-    `\`${formatDuration(maxStaleMs)}\``,
-  ]);
-  return markdownTable(['Collector', 'Runs', 'Default schedule', 'Default max_stale'], rows);
+  const byDefaults = Map.groupBy(collectors, ({ schedule, maxStaleMs }) => `${schedule} ${maxStaleMs}`);
+  const rows = [...byDefaults.values()].flatMap((alike) => {
+    const names = alike.map(({ name, enabled }) => `\`${name}\`${enabled ? '' : ' (off)'}`).join(', ');
+    return alike
+      .slice(0, 1)
+      .map(({ schedule, maxStaleMs }) => [`\`${schedule}\``, `\`${formatDuration(maxStaleMs)}\``, names]);
+  });
+  return markdownTable(['Default schedule', 'Default max_stale', 'Collectors'], rows);
 }

@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox';
 
-import { describeLimits } from '../src/config/readers.ts';
 import type { Reads } from '../src/config/schema-parts.ts';
 import { markdownTable } from './markdown.ts';
 
@@ -38,7 +37,7 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   passwordHash: 'bcrypt hash',
   pattern: 'pattern',
   privateKey: 'PEM text',
-  ratio: 'share',
+  ratio: 'ratio',
   schedule: 'cron expression',
   serverName: 'host name',
   tokenDigest: '64 hex digits',
@@ -84,13 +83,18 @@ function meaning({ description = '', examples, items, additionalProperties }: Sc
 function typeWords(node: SchemaNode): string {
   if (node.enum) return `one of ${node.enum.join(', ')}`;
   if (node.items) return `list of ${itemWords(node.items)}`;
-  if (node.reads)
-    return [readerWords[node.reads.reader], describeLimits(node.reads)].filter((part) => part !== '').join(', ');
+  if (node.reads) return [readerWords[node.reads.reader], ...limitWords(node.reads)].join(', ');
   if (typeof node.additionalProperties === 'object' && node.additionalProperties.items)
     return `mapping to a ${typeWords(node.additionalProperties)}`;
   if (node.type === 'integer')
     return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
   return { boolean: 'boolean', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';
+}
+
+/** The limits of a quantity; 0 goes without saying. */
+function limitWords({ from, to }: Reads): readonly string[] {
+  if (from !== undefined && to !== undefined) return [`${from} to ${to}`];
+  return [...(from === undefined ? [] : [`at least ${from}`]), ...(to === undefined ? [] : [`up to ${to}`])];
 }
 
 function code(value: unknown): string {

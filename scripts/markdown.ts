@@ -12,6 +12,6 @@ export function markdownTable(titles: readonly string[], rows: readonly (readonl
   return [markdownRow(titles), `|${titles.map(() => '---').join('|')}|`, ...rows.map(markdownRow)].join('\n');
 }
 
-export function markdownRow(cells: readonly (string | number)[]): string {
-  return `| ${cells.map((cell) => `${cell}`.replaceAll('|', '\\|')).join(' | ')} |`;
+function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -29,12 +29,14 @@ export function metricsDocument(): string {
 Written by \`npm run docs\` from the code.
 
 - Every series has the label \`appliance\`, the configured name.
-- A *set* has one series per state; exactly one is 1. \`unknown\` is also a state that this exporter
-  does not know.
+- Names that end in \`_total\` are counters, \`zlb_api_request_duration_seconds\` is a histogram, all
+  others are gauges.
+- A label with its values has one series per value, of which exactly one is 1. \`unknown\` is also a
+  state that this exporter does not know.
 - Unknown values have no series: absent is not 0. Readings are removed after
   [\`max_stale\`](configuration.md#collectors).
 - A meaning ends with its source. Without one it is this exporter.
-- *Detail* metrics are left out first at [the limit of series](scaling.md#the-limit-of-series).
+- Metrics with *detail* are left out first at [the limit of series](scaling.md#the-limit-of-series).
 
 **Contents**:
 ${collectors.map(({ name }) => `[${name}](#${name})`).join('\n')}
@@ -69,13 +71,14 @@ Without the label \`appliance\`, on \`/metrics\` only:
 `;
 }
 
-const titles = ['Metric', 'Type', 'Labels', 'Meaning'];
+const titles = ['Metric', 'Labels', 'Meaning'];
 
 function adminTable(): string {
-  const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => {
-    const type = name.endsWith('_total') ? 'counter' : 'gauge';
-    return [`\`${name}\``, type, 'labelNames' in rest ? rest.labelNames.join('; ') : '–', withoutOwnSource(help)];
-  });
+  const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => [
+    `\`${name}\``,
+    'labelNames' in rest ? rest.labelNames.join('; ') : '–',
+    withoutOwnSource(help),
+  ]);
   return markdownTable(titles, rows);
 }
 
@@ -83,8 +86,8 @@ function table(families: readonly Family[]): string {
   const rows = families.map((family) => {
     const set = isStateSet(family) ? family : undefined;
     const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
-    const type = `${set ? 'set' : family.type}${family.isDetail ? ', detail' : ''}`;
-    return [`\`${family.name}\``, type, labels.join('; ') || '–', withoutOwnSource(family.help)];
+    const name = `\`${family.name}\`${family.isDetail ? ' (*detail*)' : ''}`;
+    return [name, labels.join('; ') || '–', withoutOwnSource(family.help)];
   });
   return markdownTable(titles, rows);
 }

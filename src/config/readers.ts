@@ -24,7 +24,7 @@ const byteSize = quantity('a size such as 8MiB', parseByteSize);
 const ratio = quantity('a share such as 10% or 0.1', parseRatio);
 
 /** Returns `more than 0s and at most 10m`, for messages and documentation; '' without limits. */
-export function describeLimits({ above, from, to }: QuantityLimits): string {
+function describeLimits({ above, from, to }: QuantityLimits): string {
   return [above && `more than ${above}`, from && `at least ${from}`, to && `at most ${to}`]
     .filter((part) => part !== undefined)
     .join(' and ');
