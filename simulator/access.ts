@@ -7,32 +7,11 @@ const keyHeaders: Readonly<Record<Release, readonly string[]>> = {
   older: ['zapi_key', 'zapi-key'],
 };
 
-/** Returns the user of the key or of the session cookie; undefined means 401. */
+/** Returns the user of the key; undefined means 401. */
 export function userOf(world: World, headers: IncomingHttpHeaders): User | undefined {
-  const session = sessionOf(world, headers);
-  if (session) return world.users.get(session.login);
   const key = keyHeaders[world.release].map((name) => headers[name]).find((value) => value !== undefined);
   if (typeof key !== 'string' || key === '') return undefined;
   return [...world.users.values()].find((user) => user.enabled && user.key === key);
-}
-
-/** Returns the GUI session of the request's cookie. */
-export function sessionOf(
-  world: World,
-  headers: IncomingHttpHeaders,
-): { readonly id: string; readonly login: string } | undefined {
-  const id = /(?:^|;\s*)CGISESSID=([0-9a-f]+)/.exec(headers.cookie ?? '')?.[1] ?? '';
-  const login = world.sessions.get(id);
-  return login === undefined ? undefined : { id, login };
-}
-
-/** Returns the user whose name and password are in `Authorization: Basic`. */
-export function userOfPassword(world: World, headers: IncomingHttpHeaders): User | undefined {
-  const basic = /^Basic (.+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (basic === undefined) return undefined;
-  const [name = '', ...password] = Buffer.from(basic, 'base64').toString().split(':');
-  const user = world.users.get(name);
-  return user?.password === password.join(':') ? user : undefined;
 }
 
 /** Reads that every role may do (docs/api.md §6). */

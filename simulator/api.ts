@@ -3,12 +3,11 @@ import type { EndpointRow } from '../src/appliance/api/row.ts';
 import { endpoints } from '../src/appliance/api/table.ts';
 import { createRouteMatcher } from '../src/appliance/route.ts';
 import { isRecord } from '../src/lib/check.ts';
-import { forbidden, sessionOf, userOf } from './access.ts';
+import { forbidden, userOf } from './access.ts';
 import { type Call, json, notFound, Refusal, type Reply } from './call.ts';
 import { answerAnyway, handlers } from './handlers.ts';
 import { deactivatedBecause } from './replies/activation.ts';
-import { closeSession, openSession, sessionHeaders } from './sessions.ts';
-import { isNewestCommunity, type World } from './world.ts';
+import { type World } from './world.ts';
 
 interface ApiRequest {
   readonly method: string;
@@ -41,17 +40,13 @@ export function createApi(world: World): Api {
   const matcher = createRouteMatcher(rows.filter((row) => isServed(row, world)));
 
   function match(method: string, path: string) {
-    const found = matcher.match(method === 'HEAD' ? 'GET' : method, path);
+    const found = matcher.match(method, path);
     return found && Object.entries(found.params).every(([name, value]) => isPossible(name, value)) ? found : undefined;
   }
 
   function answer(request: ApiRequest): Reply {
     const { method, headers, path, shown, content, nowMs } = request;
-    if (method === 'OPTIONS') return preflight;
-    if (path === '/session' && method === 'POST') return openSession(world, headers, content);
-    if (path === '/session' && method === 'DELETE') return closeSession(world, headers);
-
-    const user = userOf(world, headers) ?? (isPublic(world, method, path) ? world.users.get('root') : undefined);
+    const user = userOf(world, headers);
     if (!user) return unauthorised;
     const denied = forbidden(world, user, method, path);
     if (denied) return denied;
@@ -62,8 +57,7 @@ export function createApi(world: World): Api {
     }
 
     const found = match(method, path);
-    // HEAD runs the handler of GET, except for farms (recorded).
-    if (!found || (method === 'HEAD' && found.row.area === 'farms')) return notFound(shown);
+    if (!found) return notFound(shown);
     const { route, summary } = found.row;
     const body = readBody(world, method, headers, content);
     if ('refused' in body) return body.refused;
@@ -72,13 +66,7 @@ export function createApi(world: World): Api {
 
   return {
     routeOf: (method, path) => match(method, path)?.row.route ?? `${method} ${path}`,
-    answer(request) {
-      const session = sessionOf(world, request.headers);
-      const reply = answer(request);
-      return session && world.sessions.has(session.id)
-        ? { ...reply, headers: [...(reply.headers ?? []), ...sessionHeaders(session.id)] }
-        : reply;
-    },
+    answer,
   };
 }
 
@@ -95,19 +83,6 @@ function replyOf(call: Call): Reply {
 function described(description: string, reply: Reply): Reply {
   if (reply.kind !== 'json' || !isRecord(reply.value)) return reply;
   return { ...reply, value: { description, ...reply.value } };
-}
-
-const preflight: Reply = {
-  kind: 'empty',
-  status: 200,
-  headers: [
-    ['Access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS'],
-    ['Access-control-allow-headers', 'API_KEY, ZAPI_KEY, Authorization, Set-cookie, Content-Type, X-Requested-With'],
-  ],
-};
-
-function isPublic(world: World, method: string, path: string): boolean {
-  return isNewestCommunity(world) && method === 'GET' && path === '/system/language';
 }
 
 /**

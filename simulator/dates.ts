@@ -18,12 +18,6 @@ export function backupDate(ms: number): string {
   return `${date}  ${time} UTC`;
 }
 
-/** Formats `11-20-2026-20:53`. */
-export function graphDate(ms: number): string {
-  const [year, month, date] = new Date(ms).toISOString().slice(0, 10).split('-');
-  return `${month}-${date}-${year}-${new Date(ms).toISOString().slice(11, 16)}`;
-}
-
 function partsOf(ms: number) {
   const [weekday, day = '', month, year, clock] = new Date(ms).toUTCString().split(/,? /);
   return { weekday, date: `${month} ${day.replace(/^0/, ' ')} ${clock} ${year}` };

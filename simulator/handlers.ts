@@ -11,7 +11,6 @@ import { farmguardianHandlers } from './replies/farmguardians.ts';
 import { farmReadHandlers } from './replies/farms.ts';
 import { farmOf } from './replies/find.ts';
 import { httpFarmHandlers } from './replies/http-farms.ts';
-import { idsHandlers } from './replies/ids.ts';
 import { listHandlers } from './replies/lists.ts';
 import { recordedHandlers } from './replies/recorded.ts';
 import { interfaceHandlers } from './replies/interfaces.ts';
@@ -32,7 +31,6 @@ export const handlers: Handlers = {
   ...farmStatsHandlers,
   ...farmguardianHandlers,
   ...httpFarmHandlers,
-  ...idsHandlers,
   ...listHandlers,
   ...recordedHandlers,
   ...interfaceHandlers,

@@ -31,18 +31,7 @@ export interface HttpFarm extends FarmBase {
   /** The certificates of its last start, which it presents until the next one. */
   loaded?: readonly StoredCertificate[];
   services: Service[];
-  rules: Record<HeaderRuleKind, HeaderRule[]>;
 }
-
-export type HeaderRuleKind =
-  | 'addheader'
-  | 'headremove'
-  | 'addresponseheader'
-  | 'removeresponseheader'
-  | 'replacerequestheader'
-  | 'replaceresponseheader';
-
-export type HeaderRule = Record<string, string>;
 
 export interface HttpSettings {
   contimeout: number;

@@ -47,14 +47,6 @@ export function httpFarm(parts: Pick<HttpFarm, 'name' | 'vip' | 'vport'> & Parti
     settings: { ...httpSettings },
     certificates: [],
     services: [],
-    rules: {
-      addheader: [],
-      headremove: [],
-      addresponseheader: [],
-      removeresponseheader: [],
-      replacerequestheader: [],
-      replaceresponseheader: [],
-    },
     ...parts,
   };
 }
@@ -172,7 +164,7 @@ export function networkInterface(
   name: string,
   parts: Partial<NetworkInterface> & Pick<NetworkInterface, 'type' | 'ip' | 'mac'>,
 ): NetworkInterface {
-  return { name, netmask: '255.255.255.0', gateway: '', status: 'up', alias: null, floatingIp: null, ...parts };
+  return { name, netmask: '255.255.255.0', gateway: '', status: 'up', alias: null, ...parts };
 }
 
 /** Makes a health check as it is after its creation. */

@@ -34,9 +34,6 @@ export interface World {
   readonly users: Map<string, User>;
   readonly groups: Map<string, Group>;
   readonly ipds: Map<string, IpdsRule>;
-  /** GUI sessions: cookie value to login. */
-  readonly sessions: Map<string, string>;
-  readonly logs: string[];
   readonly load: SystemLoad;
   readonly settings: SystemSettings;
   activation: Activation;
@@ -63,7 +60,7 @@ export function isNewestCommunity({ edition, release }: World): boolean {
 
 export interface NetworkInterface {
   readonly name: string;
-  readonly type: 'nic' | 'vlan' | 'virtual' | 'bond';
+  readonly type: 'nic' | 'vlan' | 'virtual';
   /** The interface below a VLAN or virtual interface. */
   readonly parent?: string;
   ip: string;
@@ -72,8 +69,6 @@ export interface NetworkInterface {
   mac: string;
   status: 'up' | 'down';
   alias: string | null;
-  floatingIp: string | null;
-  readonly slaves?: string[];
   /**
    * MiB received and sent at the start of the counters, and their growth a second. Virtual
    * interfaces have none.
@@ -146,14 +141,7 @@ interface SystemLoad {
 }
 
 interface SystemSettings {
-  gateway: { ipv4: Gateway; ipv6: Gateway };
-  global: Record<string, string>;
   snmpCommunity: string;
-}
-
-interface Gateway {
-  address: string | null;
-  interface: string | null;
 }
 
 /** A licence and the reason to refuse it (docs/api.md §3.19); Enterprise only. */

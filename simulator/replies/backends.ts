@@ -1,9 +1,8 @@
-import { type Call, created, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
+import { type Call, created, done, type Handlers, refuse, type Reply } from '../call.ts';
 import {
   checkParameters,
   ipv4,
   type Model,
-  natural,
   number,
   portNumber,
   required,
@@ -13,8 +12,8 @@ import {
 } from '../parameters.ts';
 import { type DatalinkBackend, type DatalinkFarm, farmStatus, type L4Backend, type L4Farm } from '../world-farms.ts';
 import { datalinkBackend, httpBackend, l4Backend } from '../world-parts.ts';
-import { flatBackends, l4Sessions, storedSessions } from './farm-views.ts';
-import { backendOf, flatFarmOf, httpFarmOf, l4FarmOf, pending, serviceOf } from './find.ts';
+import { flatBackends } from './farm-views.ts';
+import { backendOf, flatFarmOf, httpFarmOf, pending, serviceOf } from './find.ts';
 
 const oneToNine = { nonBlank: true, interval: [1, 9] } as const;
 const httpModel: Model = {
@@ -33,7 +32,7 @@ const l4Model: Model = {
 };
 const datalinkModel: Model = { ip: ipv4, interface: { nonBlank: true }, weight: oneToNine, priority: oneToNine };
 
-/** Backends, and sessions of L4xNAT farms. */
+/** Backends of farms. */
 export const backendHandlers: Handlers = {
   // Backends of HTTP services and of L4xNAT and datalink farms (docs/api.md §4.2).
   'POST /farms/{farmname}/services/{service}/backends': (call) => {
@@ -103,29 +102,6 @@ export const backendHandlers: Handlers = {
     farm.backends.splice(index, 1);
     return done('The backend is out.');
   },
-
-  // Persistence sessions of L4xNAT farms (Enterprise, 4.0.1).
-  'GET /farms/{farmname}/sessions': (call) => read(l4Sessions(call.world, l4FarmOf(call))),
-
-  'POST /farms/{farmname}/sessions': (call) => {
-    const farm = l4FarmOf(call, 404);
-    const input = checkParameters(call, { id: required(natural), session: required({}) });
-    const client = text(input, 'session');
-    const backend = number(input, 'id', -1);
-    if (!farm.backends.some(({ id }) => id === backend)) return refuse(400, 'There is no such backend.');
-    if (!sessionForms[farm.persistence]?.test(client)) return refuse(400, 'The key does not fit the persistence.');
-    farm.sessions.push({ client, backend, type: 'static', ttlMs: null });
-    return created('The session is made.', storedSessions(call.world, farm).at(-1));
-  },
-
-  'DELETE /farms/{farmname}/sessions/{session}': (call) => {
-    const farm = l4FarmOf(call, 404);
-    const session =
-      farm.sessions.find(({ client }) => client === param(call, 'session')) ?? refuse(404, 'There is no such session.');
-    if (session.type === 'dynamic') return refuse(400, 'It is dynamic.');
-    farm.sessions = farm.sessions.filter((other) => other !== session);
-    return done('The session is gone.');
-  },
 };
 
 function addL4(call: Call, farm: L4Farm, id: number): void {
@@ -152,11 +128,3 @@ function addDatalink(call: Call, farm: DatalinkFarm, id: number): void {
     }),
   );
 }
-
-const sessionForms: Readonly<Record<string, RegExp>> = {
-  ip: /^[\d.]+$/,
-  srcport: /^\d+$/,
-  srcmac: /^(?:[\da-f]{2}:){5}[\da-f]{2}$/i,
-  srcip_srcport: /^[\d.]+_\d+$/,
-  srcip_dstport: /^[\d.]+_\d+$/,
-};

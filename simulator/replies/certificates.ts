@@ -13,19 +13,11 @@ import {
   type Reply,
 } from '../call.ts';
 import { certificateDate } from '../dates.ts';
-import { anyText, checkParameters, each, type Model, required, text } from '../parameters.ts';
-import { certificate, csr } from '../world-parts.ts';
+import { certificate } from '../world-parts.ts';
 import type { World } from '../world.ts';
 import type { StoredCertificate } from '../world-certificates.ts';
 
 const dayMs = 86_400_000;
-
-const csrModel: Model = {
-  name: required({ pattern: /^[a-zA-Z0-9-]+$/, hint: 'The name of the file to make, without its ending.' }),
-  fqdn: required({ hint: 'The names to certify, with commas between them.' }),
-  country: required({ pattern: /^[A-Z]{2}$/, hint: 'Two letters.' }),
-  ...each(['state', 'locality', 'organization', 'division', 'mail'], required(anyText)),
-};
 
 /** The certificate store (docs/api.md §3.11, §4.4). */
 export const certificateHandlers: Handlers = {
@@ -35,27 +27,6 @@ export const certificateHandlers: Handlers = {
         .sort((a, b) => (a.file < b.file ? -1 : 1))
         .map((stored) => listEntry(stored, call.nowMs)),
     ),
-
-  'POST /certificates': (call) => {
-    const input = checkParameters(call, csrModel);
-    const file = `${text(input, 'name')}.csr`;
-    if (call.world.certificates.has(file)) return refuse(400, `${file} exists.`);
-    const [commonName = ''] = text(input, 'fqdn').split(',');
-    call.world.certificates.set(file, csr(file, commonName, call.nowMs));
-    return done(`${file} was made.`);
-  },
-
-  // The newest Community release ships no parameters for it, so that every field is refused
-  // (docs/api.md §4.4).
-  'POST /certificates/pem': (call) => {
-    const model =
-      call.world.edition === 'community'
-        ? {}
-        : { ...each(['name', 'key', 'ca'], required(anyText)), intermediates: anyText };
-    const name = text(checkParameters(call, model), 'name');
-    store(call.world, `${name}.pem`, pemBlock('CERTIFICATE', name), call.nowMs);
-    return done(`${name}.pem was made.`);
-  },
 
   'GET /certificates/{file}': (call) => {
     const stored = named(call, call.world.certificates, 'file');

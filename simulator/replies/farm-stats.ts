@@ -1,4 +1,4 @@
-import { type Call, type Handlers, json, notFound, param, refuse, type Reply } from '../call.ts';
+import { type Call, type Handlers, json, notFound, type Reply } from '../call.ts';
 import {
   allBackends,
   type Farm,
@@ -28,9 +28,6 @@ export const farmStatsHandlers: Handlers = {
   'GET /stats/farms/total': () => notFound('/stats/farms/total'),
 
   'GET /stats/farms/{farmname}': statistics,
-  'GET /stats/farms/{farmname}/backends': statistics,
-  'GET /stats/farms/{farmname}/services/{service}/backends': serviceStatistics,
-  'GET /stats/farms/{farmname}/service/{service}/backends': serviceStatistics,
 };
 
 function totals(call: Call, farm: Farm) {
@@ -51,7 +48,7 @@ function statistics(call: Call): Reply {
   const farm = farmOf(call, 400);
   switch (farm.profile) {
     case 'http':
-      return httpStatistics(call, farm, farm.services);
+      return httpStatistics(call, farm);
     case 'l4xnat':
       return withSessions(call, farm.running ? l4Rows(call, farm) : [], l4Sessions(call.world, farm));
     case 'gslb':
@@ -65,16 +62,9 @@ function statistics(call: Call): Reply {
   }
 }
 
-function serviceStatistics(call: Call): Reply {
-  const farm = farmOf(call, 400);
-  if (farm.profile !== 'http') return refuse(400, `Farms of the profile ${farm.profile} have no services.`);
-  const service = farm.services.find(({ id }) => id === param(call, 'service'));
-  return service ? httpStatistics(call, farm, [service]) : refuse(404, `The farm ${farm.name} has no such service.`);
-}
-
-function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]): Reply {
+function httpStatistics(call: Call, farm: HttpFarm): Reply {
   if (!farm.running || farm.runState === 'hung') return withSessions(call, [], []);
-  const sessions = services.flatMap((service) =>
+  const sessions = farm.services.flatMap((service) =>
     service.sessions.map(({ client, backend }) => {
       const { id = 0, ip = '', port = 0 } = service.backends.find((each) => each.id === backend) ?? {};
       return { session: client, service: service.id, id, backend_ip: ip, backend_port: port };
@@ -82,7 +72,7 @@ function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]
   );
   return withSessions(
     call,
-    services.flatMap((service) => httpRows(call, farm, service)),
+    farm.services.flatMap((service) => httpRows(call, farm, service)),
     sessions.map((session, client) => ({ client, ...session })),
   );
 }

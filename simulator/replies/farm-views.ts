@@ -100,6 +100,8 @@ export function flatBackends(world: World, farm: L4Farm | DatalinkFarm) {
 
 const tlsSetting = /^(?:cipher|disable_)/;
 
+const headerRules = { addheader: [], headremove: [], addresponseheader: [], removeresponseheader: [] };
+
 /** Returns `params` of one HTTP farm. Only HTTPS farms have the TLS part. */
 export function httpParams(farm: HttpFarm) {
   const isHttps = farm.listener === 'https';
@@ -113,10 +115,7 @@ export function httpParams(farm: HttpFarm) {
     listener: farm.listener,
     ...Object.fromEntries(settings),
     certlist: isHttps ? files.map((file, index) => ({ file, id: index + 1 })) : undefined,
-    addheader: numbered(farm.rules.addheader),
-    headremove: numbered(farm.rules.headremove),
-    addresponseheader: numbered(farm.rules.addresponseheader),
-    removeresponseheader: numbered(farm.rules.removeresponseheader),
+    ...headerRules,
   };
 }
 
@@ -139,13 +138,12 @@ export function l4Params(world: World, farm: L4Farm) {
   };
 }
 
-/** Returns `sessions[]` of an L4xNAT farm, which is empty while it is stopped. */
-export function l4Sessions(world: World, farm: L4Farm) {
-  return farm.running ? storedSessions(world, farm) : [];
-}
-
-/** Returns the sessions of a farm in any state. `ttl` came with 4.0.2 (docs/api.md §3.6). */
-export function storedSessions(world: World, { sessions, backends }: L4Farm) {
+/**
+ * Returns `sessions[]` of an L4xNAT farm, which is empty while it is stopped. `ttl` came with 4.0.2
+ * (docs/api.md §3.6).
+ */
+export function l4Sessions(world: World, { running, sessions, backends }: L4Farm) {
+  if (!running) return [];
   return sessions.map(({ client, backend, type, ttlMs }, index) => {
     const target = backends.find(({ id }) => id === backend);
     return {
@@ -158,10 +156,6 @@ export function storedSessions(world: World, { sessions, backends }: L4Farm) {
       backend_port: target ? l4Port(world, target.port) : '',
     };
   });
-}
-
-function numbered(rules: readonly Readonly<Record<string, string>>[]) {
-  return rules.map((rule, id) => ({ id, ...rule }));
 }
 
 function ttlText(ms: number | null): string | null {

@@ -18,27 +18,12 @@ import { farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 export const farmReadHandlers: Handlers = {
   'GET /farms': (call) => read(farmList(call).map(listEntry)),
 
-  'GET /farms/modules/lslb': (call) => read(modulesOf(call).lslb.map(listEntry)),
-
-  'GET /farms/modules/dslb': (call) =>
-    read(
-      modulesOf(call).dslb.map((farm) => ({
-        farmname: farm.name,
-        status: farmStatus(farm),
-        vip: farm.vip,
-        interface: farm.vport,
-      })),
-    ),
-
-  'GET /farms/modules/gslb': (call) => read(modulesOf(call).gslb.map(listEntry)),
-
   'GET /farms/modules/summary': (call) => {
     const { lslb, dslb, gslb } = modulesOf(call);
     return read({ lslb: lslb.map(summaryEntry), dslb: dslb.map(summaryEntry), gslb: gslb.map(summaryEntry) });
   },
 
-  'GET /farms/{farmname}': (call) => farmDetail(call, 'full'),
-  'GET /farms/{farmname}/summary': (call) => farmDetail(call, 'summary'),
+  'GET /farms/{farmname}': farmDetail,
 
   'GET /farms/{farmname}/status': (call) => read({ status: farmStatus(farmOf(call)) }),
 
@@ -75,14 +60,14 @@ function summaryEntry(farm: Farm) {
   };
 }
 
-function farmDetail(call: Call, depth: 'full' | 'summary'): Reply {
+function farmDetail(call: Call): Reply {
   const { world } = call;
   const farm = farmOf(call);
   const ipds = world.edition === 'enterprise' ? { ipds: ipdsOf(world, farm.name) } : {};
   switch (farm.profile) {
     case 'http':
       return read(httpParams(farm), {
-        services: farm.services.map((service) => (depth === 'full' ? serviceView(world, service) : { id: service.id })),
+        services: farm.services.map((service) => serviceView(world, service)),
         ...ipds,
       });
     case 'l4xnat':

@@ -1,4 +1,4 @@
-import { type Call, created, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
+import { done, type Handlers, param, refuse } from '../call.ts';
 import {
   anyText,
   checkParameters,
@@ -6,16 +6,14 @@ import {
   type Model,
   natural,
   onlyText,
-  required,
   setNumbers,
   setTexts,
   text,
   yesNo,
 } from '../parameters.ts';
-import type { HeaderRule, HeaderRuleKind, Service } from '../world-farms.ts';
-import { service as newService } from '../world-parts.ts';
+import type { Service } from '../world-farms.ts';
 import { serviceView } from './farm-views.ts';
-import { farmOf, httpFarmOf, pending, serviceOf } from './find.ts';
+import { httpFarmOf, pending, serviceOf } from './find.ts';
 
 const persistences = ['IP', 'BASIC', 'NONE', 'URL', 'PARM', 'COOKIE', 'HEADER', ''];
 const changeModel: Model = {
@@ -38,36 +36,9 @@ const enterpriseModel: Model = {
   sts_timeout: natural,
 };
 
-const ruleFields: Readonly<Record<HeaderRuleKind, readonly string[]>> = {
-  addheader: ['header'],
-  headremove: ['pattern'],
-  addresponseheader: ['header'],
-  removeresponseheader: ['pattern'],
-  replacerequestheader: ['header', 'match', 'replace'],
-  replaceresponseheader: ['header', 'match', 'replace'],
-};
-
-/** Services, certificates and header rules of farms. */
+/** Services and certificates of farms. */
 export const httpFarmHandlers: Handlers = {
   // Services of farms (docs/api.md §4.2).
-  'POST /farms/{farmname}/services': (call) => {
-    const farm = farmOf(call);
-    const input = checkParameters(call, {
-      id: required({ pattern: /^[A-Za-z0-9][A-Za-z0-9-]*$/ }),
-      algorithm: { nonBlank: true },
-    });
-    const id = text(input, 'id');
-    if (farm.profile === 'gslb') {
-      const algorithm = text(input, 'algorithm', 'roundrobin');
-      farm.services.push({ id, algorithm, deftcpport: 80, farmguardian: null, backends: [] });
-      return created(`The service ${id} is made.`, { id, algorithm });
-    }
-    if (farm.profile !== 'http') return refuse(400, `Farms of the profile ${farm.profile} have no services.`);
-    if (farm.services.some((service) => service.id === id)) return refuse(400, `There is a service ${id}.`);
-    farm.services.push(newService(id));
-    return created(`The service ${id} is made.`, { id }, pending(farm));
-  },
-
   'PUT /farms/{farmname}/services/{service}': (call) => {
     const farm = httpFarmOf(call);
     const service = serviceOf(call, farm);
@@ -89,14 +60,6 @@ export const httpFarmHandlers: Handlers = {
     });
   },
 
-  'DELETE /farms/{farmname}/services/{service}': (call) => {
-    const farm = httpFarmOf(call);
-    // 400, not 404 (docs/api.md §4.2).
-    const service = serviceOf(call, farm, 400);
-    farm.services = farm.services.filter((other) => other !== service);
-    return done(`The service ${service.id} is gone.`, { success: 'true', ...pending(farm) });
-  },
-
   // Stops and starts a running farm inside the call (docs/api.md §4.2).
   'POST /farms/{farmname}/services/{service}/actions': (call) => {
     const farm = httpFarmOf(call, 404);
@@ -109,7 +72,7 @@ export const httpFarmHandlers: Handlers = {
     return done('The service is moved.', { params: { position } });
   },
 
-  // Certificates and ciphers of HTTPS farms (docs/api.md §4.1).
+  // Certificates of HTTPS farms (docs/api.md §4.1).
   'POST /farms/{farmname}/certificates': (call) => {
     const farm = httpFarmOf(call);
     const file = onlyText(call, 'file', { pattern: /\.pem$/ });
@@ -145,26 +108,6 @@ export const httpFarmHandlers: Handlers = {
       ...(farm.running ? { info: 'A restart puts it in force.' } : {}),
     });
   },
-
-  'GET /ciphers': ({ world }) => {
-    const sets = [
-      'all',
-      'highsecurity',
-      'customsecurity',
-      ...(world.edition === 'enterprise' ? ['ssloffloading'] : []),
-    ];
-    return read(sets.map((set) => ({ ciphers: set, description: `The set ${set}` })));
-  },
-
-  // Header rules of HTTP farms. A deletion shifts the indexes of those after it (docs/api.md §4.3).
-  ...ruleHandlersOf('addheader'),
-  ...ruleHandlersOf('headremove'),
-  ...ruleHandlersOf('addresponseheader'),
-  ...ruleHandlersOf('removeresponseheader'),
-  ...ruleHandlersOf('replacerequestheader'),
-  ...ruleHandlersOf('replaceresponseheader'),
-  'POST /farms/{farmname}/replacerequestheader/{index}/actions': (call) => moveRule(call, 'replacerequestheader'),
-  'POST /farms/{farmname}/replaceresponseheader/{index}/actions': (call) => moveRule(call, 'replaceresponseheader'),
 };
 
 /** Sets a redirect; the backends of the service are lost (docs/api.md §4.2). */
@@ -173,47 +116,4 @@ function redirect(service: Service, to: string): void {
   service.redirect = to;
   if (to === '') service.redirecttype = '';
   else if (service.redirecttype === '') service.redirecttype = 'default';
-}
-
-function ruleHandlersOf(kind: HeaderRuleKind): Handlers {
-  const model = each(ruleFields[kind], required(anyText));
-  const rule = (call: Call): HeaderRule => {
-    const input = checkParameters(call, model);
-    return Object.fromEntries(ruleFields[kind].map((field) => [field, text(input, field)]));
-  };
-  return {
-    [`POST /farms/{farmname}/${kind}`]: (call) => {
-      const farm = httpFarmOf(call);
-      const made = rule(call);
-      if (farm.rules[kind].some((other) => JSON.stringify(other) === JSON.stringify(made)))
-        return refuse(400, 'There is such a rule.');
-      farm.rules[kind].push(made);
-      return done('The rule is made.', { success: 'true', ...pending(farm) });
-    },
-    [`PUT /farms/{farmname}/${kind}/{index}`]: (call) => {
-      const { farm, rules, index } = ruleOf(call, kind);
-      rules[index] = rule(call);
-      return done('The rule is changed.', { success: 'true', ...pending(farm) });
-    },
-    [`DELETE /farms/{farmname}/${kind}/{index}`]: (call) => {
-      const { farm, rules, index } = ruleOf(call, kind);
-      rules.splice(index, 1);
-      return done('The rule is gone.', { success: 'true', ...pending(farm) });
-    },
-  };
-}
-
-/** Moves a rule within its kind; the appliance applies the rules of some kinds in order. */
-function moveRule(call: Call, kind: HeaderRuleKind): Reply {
-  const { farm, rules, index } = ruleOf(call, kind);
-  const position = Number(onlyText(call, 'position', natural));
-  rules.splice(position, 0, ...rules.splice(index, 1));
-  return done('The rule is moved.', { params: { position }, ...pending(farm) });
-}
-
-function ruleOf(call: Call, kind: HeaderRuleKind) {
-  const farm = httpFarmOf(call);
-  const index = Number(param(call, 'index'));
-  if (!farm.rules[kind][index]) return refuse(400, `There is no rule ${index}.`);
-  return { farm, rules: farm.rules[kind], index };
 }

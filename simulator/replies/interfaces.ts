@@ -1,4 +1,4 @@
-import { flag, type Handler, type Handlers, json, param, read, refuse } from '../call.ts';
+import { flag, type Handler, type Handlers, json, param, refuse } from '../call.ts';
 import { isNewestCommunity, type NetworkInterface, type World } from '../world.ts';
 
 /**
@@ -8,34 +8,13 @@ import { isNewestCommunity, type NetworkInterface, type World } from '../world.t
 export const interfaceHandlers: Handlers = {
   'GET /interfaces': ({ world }) => json(200, { interfaces: sorted(world).map((nic) => listEntry(world, nic)) }),
 
-  'GET /interfaces/nic': list('nic', (world, nic) => ({ ...view(world, nic), has_vlan: flag(hasVlan(world, nic)) })),
-  'GET /interfaces/vlan': list('vlan', withParent),
   'GET /interfaces/virtual': list('virtual', withParent),
-  'GET /interfaces/bonding': list('bond', bond),
 
   'GET /interfaces/nic/{name}': (call) => {
     const isKnown = call.world.interfaces.get(param(call, 'name'))?.type === 'nic';
     if (isKnown || call.world.edition === 'enterprise') return one('nic', view)(call);
     // Not a 404: the newest Community release prints an interface without a name (recorded).
     return json(200, { interface: { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up' } });
-  },
-  'GET /interfaces/vlan/{name}': one('vlan', view),
-  'GET /interfaces/virtual/{name}': one('virtual', view),
-  'GET /interfaces/bonding/{name}': one('bond', bond),
-
-  'GET /interfaces/gateway': ({ world }) => read(world.settings.gateway.ipv4),
-  'GET /interfaces/gateway/ipv4': ({ world }) => read(world.settings.gateway.ipv4),
-  'GET /interfaces/gateway/ipv6': ({ world }) => read(world.settings.gateway.ipv6),
-
-  'GET /interfaces/floating': ({ world }) =>
-    read(
-      sorted(world)
-        .filter(({ type, ip }) => type !== 'virtual' && ip !== '')
-        .map((nic) => floating(world, nic)),
-    ),
-  'GET /interfaces/floating/{name}': ({ world, params }) => {
-    const nic = world.interfaces.get(params['name'] ?? '');
-    return read(nic ? floating(world, nic) : null);
   },
 };
 
@@ -83,7 +62,7 @@ function view(world: World, nic: NetworkInterface) {
 function listEntry(world: World, nic: NetworkInterface) {
   const { type } = nic;
   const shown = { ...view(world, nic), type };
-  if (type === 'nic') return { ...shown, is_slave: flag(isSlave(world, nic)), has_vlan: flag(hasVlan(world, nic)) };
+  if (type === 'nic') return { ...shown, is_slave: 'false', has_vlan: flag(hasVlan(world, nic)) };
   // The newest Community release leaves the status empty for virtual interfaces (recorded).
   return type === 'virtual' && isNewestCommunity(world) ? { ...shown, status: '' } : shown;
 }
@@ -92,30 +71,10 @@ function withParent(world: World, nic: NetworkInterface) {
   return { ...view(world, nic), parent: nic.parent ?? '' };
 }
 
-function bond(world: World, nic: NetworkInterface) {
-  const slaves = (nic.slaves ?? []).map((name) => ({ name }));
-  return { ...view(world, nic), slaves, mode: 'active-backup' };
-}
-
-function floating(world: World, { name, alias, floatingIp }: NetworkInterface) {
-  const carrier = floatingIp === null ? undefined : interfaceOfAddress(world, floatingIp);
-  return {
-    interface: name,
-    interface_virtual: carrier?.name ?? null,
-    floating_ip: floatingIp,
-    alias,
-    floating_alias: carrier?.alias ?? null,
-  };
-}
-
 function sorted(world: World): readonly NetworkInterface[] {
   return [...world.interfaces.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function hasVlan(world: World, { name }: NetworkInterface): boolean {
   return [...world.interfaces.values()].some((nic) => nic.type === 'vlan' && nic.parent === name);
-}
-
-function isSlave(world: World, { name }: NetworkInterface): boolean {
-  return [...world.interfaces.values()].some((nic) => nic.slaves?.includes(name));
 }

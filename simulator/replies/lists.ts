@@ -1,4 +1,4 @@
-import { type Call, flag, type Handlers, named, read } from '../call.ts';
+import { type Call, flag, type Handlers, read } from '../call.ts';
 import type { AcmeCertificate } from '../world-certificates.ts';
 import { listEntry } from './certificates.ts';
 
@@ -12,10 +12,6 @@ export const listHandlers: Handlers = {
 
   'GET /vpns': ({ world }) =>
     read([...world.vpns.values()].map(({ name, profile, status }) => ({ name, profile, status }))),
-  'GET /vpns/{vpn}': (call) => {
-    const { name, profile, status, settings } = named(call, call.world.vpns, 'vpn');
-    return read({ name, profile, status, ...settings });
-  },
 
   'GET /ipds': ({ world }) => read([...world.ipds.values()].map(({ name, rule, status }) => ({ name, rule, status }))),
 };

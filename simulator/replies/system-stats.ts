@@ -25,23 +25,11 @@ export const systemStatsHandlers: Handlers = {
       })),
     }),
 
-  'GET /stats/system/network/interfaces': (call) => {
-    const rows = traffic(call).map((row) => ({ ...row, row: interfaceRow(call, row) }));
-    return read({
-      nic: rows.filter(({ type }) => type === 'nic').map(({ row }) => row),
-      bond: rows.filter(({ type }) => type === 'bond').map(({ row, slaves }) => ({ ...row, slaves: slaves ?? [] })),
-    });
-  },
-
   'GET /stats/system/connections': ({ world, nowMs }) => {
     const own = [...world.farms.values()].flatMap((farm) => (farm.running ? allBackends(farm) : []));
     const tracked = own.reduce((sum, backend) => sum + backend.established + backend.pending, world.otherConnections);
     return read({ connections: Math.round(wandering(world, 'connections', tracked, nowMs)) });
   },
-
-  'GET /stats/system/cpu': (call) => read({ ...hostAndDate(call), ...cpu(call) }),
-  'GET /stats/system/load': (call) => read({ ...hostAndDate(call), ...loads(call) }),
-  'GET /stats/system/memory': (call) => read({ ...hostAndDate(call), ...call.world.load.memory }),
 };
 
 function hostAndDate({ world, nowMs }: Call) {
@@ -81,22 +69,6 @@ function traffic({ world, nowMs }: Call) {
     const counted = interfaceTraffic(world, nic, nowMs);
     return counted ? [{ ...nic, ...counted }] : [];
   });
-}
-
-function interfaceRow({ world }: Call, row: ReturnType<typeof traffic>[number]) {
-  const children = [...world.interfaces.values()].filter(({ parent }) => parent === row.name);
-  const { name, ip, mac, status, alias } = row;
-  return {
-    interface: name,
-    ip,
-    mac,
-    status,
-    alias,
-    in: row.in.toFixed(2),
-    out: row.out.toFixed(2),
-    virtual: children.filter(({ type }) => type === 'virtual').map((child) => child.name),
-    vlan: children.filter(({ type }) => type === 'vlan').map((child) => child.name),
-  };
 }
 
 function rounded(value: number): number {

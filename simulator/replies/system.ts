@@ -1,18 +1,6 @@
-import {
-  type Call,
-  done,
-  download,
-  flag,
-  type Handlers,
-  json,
-  param,
-  plainText,
-  read,
-  refuse,
-  type Reply,
-} from '../call.ts';
-import { backupDate, certificateDate, systemDate } from '../dates.ts';
-import { anyText, checkParameters, each, onlyText, required, text, yesNo } from '../parameters.ts';
+import { type Call, done, download, flag, type Handlers, param, read, refuse, type Reply } from '../call.ts';
+import { backupDate, systemDate } from '../dates.ts';
+import { anyText, checkParameters, onlyText, required, text, yesNo } from '../parameters.ts';
 import { type Backup, isNewestCommunity, type World } from '../world.ts';
 
 const apiVersions = {
@@ -45,14 +33,6 @@ export const systemHandlers: Handlers = {
   'GET /system/packages': ({ world: { packages } }) =>
     read({ ...packages, number: packages.packages.length, message: 'Updates are installed on the command line.' }),
 
-  'GET /system/language': ({ world }) => read({ lang: world.language || 'en' }),
-
-  'POST /system/language': (call) => {
-    const language = onlyText(call, 'language', { pattern: /^[a-z]{2}$/ });
-    call.world.language = language;
-    return done('The language is set.', { params: { language } });
-  },
-
   'GET /system/users': ({ world, user }) => {
     const enabled = flag(user.enabled);
     const permissions = { user: user.name, zapi_permissions: enabled };
@@ -66,34 +46,7 @@ export const systemHandlers: Handlers = {
 
   'POST /system/users': changeUser,
 
-  'GET /system/logs': ({ world, nowMs }) =>
-    read(world.logs.map((file, index) => ({ file, date: certificateDate(nowMs - index * 61_000) }))),
-
-  'GET /system/logs/{file}': (call) => download(logOf(call), 'a line\n'),
-
-  'GET /system/logs/{file}/lines/{count}': (call) => {
-    const file = logOf(call);
-    const length = Math.min(1_000, Number(param(call, 'count')) || 0);
-    return json(200, { log: Array.from({ length }, (_, line) => `${file}: line ${line}`) });
-  },
-
-  'GET /system/license/{format}': () => plainText('The text of the product licence.'),
   'GET /system/support': () => download('support.tar.gz', bundle),
-  'GET /system/supportsave': () => download('support.tar.gz', bundle),
-  'GET /system/supportsave/all': () => download('support-all.tar.gz', bundle),
-
-  'GET /system/global': ({ world }) => read(world.settings.global),
-
-  'POST /system/global': (call) => {
-    const { global } = call.world.settings;
-    const { force, ...input } = checkParameters(call, each([...Object.keys(global), 'force'], yesNo));
-    // These later refusals carry no `error` (docs/api.md §4.7).
-    if ('proxy_new_generation' in input && force !== 'true')
-      return json(400, { message: 'This restarts farms and needs force.' });
-    for (const name of Object.keys(input)) global[name] = text(input, name);
-    return done('The settings are changed.', { params: input });
-  },
-
   // Backups (docs/api.md §3.12, §4.7).
   'GET /system/backup': ({ world }) =>
     read([...world.backups.values()].map(({ createdAt, ...backup }) => ({ ...backup, date: backupDate(createdAt) }))),
@@ -171,11 +124,6 @@ function changeUser(call: Call): Reply {
   if (permissions !== '') user.enabled = permissions === 'true';
   if (permissions === 'false' && world.release === 'newest') user.key = '';
   return done('The user is changed.');
-}
-
-function logOf(call: Call): string {
-  const file = param(call, 'file');
-  return call.world.logs.includes(file) ? file : refuse(404, `There is no log file ${file}.`);
 }
 
 const bundle = 'a bundle of logs and settings';
