@@ -1,58 +1,39 @@
+import type { Method, Route } from '../../src/appliance/api/row.ts';
 import type { FailureReason } from '../../src/appliance/errors.ts';
 
 /**
- * Every verb and path that the tables of the API document name under "Endpoints", spelt as there,
- * with its lists taken apart and its "ADD" written as POST. `<x>` is one path segment, `*` any
- * rest.
+ * Every path that the tables of the API document name under "Endpoints", spelt as there, after its
+ * verbs; its "ADD" is written as POST. `<x>` is one path segment, `*` any rest.
  */
 export const apiDocumentOperations = [
   // Certificate and licence endpoints
-  'GET /certificates/activation',
-  'POST /certificates/activation',
-  'DELETE /certificates/activation',
-  'GET /certificates',
-  'GET /certificates/<file>',
+  'GET POST DELETE /certificates/activation',
+  'GET POST /certificates',
+  'GET DELETE /certificates/<file>',
   'GET /certificates/<file>/info',
-  'DELETE /certificates/<file>',
-  'POST /certificates',
 
   // Farm creation
   'POST /farms',
 
   // RBAC user password change
-  'GET /system/users',
-  'POST /system/users',
+  'GET POST /system/users',
 
   // Other endpoints: farms
   'GET /farms/modules/summary',
-  'GET /farms/<farmname>/ipds/waf/*',
-  'POST /farms/<farmname>/ipds/waf/*',
-  'PUT /farms/<farmname>/ipds/waf/*',
-  'DELETE /farms/<farmname>/ipds/waf/*',
+  'GET POST PUT DELETE /farms/<farmname>/ipds/waf/*',
   'POST /farms/<farm>/certificates/<cert>/actions',
-  'GET /farms/<farmname>',
-  'PUT /farms/<farmname>',
-  'GET /farms/<farmname>/services/<id>',
-  'PUT /farms/<farmname>/services/<id>',
-  'GET /farms/<l4farm>',
-  'POST /farms/<l4farm>',
-  'PUT /farms/<l4farm>',
-  'DELETE /farms/<l4farm>',
+  'GET PUT /farms/<farmname>',
+  'GET PUT /farms/<farmname>/services/<id>',
+  'GET POST PUT DELETE /farms/<l4farm>',
   'POST /farms/<farmname>/addresponseheader',
   'POST /farms/<farmname>/removeresponseheader',
   'DELETE /farms/<farmname>/addresponseheader/<n>',
   'DELETE /farms/<farmname>/removeresponseheader/<n>',
-  'POST /farms/<farmname>/service/<servicename>/rewriteurl/*',
-  'DELETE /farms/<farmname>/service/<servicename>/rewriteurl/*',
-  'POST /farms/<farmname>/replacerequestheader/*',
-  'DELETE /farms/<farmname>/replacerequestheader/*',
-  'POST /farms/<farmname>/replaceresponseheader/*',
-  'DELETE /farms/<farmname>/replaceresponseheader/*',
-  'GET /farms/<farmname>/services/<servicename>/sessions/*',
-  'POST /farms/<farmname>/services/<servicename>/sessions/*',
-  'DELETE /farms/<farmname>/services/<servicename>/sessions/*',
-  'GET /farms/<farmname>/sessions',
-  'POST /farms/<farmname>/sessions',
+  'POST DELETE /farms/<farmname>/service/<servicename>/rewriteurl/*',
+  'POST DELETE /farms/<farmname>/replacerequestheader/*',
+  'POST DELETE /farms/<farmname>/replaceresponseheader/*',
+  'GET POST DELETE /farms/<farmname>/services/<servicename>/sessions/*',
+  'GET POST /farms/<farmname>/sessions',
   'DELETE /farms/<farmname>/sessions/<session>',
   'GET /ids',
 
@@ -61,61 +42,41 @@ export const apiDocumentOperations = [
   'PUT /interfaces/bonding/<if>',
   'POST /interfaces/vlan',
   'PUT /interfaces/vlan/<if>',
-  'GET /routing/*',
-  'POST /routing/*',
-  'PUT /routing/*',
-  'DELETE /routing/*',
-  'POST /monitoring/fg',
-  'PUT /monitoring/fg',
+  'GET POST PUT DELETE /routing/*',
+  'POST PUT /monitoring/fg',
   'GET /monitoring/fg/<name>',
-  'GET /monitoring/fg*/<farmguardian>',
-  'PUT /monitoring/fg*/<farmguardian>',
+  'GET PUT /monitoring/fg*/<farmguardian>',
 
   // Other endpoints: intrusion prevention and VPN
   'GET /ipds/package',
   'POST /ipds/package/actions',
-  'GET /ipds/waf/*',
-  'POST /ipds/waf/*',
-  'PUT /ipds/waf/*',
-  'DELETE /ipds/waf/*',
+  'GET POST PUT DELETE /ipds/waf/*',
   'POST /ipds/waf/<name>',
-  'GET /ipds/waf/files',
-  'PUT /ipds/waf/files',
-  'DELETE /ipds/waf/files',
-  'GET /vpns/*',
-  'POST /vpns/*',
-  'PUT /vpns/*',
-  'DELETE /vpns/*',
+  'GET PUT DELETE /ipds/waf/files',
+  'GET POST PUT DELETE /vpns/*',
 
   // Other endpoints: system, statistics and RBAC
   'GET /system/info',
-  'GET /system/global',
-  'POST /system/global',
+  'GET POST /system/global',
   'POST /system/factory',
-  'GET /system/proxy',
-  'POST /system/proxy',
+  'GET POST /system/proxy',
   'GET /system/packages',
   'POST /system/ssh',
   'POST /system/http',
-  'GET /system/https/certificate',
-  'POST /system/https/certificate',
-  'GET /system/rsyslog',
-  'POST /system/rsyslog',
-  'DELETE /system/rsyslog',
-  'GET /system/cluster',
-  'PUT /system/cluster',
+  'GET POST /system/https/certificate',
+  'GET POST DELETE /system/rsyslog',
+  'GET PUT /system/cluster',
   'GET /stats/farms/<farmname>',
-  'GET /rbac/users',
-  'POST /rbac/users',
-  'GET /rbac/users/<user>',
-  'PUT /rbac/users/<user>',
-  'GET /rbac/services',
-  'POST /rbac/services',
-  'GET /rbac/ldap*',
-  'POST /rbac/ldap*',
+  'GET POST /rbac/users',
+  'GET PUT /rbac/users/<user>',
+  'GET POST /rbac/services',
+  'GET POST /rbac/ldap*',
   'GET /rbac/menus',
   'PUT /rbac/roles/<ROLE>',
-] as const;
+].flatMap((line) => {
+  const [verbs = '', path] = line.split(' /');
+  return verbs.split(' ').map((verb): Route => `${verb as Method} /${path}`);
+});
 
 /**
  * The eleven error statuses of the API document ("Errors"), with the reason for which each stands

@@ -48,15 +48,6 @@ describe('the page', () => {
 });
 
 describe('the document behind it', () => {
-  it('is served as JSON', async () => {
-    const app = await givenApp();
-
-    const answer = await app.inject('/docs/openapi.json');
-
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(answer.json()).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
-  });
-
   it('exists once, and never as YAML', async () => {
     const app = await givenApp();
 

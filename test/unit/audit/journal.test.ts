@@ -346,18 +346,6 @@ describe('a file that cannot be written', () => {
     });
   });
 
-  it('is noticed when it is removed while the journal is open', async () => {
-    const file = givenFile();
-    const { journal } = givenJournal(file);
-    await journal.append(givenRecord());
-    renameSync(file, `${file}.gone`);
-
-    await expect(journal.append(givenRecord())).rejects.toMatchObject({
-      reason: 'broken',
-      message: expect.stringContaining('was there up to line 1, and is gone'),
-    });
-  });
-
   it('begins a new chain after all files were moved away, only with a restart', async () => {
     const file = givenFile();
     const { journal, failures } = givenJournal(file);

@@ -210,20 +210,6 @@ describe('a verified audit', () => {
     ]);
   });
 
-  it.each(['{"seq":9999,"event":"forged"}\n', '\n', `${'\0'.repeat(100)}\n`])(
-    'is not whole when its last line is finished and %j',
-    async (end) => {
-      const file = givenFile();
-      writtenAudit(file, 3);
-      appendFileSync(file, end);
-
-      const { faults, torn } = await verifyAudit(file);
-
-      expect(faults).toEqual([{ file, line: 4, what: 'is not a line of an audit' }]);
-      expect(torn).toBeUndefined();
-    },
-  );
-
   it('is not whole when a rotated file ends in the middle of a line', async () => {
     const file = givenFile();
     await givenAudit(file, 8, 1_500);

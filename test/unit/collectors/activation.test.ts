@@ -26,183 +26,102 @@ const endOf = (collected: Collected<unknown>) => {
   return line === '' ? undefined : Number(line.split(' ').at(-1));
 };
 
+/** An Enterprise appliance with these days and this certificate, as far as they are given. */
+const licensed = (info?: unknown, certificate?: unknown): Replies => ({
+  readSystemVersion: version,
+  readSystemInfo: enterprise,
+  ...(info !== undefined && { readActivationInfo: info }),
+  ...(certificate !== undefined && { readActivationCertificate: certificate }),
+});
+/** A release without `/system/info`. */
+const older = (info: unknown, certificate?: unknown): Replies => {
+  const { readSystemInfo: _, ...rest } = licensed(info, certificate);
+  return rest;
+};
+const unlicensed = (info: unknown, certificate: unknown): Replies => ({
+  ...older(info, certificate),
+  readSystemVersion: refusal('unlicensed'),
+});
+const edition = (name: string): Replies => ({
+  readSystemVersion: version,
+  readSystemInfo: { params: { hostname: 'lb-a', edition: name } },
+});
+
 describe('the activation recipe', () => {
-  interface Case {
-    readonly name: string;
-    readonly replies: Replies;
-    readonly facts?: Partial<Facts>;
+  interface Seen {
     readonly status: string;
     readonly end?: number;
     readonly kind?: string;
   }
+  const [forbidden, missing, refused] = [refusal('forbidden'), refusal('not_found'), refusal('unlicensed')];
+  const knownEnd = { activationEndSeconds: 1_800_000_000 };
+  const activated = { status: 'activated', kind: 'temporal' };
+  const inDays = (count: number) => now / 1_000 + count * day;
 
-  it.each<Case>([
-    {
-      name: 'Community: nothing to activate',
-      replies: { readSystemVersion: version, readSystemInfo: { params: { hostname: 'lb-a', edition: 'community' } } },
-      status: 'not_applicable',
-    },
-    {
-      name: 'activated, with a root key: the exact end',
-      replies: {
-        readSystemVersion: version,
-        readSystemInfo: enterprise,
-        readActivationInfo: days('216'),
-        readActivationCertificate: text,
-      },
-      status: 'activated',
-      end: endInText,
-      kind: 'temporal',
-    },
-    {
-      name: 'activated, with a restricted key: the end to the day',
-      replies: {
-        readSystemVersion: version,
-        readSystemInfo: enterprise,
-        readActivationInfo: days('216'),
-        readActivationCertificate: refusal('forbidden'),
-      },
-      status: 'activated',
-      end: now / 1_000 + 217 * day,
-      kind: 'temporal',
-    },
-    {
-      name: 'the last day, as a number with two decimals',
-      replies: {
-        readSystemVersion: version,
-        readSystemInfo: enterprise,
-        readActivationInfo: days(0.43),
-        readActivationCertificate: refusal('forbidden'),
-      },
-      status: 'activated',
-      end: now / 1_000 + 0.44 * day,
-      kind: 'temporal',
-    },
-    {
-      name: 'a permanent one past its end: still activated, without support',
-      replies: {
-        readSystemVersion: version,
-        readSystemInfo: enterprise,
-        readActivationInfo: days(-12.07, 'permanent'),
-        readActivationCertificate: refusal('forbidden'),
-      },
-      status: 'activated',
-      end: now / 1_000 - 12.06 * day,
-      kind: 'permanent',
-    },
-    {
-      name: 'a release or edition without the days: no end',
-      replies: { readSystemVersion: version, readSystemInfo: enterprise },
-      status: 'activated',
-    },
-    {
-      name: 'days that are not there: no end',
-      replies: { readSystemVersion: version, readSystemInfo: enterprise, readActivationInfo: days('') },
-      status: 'activated',
-      kind: 'temporal',
-    },
-    {
-      name: '0 days may be a date that nobody could read: the last known end stays',
-      replies: { readSystemVersion: version, readSystemInfo: enterprise, readActivationInfo: days(0) },
-      facts: { activationEndSeconds: 1_800_000_000 },
-      status: 'activated',
-      end: 1_800_000_000,
-      kind: 'temporal',
-    },
-    {
-      name: 'a date in the text that cannot be read: the days instead',
-      replies: {
-        readSystemVersion: version,
-        readSystemInfo: enterprise,
-        readActivationInfo: days('1'),
-        readActivationCertificate: 'Not After : soon',
-      },
-      status: 'activated',
-      end: now / 1_000 + 2 * day,
-      kind: 'temporal',
-    },
-    {
-      name: 'deactivated, the expired file still there: its end',
-      replies: {
-        readSystemVersion: refusal('unlicensed'),
-        readActivationInfo: refusal('unlicensed'),
-        readActivationCertificate: text,
-      },
-      status: 'deactivated',
-      end: endInText,
-    },
-    {
-      name: 'deactivated, with a restricted key: the last known end stays',
-      replies: {
-        readSystemVersion: refusal('unlicensed'),
-        readActivationInfo: refusal('unlicensed'),
-        readActivationCertificate: refusal('forbidden'),
-      },
-      facts: { activationEndSeconds: 1_800_000_000 },
-      status: 'deactivated',
-      end: 1_800_000_000,
-    },
-    {
-      name: 'deactivated, and no file: no end, whatever was known',
-      replies: {
-        readSystemVersion: refusal('unlicensed'),
-        readActivationInfo: refusal('not_found'),
-        readActivationCertificate: refusal('not_found'),
-      },
-      facts: { activationEndSeconds: 1_800_000_000 },
-      status: 'deactivated',
-    },
-    {
-      name: 'deactivated, the file deleted, the days behind the check: no end',
-      replies: {
-        readSystemVersion: refusal('unlicensed'),
-        readActivationInfo: refusal('unlicensed'),
-        readActivationCertificate: refusal('not_found'),
-      },
-      facts: { activationEndSeconds: 1_800_000_000 },
-      status: 'deactivated',
-    },
-    {
-      name: 'a release without /system/info that has days: activated',
-      replies: { readSystemVersion: version, readActivationInfo: days('30') },
-      status: 'activated',
-      end: now / 1_000 + 31 * day,
-      kind: 'temporal',
-    },
-    {
-      name: 'a release without /system/info that shows the file: activated',
-      replies: {
-        readSystemVersion: version,
-        readActivationInfo: refusal('forbidden'),
-        readActivationCertificate: text,
-      },
-      status: 'activated',
-      end: endInText,
-    },
-    {
-      name: 'a release without /system/info and without either: nobody can tell',
-      replies: {
-        readSystemVersion: version,
-        readActivationInfo: refusal('not_found'),
-        readActivationCertificate: refusal('not_found'),
-      },
-      status: 'unknown',
-    },
-    {
-      name: 'a release without /system/info where the key may read neither: nobody can tell',
-      replies: {
-        readSystemVersion: version,
-        readActivationInfo: refusal('forbidden'),
-        readActivationCertificate: refusal('forbidden'),
-      },
-      status: 'unknown',
-    },
-    {
-      name: 'an edition that is new: nobody can tell',
-      replies: { readSystemVersion: version, readSystemInfo: { params: { hostname: 'lb-a', edition: 'cloud' } } },
-      status: 'unknown',
-    },
-  ])('$name', async ({ replies, facts = {}, status, end, kind }) => {
+  it.each<[name: string, replies: Replies, seen: Seen, facts?: Partial<Facts>]>([
+    ['Community: nothing to activate', edition('community'), { status: 'not_applicable' }],
+    ['activated, with a root key: the exact end', licensed(days('216'), text), { ...activated, end: endInText }],
+    [
+      'activated, with a restricted key: the end to the day',
+      licensed(days('216'), forbidden),
+      { ...activated, end: inDays(217) },
+    ],
+    [
+      'the last day, as a number with two decimals',
+      licensed(days(0.43), forbidden),
+      { ...activated, end: inDays(0.44) },
+    ],
+    [
+      'a permanent one past its end: still activated, without support',
+      licensed(days(-12.07, 'permanent'), forbidden),
+      { status: 'activated', end: inDays(-12.06), kind: 'permanent' },
+    ],
+    ['a release or edition without the days: no end', licensed(), { status: 'activated' }],
+    ['days that are not there: no end', licensed(days('')), activated],
+    [
+      '0 days may be a date that nobody could read: the last known end stays',
+      licensed(days(0)),
+      { ...activated, end: 1_800_000_000 },
+      knownEnd,
+    ],
+    [
+      'a date in the text that cannot be read: the days instead',
+      licensed(days('1'), 'Not After : soon'),
+      { ...activated, end: inDays(2) },
+    ],
+    [
+      'deactivated, the expired file still there: its end',
+      unlicensed(refused, text),
+      { status: 'deactivated', end: endInText },
+    ],
+    [
+      'deactivated, with a restricted key: the last known end stays',
+      unlicensed(refused, forbidden),
+      { status: 'deactivated', end: 1_800_000_000 },
+      knownEnd,
+    ],
+    [
+      'deactivated, and no file: no end, whatever was known',
+      unlicensed(missing, missing),
+      { status: 'deactivated' },
+      knownEnd,
+    ],
+    [
+      'deactivated, the file deleted, the days behind the check: no end',
+      unlicensed(refused, missing),
+      { status: 'deactivated' },
+      knownEnd,
+    ],
+    ['an older release that has days: activated', older(days('30')), { ...activated, end: inDays(31) }],
+    [
+      'an older release that shows the file: activated',
+      older(forbidden, text),
+      { status: 'activated', end: endInText },
+    ],
+    ['an older release without either: nobody can tell', older(missing, missing), { status: 'unknown' }],
+    ['an older release whose key may read neither', older(forbidden, forbidden), { status: 'unknown' }],
+    ['an edition that is new: nobody can tell', edition('cloud'), { status: 'unknown' }],
+  ])('%s', async (_, replies, { status, end, kind }, facts = {}) => {
     const collected = await collectFrom(activation, replies, { now: () => now, facts });
 
     expect(statusOf(collected)).toBe(status);
@@ -242,16 +161,11 @@ describe('the activation recipe', () => {
   });
 
   it('shows only two dates of the text form, and nothing that identifies the machine', async () => {
-    const older = {
+    const info = {
       params: { ...days('216').params, certificate_key: 'machine-canary', host_key: 'machine-canary', support: 'true' },
     };
 
-    const collected = await collectFrom(activation, {
-      readSystemVersion: version,
-      readSystemInfo: enterprise,
-      readActivationInfo: older,
-      readActivationCertificate: text,
-    });
+    const collected = await collectFrom(activation, licensed(info, text));
 
     expect(collected.text).toMatchInlineSnapshot(`
       "zlb_activation_status{appliance="lb",status="activated"} 1
@@ -282,15 +196,10 @@ describe('an end computed from days alone', () => {
       const at = from + poll * 600;
       const left = (trueEnd - at) / day;
       const printed = left >= 1 ? String(Math.floor(left)) : Number(left.toFixed(2));
-      const collected = await collectFrom(
-        activation,
-        {
-          readSystemVersion: version,
-          readActivationInfo: days(printed),
-          readActivationCertificate: refusal('forbidden'),
-        },
-        { now: () => at * 1_000, facts },
-      );
+      const collected = await collectFrom(activation, older(days(printed), refusal('forbidden')), {
+        now: () => at * 1_000,
+        facts,
+      });
       facts = { ...facts, ...collected.facts };
       seen.push({ at, end: endOf(collected) ?? Number.NaN });
     }
@@ -323,11 +232,7 @@ describe('an end computed from days alone', () => {
   });
 
   it('follows a licence that was renewed', async () => {
-    const replies = {
-      readSystemVersion: version,
-      readActivationInfo: days('365'),
-      readActivationCertificate: refusal('forbidden'),
-    };
+    const replies = older(days('365'), refusal('forbidden'));
 
     const collected = await collectFrom(activation, replies, {
       now: () => now,
@@ -339,11 +244,7 @@ describe('an end computed from days alone', () => {
 
   it('keeps an exact end that is known from before', async () => {
     const exact = now / 1_000 + 216.3 * day;
-    const replies = {
-      readSystemVersion: version,
-      readActivationInfo: days('216'),
-      readActivationCertificate: refusal('forbidden'),
-    };
+    const replies = older(days('216'), refusal('forbidden'));
 
     const collected = await collectFrom(activation, replies, {
       now: () => now,

@@ -117,16 +117,6 @@ describe('the certificates collector', () => {
     );
   });
 
-  it('writes valid text for any content of a certificate', async () => {
-    const hostile = certificate({ file: 'a"}\n.pem', CN: '\\"\u0000*', issuer: 'x'.repeat(1_000) });
-
-    const collected = await collectFrom(certificates, { listCertificates: { params: [hostile] } });
-
-    expect(linesOf(collected, 'zlb_certificate_info')).toMatchInlineSnapshot(
-      `"zlb_certificate_info{appliance="lb",file="a\\"}�.pem~08eab332ccba",common_name="\\\\\\"�*~77df08cc2878",issuer="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx~6f3a9a30ac20",kind="certificate"} 1"`,
-    );
-  });
-
   it('reads only the list, because a download has the private key', async () => {
     const collected = await collectFrom(certificates, { listCertificates: { params: [certificate()] } });
 

@@ -82,15 +82,4 @@ describe('the interfaces collector', () => {
     expect(empty.text).toBe('');
     expect(bare.text).toBe('zlb_interface_info{appliance="lb",interface="bond0",kind="",ip="",mac="",parent=""} 1\n');
   });
-
-  it('writes valid text for any name of an interface', async () => {
-    const collected = await collectFrom(interfaces, {
-      readNetworkStats: traffic({ interface: 'e"th\\0', in: 1, out: 1 }),
-      listInterfaces: { interfaces: [] },
-    });
-
-    expect(linesOf(collected, 'zlb_interface_receive_bytes_total')).toBe(
-      'zlb_interface_receive_bytes_total{appliance="lb",interface="e\\"th\\\\0"} 1048576',
-    );
-  });
 });

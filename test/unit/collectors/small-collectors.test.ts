@@ -173,14 +173,4 @@ describe('the IPDS collector', () => {
     expect(stateIn(text, 'rule="flood",kind="dos"')).toBe('up');
     expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
   });
-
-  it('writes valid text for any name of a rule', async () => {
-    const { text } = await collectFrom(ipds, { listIpds: { params: [{ name: 'a"b\\c', rule: 'w"f', status: 'up' }] } });
-
-    expect(text).toContain('{appliance="lb",rule="a\\"b\\\\c",kind="w\\"f",status="up"} 1');
-  });
-
-  it('is off by default', () => {
-    expect(ipds.enabled).toBe(false);
-  });
 });

@@ -66,13 +66,4 @@ describe('the summary collector', () => {
     expect(collected.text).not.toContain('shop');
     expect(collected.facts?.farms).toEqual([{ name: 'db', profile: 'l4xnat', state: '' }]);
   });
-
-  it('names the farms, without a state', async () => {
-    const { facts } = await collectFrom(summary, { readFarmsSummary: { params: modules } });
-
-    expect(facts.farms).toEqual([
-      { name: 'shop', profile: expect.any(String) as string, state: '' },
-      { name: 'db', profile: expect.any(String) as string, state: '' },
-    ]);
-  });
 });

@@ -34,13 +34,4 @@ describe('the settings of a shard', () => {
       },
     });
   });
-
-  it('assign every appliance to exactly one shard', async () => {
-    const settings = await loadText(text);
-
-    const owned = [0, 1, 2].map((index) => settingsOfShard(settings, { index, count: 3 }).appliances);
-
-    expect(owned.map(({ length }) => length)).toEqual([0, 2, 2]);
-    expect(new Set(owned.flat())).toEqual(new Set(settings.appliances));
-  });
 });

@@ -1,16 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { webConfigurationPage } from '../../../scripts/generate-web-configuration-docs.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { loadWebText } from './given-web-config.ts';
 
 describe('the documentation of the web configuration', () => {
-  it('is what scripts/generate-web-configuration-docs.ts writes', async () => {
-    const file = new URL('../../../docs/web-configuration.md', import.meta.url);
-
-    expect(await readFile(file, 'utf8')).toBe(webConfigurationPage());
-  });
-
   it('has a meaning and a type in each row of a key', () => {
     const rows = webConfigurationPage().match(/^\| `[a-z_]+\..*\|$/gm) ?? [];
 

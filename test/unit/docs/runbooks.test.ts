@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { operationsDocument } from '../../../scripts/document-tables.ts';
-import { readRuleFiles } from '../../../scripts/rule-files.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { roleMay } from '../../../src/gateway/policy.ts';
 import { loadRunbooks } from '../../../src/pages/assets.ts';
@@ -10,10 +8,6 @@ import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const operations = read('docs/operations.md');
-
-it('docs/operations.md has the lists of the alerts that `npm run docs` writes', () => {
-  expect(operations).toBe(operationsDocument(operations, readRuleFiles()));
-});
 
 it('a clone serves the runbooks of docs/operations.md', async () => {
   expect(await loadRunbooks()).toBe(renderRunbooks(operations));

@@ -262,44 +262,30 @@ describe('a change is not sent when, during a wait,', () => {
     expect(steps.records()).toEqual([]);
   });
 
-  it.each(events)('$what: for the reads of its guards', async ({ code, happen }) => {
-    const steps = await givenSteps();
-    steps.during.guards = () => happen(steps, leave);
+  const pauses = [
+    { pause: 'the reads of its guards', moment: 'guards', recorded: [] },
+    { pause: 'the disk that takes its intent', moment: 'intent', recorded: ['intent', 'outcome'] },
+    { pause: 'the path of the API', moment: 'probe', recorded: ['intent', 'outcome'] },
+  ] as const;
 
-    const { answer, leave } = steps.request(start);
+  it.each(pauses.flatMap((each) => events.map((event) => ({ ...each, ...event }))))(
+    '$what: for $pause',
+    async ({ moment, recorded, code, happen }) => {
+      const steps = await givenSteps();
+      let hasLeft = false;
+      steps.during[moment] = () => happen(steps, leave);
 
-    await expect(answer).rejects.toMatchObject({ code });
-    expect(steps.sent()).toEqual([]);
-    expect(steps.records()).toEqual([]);
-  });
+      const { answer, leave } = steps.request(start, { onLeaving: () => (hasLeft = true) });
 
-  it.each(events)('$what: for the disk that takes its intent', async ({ code, happen }) => {
-    const steps = await givenSteps();
-    steps.during.intent = () => happen(steps, leave);
-
-    const { answer, leave } = steps.request(start);
-
-    await expect(answer).rejects.toMatchObject({ code });
-    expect(steps.sent()).toEqual([]);
-    expect(steps.records().map(({ event }) => event)).toEqual(['intent', 'outcome']);
-    expect(steps.records()[1]).toMatchObject({ code });
-    expect(steps.records()[1]).not.toHaveProperty('uncertain');
-  });
-
-  it.each(events)('$what: for the path of the API', async ({ code, happen }) => {
-    const steps = await givenSteps();
-    let hasLeft = false;
-    steps.during.probe = () => happen(steps, leave);
-
-    const { answer, leave } = steps.request(start, { onLeaving: () => (hasLeft = true) });
-
-    await expect(answer).rejects.toMatchObject({ code });
-    expect(steps.sent()).toEqual([]);
-    expect(hasLeft).toBe(false);
-    expect(steps.records().map(({ event }) => event)).toEqual(['intent', 'outcome']);
-    expect(steps.records()[1]).not.toHaveProperty('uncertain');
-    expect(steps.records()[1]).not.toHaveProperty('sent_bytes');
-  });
+      await expect(answer).rejects.toMatchObject({ code });
+      expect(steps.sent()).toEqual([]);
+      expect(hasLeft).toBe(false);
+      const [, outcome = { code }] = steps.records();
+      expect(steps.records().map(({ event }) => event)).toEqual(recorded);
+      expect(outcome).toMatchObject({ code });
+      for (const field of ['uncertain', 'sent_bytes']) expect(outcome).not.toHaveProperty(field);
+    },
+  );
 });
 
 interface Made {

@@ -10,9 +10,10 @@ import { givenSpool } from '../../support/given-spool.ts';
 const pace = { graceMs: 60_000, tooSlow: () => new Error('too slow') };
 const here = new AbortController().signal;
 
-async function givenUpload(body: Readable, contentLength: number) {
+/** Patient unless the test is about a slow sender: this machine may be the slow one. */
+async function givenUpload(body: Readable, contentLength: number, patienceMs = 60_000) {
   const { spool } = await givenSpool();
-  const limits = { uploadBytes: 1_000_000, patienceMs: 50, spool };
+  const limits = { uploadBytes: 1_000_000, patienceMs, spool };
   const read = await readBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
   if (!read) throw new Error('an upload has a body');
   return read;
@@ -52,7 +53,7 @@ describe('an upload', () => {
 
   it('that stalls ends with a reason', async () => {
     const body = new PassThrough();
-    const upload = await givenUpload(body, 8);
+    const upload = await givenUpload(body, 8, 50);
     body.write('half');
 
     await expect(upload.receive('alice', here)).rejects.toMatchObject({
@@ -66,7 +67,7 @@ describe('an upload', () => {
 
   it('that is too slow ends too', async () => {
     const body = new PassThrough();
-    const upload = await givenUpload(body, 100_000);
+    const upload = await givenUpload(body, 100_000, 50);
     const drops = setInterval(() => body.write('x'), 5);
 
     await expect(upload.receive('alice', here)).rejects.toMatchObject({ code: 'body_too_slow' });
@@ -76,7 +77,7 @@ describe('an upload', () => {
 
   it('that keeps the minimum rate may take long', async () => {
     const body = new PassThrough();
-    const upload = await givenUpload(body, 16_000);
+    const upload = await givenUpload(body, 16_000, 50);
     // Half a second ahead, so that a busy machine may be late.
     body.write(Buffer.alloc(8_000));
     let left = 8_000;

@@ -308,14 +308,6 @@ describe('what is wrong with an appliance', () => {
       { ...failing('system', 'malformed'), isStale: true },
       'warning ZlbCollectorStale: The reading of system from lb-1 fails',
     ],
-    [
-      { ...failing('farms', 'malformed'), isStale: true },
-      'warning ZlbCollectorStale: The reading of farms from lb-1 fails',
-    ],
-    [
-      { ...failing('certificates', 'malformed'), isStale: true },
-      'warning ZlbCollectorStale: The reading of certificates from lb-1 fails',
-    ],
   ])('is a reading that fails: %j', (collector, problem) => {
     expect(problemsOf({ collectors: [collectorStatus({ name: 'appliance' }), collector] })).toEqual([problem]);
   });

@@ -49,21 +49,6 @@ describe("the exporter's own numbers", () => {
     expect([up, stillUp, valueOf(await expire(), 'zlb_up')]).toEqual([1, 1, 0]);
   });
 
-  it('stay up with answers, and are up again after the first one, without a new reading', async () => {
-    const { statistics, expire, clock } = given();
-    statistics.called(answered, clock.ms);
-    await expire();
-    clock.ms += 900;
-    statistics.called(answered, clock.ms);
-    clock.ms += 900;
-    const kept = valueOf(await expire(), 'zlb_up');
-    clock.ms += 900;
-    const down = valueOf(await expire(), 'zlb_up');
-    statistics.called(answered, clock.ms);
-
-    expect([kept, down, valueOf(await expire(), 'zlb_up')]).toEqual([1, 0, 1]);
-  });
-
   it('never show a fresh reading next to an appliance that is down', async () => {
     const { statistics, readingStore, exposition, expire, clock, page } = given();
     statistics.called(answered, clock.ms);

@@ -26,14 +26,6 @@ describe('the failure log', () => {
     ]);
   });
 
-  it('logs no success without an earlier failure', () => {
-    const { failures, lines } = given();
-
-    failures.recovered(farms);
-
-    expect(lines).toEqual([]);
-  });
-
   it('logs one line for farms that fail alike, and the end when the last one has recovered', () => {
     const { failures, messages } = given();
     const shop = { collector: 'backends', farm: 'shop' };

@@ -74,16 +74,6 @@ describe('a transition', () => {
     expect(counted).toEqual(['farm unknown']);
   });
 
-  it('is detected across an outage', () => {
-    const { transitions, counted } = given();
-    transitions.compare(origin, [farm('shop', 'up')]);
-
-    // Hours pass, the reading is evicted meanwhile, and then an answer comes again.
-    transitions.compare(origin, [farm('shop', 'down')]);
-
-    expect(counted).toEqual(['farm down']);
-  });
-
   it('is not recorded if the object was missing between', () => {
     const { transitions, counted } = given();
     transitions.compare(origin, [farm('shop', 'up')]);

@@ -64,32 +64,6 @@ describe('the status of farms', () => {
       },
     ]);
   });
-
-  it('invents nothing for missing fields, and accepts no unknown word', async () => {
-    const list = [
-      { farmname: 'bare' },
-      { farmname: 'odd', status: 'dancing', vip: null, vport: '', established: null },
-    ];
-
-    const { data } = await collectFrom(farms, { listFarmStats: { farms: list } });
-
-    expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
-      { name: 'bare', profile: '', state: 'unknown' },
-      { name: 'odd', profile: '', state: 'unknown' },
-    ]);
-  });
-
-  it('is an empty list without farms, and counts excluded ones', async () => {
-    const none = await collectFrom(farms, { listFarmStats: { farms: [] } });
-    const leftOut = await collectFrom(
-      farms,
-      { listFarmStats: { farms: [{ farmname: 'a' }, { farmname: 'b' }] } },
-      { watches: (farm) => farm === 'a' },
-    );
-
-    expect(none.data).toMatchObject({ farms: [], excluded: 0 });
-    expect(leftOut.data).toMatchObject({ farms: [{ name: 'a' }], excluded: 1 });
-  });
 });
 
 describe('the status of backends', () => {
@@ -110,14 +84,6 @@ describe('the status of backends', () => {
       { service: 'front', backend: '198.51.100.11:8080#1', state: 'down', established: 0 },
       { service: '', backend: '[::1]', state: 'unknown' },
     ]);
-  });
-
-  it('shows none as up while the farm is stopped', async () => {
-    const stopped = { ...shop, state: 'down' };
-
-    const { data } = await collectFarmFrom(backends, stopped, { readFarmStats: { backends: [backend] } });
-
-    expect(data.backends).toMatchObject([{ state: 'unknown' }]);
   });
 
   it.each([
@@ -222,12 +188,6 @@ describe('the status of certificates', () => {
       expect.objectContaining({ file: 'broken.pem', state: 'invalid', notAfterSeconds: undefined, isUnreadable: true }),
     ]);
   });
-
-  it('is an empty list without certificates', async () => {
-    const { data } = await collectFrom(certificates, { listCertificates: { params: [] } });
-
-    expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([]);
-  });
 });
 
 describe('the farms that use a certificate', () => {
@@ -278,19 +238,6 @@ describe('the status of the activation', () => {
 
     expect(statusOf({ collector: 'activation', data })).toMatchObject({
       activation: { status: 'activated', kind: 'temporal', notAfterSeconds: Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000 },
-      edition: 'enterprise',
-    });
-  });
-
-  it('is deactivated after a 402, and has no end if there is none', async () => {
-    const { data } = await collectFrom(activation, {
-      readSystemVersion: refusal('unlicensed'),
-      readActivationInfo: refusal('unlicensed'),
-      readActivationCertificate: refusal('not_found'),
-    });
-
-    expect(statusOf({ collector: 'activation', data })).toMatchObject({
-      activation: { status: 'deactivated', notAfterSeconds: undefined },
       edition: 'enterprise',
     });
   });

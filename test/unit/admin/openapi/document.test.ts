@@ -57,21 +57,9 @@ describe('the document', () => {
     expect(ids.filter((id) => Object.hasOwn(endpoints, id)).toSorted()).toEqual(Object.keys(endpoints).toSorted());
     expect(ids).toHaveLength(rows.length + own.length);
     expect(own).toEqual([
-      'readOpenApiDocument',
-      'whoAmI',
-      'listAppliances',
-      'discoverParameters',
-      'readAudit',
-      'readFreeze',
-      'freeze',
-      'unfreeze',
-      'askForChange',
-      'listChangeRequests',
-      'readChangeRequest',
-      'approveChange',
-      'denyChange',
-      'cancelChange',
-      'postAlerts',
+      ...'readOpenApiDocument whoAmI listAppliances discoverParameters readAudit readFreeze'.split(' '),
+      ...'freeze unfreeze askForChange listChangeRequests readChangeRequest approveChange'.split(' '),
+      ...'denyChange cancelChange postAlerts'.split(' '),
     ]);
   });
 
@@ -179,19 +167,6 @@ describe('an operation of an appliance', () => {
     const { requestBody } = givenOperation(key);
 
     expect(requestBody && Object.keys(requestBody.content)).toEqual(types);
-  });
-
-  it.each([
-    ['askForChange', ['appliance', 'operation', 'recipe', 'parameters', 'body', 'reason', 'force']],
-    ['approveChange', ['digest', 'reason']],
-    ['denyChange', ['reason']],
-    ['cancelChange', ['reason']],
-    ['postAlerts', ['version', 'alerts']],
-  ] as const)('says what the body of a path of the gateway holds: %s', (id, names) => {
-    const found = operations.find(({ operation }) => operation.operationId === id)?.operation.requestBody;
-    const content = found?.content['application/json'] as { readonly schema: { readonly properties: object } };
-
-    expect(Object.keys(content.schema.properties)).toEqual(names);
   });
 
   it('names the question for its parameters if it accepts JSON', () => {
