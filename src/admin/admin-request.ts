@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Overridden } from '../gateway/guards/guard.ts';
 import { knownBasePaths } from '../appliance/route.ts';
 import type { OperationCall } from '../gateway/operation.ts';
-import type { Principal } from '../gateway/principal.ts';
+import type { Caller, Principal } from '../gateway/principal.ts';
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import { AdminProblem, internalError } from '../gateway/problem.ts';
@@ -50,14 +50,6 @@ export function startContext(request: FastifyRequest, reply: FastifyReply): Requ
 
 export function contextOf(request: FastifyRequest): RequestContext {
   return request.getDecorator<RequestContext>(decorator);
-}
-
-/** The sender of an authenticated request. */
-export interface Caller {
-  readonly principal: Principal;
-  readonly token: Secret;
-  /** Aborts when the caller has left. */
-  readonly signal: AbortSignal;
 }
 
 export function callerOf(request: FastifyRequest): Caller {

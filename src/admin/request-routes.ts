@@ -140,7 +140,7 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
     };
     routes.post(`/requests/:id/${word}`, { schema }, async (request) => {
       const { reason } = await bodies.readJson(request, DecisionSchema);
-      return await changeRequests.end(word, decisionOn(request, parts, reason));
+      return await changeRequests.denyOrCancel(word, decisionOn(request, parts, reason));
     });
   }
 }

@@ -1,4 +1,12 @@
-import type { AdminSettings } from '../config/admin-settings.ts';
+import { openChangeRequests } from '../approvals/change-requests.ts';
+import { createProposals } from '../approvals/proposals.ts';
+import { createRequestFolder } from '../approvals/request-folder.ts';
+import type { AdminSettings, ApprovalSettings } from '../config/admin-settings.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import { sleep, steadyNow } from '../lib/time.ts';
+import { createDeliver } from '../recipes/deliver.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import { requestableRecipes } from '../recipes/recipes.ts';
 import { type AdminListener, createAdminApp } from './admin-app.ts';
 import { listen } from '../server/listen.ts';
 import { noRequest } from '../audit/record.ts';
@@ -10,7 +18,6 @@ import {
   type GatewaySettings,
   type GatewaySurroundings,
 } from './gateway-core.ts';
-import { type StartedRequests, startRequests } from './start-requests.ts';
 
 /** The admin gateway while it listens. */
 export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
@@ -18,10 +25,10 @@ export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 /** Starts the gateway; rejects when its address cannot be listened on. */
 export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
   const core = await createGatewayCore(settings, parts);
-  const requests = await startRequests(core);
-  const listener = await createListener(core, requests);
+  const gateway = await createGatewayWithApprovals(core);
+  const listener = await createListener(core, gateway);
   const { app } = listener;
-  const close = (): Promise<void> => closeGateway(core, requests, listener);
+  const close = (): Promise<void> => closeGateway(core, gateway, listener);
   const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
     await close();
     throw error;
@@ -38,9 +45,60 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
   };
 }
 
+type GatewayWithApprovals = Awaited<ReturnType<typeof createGatewayWithApprovals>>;
+
+const sweepEveryMs = 5_000;
+
+/** Creates the gateway, and the change requests beside the audit: each of them calls the other. */
+async function createGatewayWithApprovals(core: GatewayCore) {
+  const { auditFile, timeoutMs } = core.settings.admin;
+  // Read at each use: a reload may change them.
+  const approvals = (): ApprovalSettings => core.settings.admin.approvals;
+  const gateway = createGateway({
+    ...core,
+    timeoutMs,
+    approvals: {
+      get requiredFor() {
+        return approvals().requiredFor;
+      },
+      askInstead: (waiting) => changeRequests.askInstead(waiting),
+    },
+    onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
+  });
+  const recipes = (): readonly Recipe[] => {
+    const { certificatesFolder } = approvals();
+    return certificatesFolder === undefined
+      ? requestableRecipes
+      : [...requestableRecipes, createDeliver(certificatesFolder)];
+  };
+  const changeRequests = await openChangeRequests({
+    ...core,
+    gateway,
+    recipes,
+    folder: createRequestFolder(`${auditFile}.requests`),
+    settings: approvals,
+    sleep,
+    steadyNow,
+  });
+  const proposals = createProposals({ ...core, changeRequests, recipes });
+  const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
+  // Nothing waits for it: a disk may not answer, and the audit may be long.
+  void changeRequests.sweep();
+  return {
+    gateway,
+    changeRequests,
+    proposals,
+    async close() {
+      clearInterval(timer);
+      await Promise.all([proposals.close(), changeRequests.close()]);
+      core.metrics.noChangeRequests();
+    },
+  };
+}
+
 async function createListener(
   core: GatewayCore,
-  { gateway, changeRequests, proposals }: StartedRequests,
+  { gateway, changeRequests, proposals }: GatewayWithApprovals,
 ): Promise<AdminListener> {
   const { admin } = core.settings;
   return await createAdminApp({
@@ -91,10 +149,10 @@ function update(core: GatewayCore, next: GatewaySettings, listener: AdminListene
 /** Time for calls under way after the gateway began to close. */
 const closeGraceMs = 2_500;
 
-async function closeGateway(core: GatewayCore, requests: StartedRequests, { app }: AdminListener): Promise<void> {
+async function closeGateway(core: GatewayCore, gateway: GatewayWithApprovals, { app }: AdminListener): Promise<void> {
   const { queue, appliances, recorder, journal, metrics } = core;
   // Calls whose callers left get the same time as the callers that are still connected.
-  await Promise.all([app.close(), requests.close(), queue.close(closeGraceMs)]);
+  await Promise.all([app.close(), gateway.close(), queue.close(closeGraceMs)]);
   await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
   await recorder.close();
   await journal.close();

@@ -1,24 +1,23 @@
+import type { Caller, Principal } from '../gateway/principal.ts';
 import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { frozenProblem } from '../gateway/freeze.ts';
 import type { Operations } from '../gateway/operation.ts';
 import { changes, refuseViewer } from '../gateway/policy.ts';
-import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
 import { jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
-import { type AskedChange, type Core, prepareAs, said } from './core.ts';
+import { type AskedChange, type ApprovalsCore, prepareAs, said } from './core.ts';
 import { type Change, titleOf } from './plan.ts';
 import { malformed } from './refusals.ts';
-import type { Actor } from './request-book.ts';
 import { authoriseAll, shownTo } from './rights.ts';
 
 const maxOpenPerPrincipal = 20;
 
 /** Plans a change and stores it, to wait for approval. */
-export async function ask(core: Core, asked: AskedChange, asker: Actor): Promise<ChangeRequest> {
+export async function ask(core: ApprovalsCore, asked: AskedChange, asker: Caller): Promise<ChangeRequest> {
   const { principal } = asker;
   core.gateway.applianceFor({ principal, appliance: asked.appliance });
   refuseViewer(principal);
@@ -34,9 +33,9 @@ export async function ask(core: Core, asked: AskedChange, asker: Actor): Promise
 }
 
 async function planAndAdd(
-  core: Core,
+  core: ApprovalsCore,
   { appliance, change, reason, force, alerts }: AskedChange,
-  asker: Actor,
+  asker: Caller,
 ): Promise<ChangeRequest> {
   const { principal, token } = asker;
   const now = core.now();
@@ -76,7 +75,7 @@ async function planAndAdd(
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
-export async function askInstead(core: Core, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
+export async function askInstead(core: ApprovalsCore, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
   const { appliance, reason, force } = request;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
   const change = { operation: call.operation.key, parameters: call.params, ...content };
@@ -85,7 +84,7 @@ export async function askInstead(core: Core, { request, call, body }: PermittedC
   return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
 }
 
-function refuseTooMany({ book, asking }: Core, { name }: Principal): void {
+function refuseTooMany({ book, asking }: ApprovalsCore, { name }: Principal): void {
   const open =
     book.requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
     [...asking].filter(({ principal }) => principal.name === name).length;

@@ -1,3 +1,4 @@
+import type { Caller } from '../gateway/principal.ts';
 import type { AuditLine } from '../audit/record.ts';
 import type { RecentReads } from '../gateway/request.ts';
 import { AdminError } from '../gateway/admin-error.ts';
@@ -5,19 +6,19 @@ import type { Write } from '../recipes/calls.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { perhapsBack, runSteps, waysBack } from '../recipes/run-steps.ts';
 import type { ChangePlan, RequestState, Ending } from './change-request.ts';
-import type { Core } from './core.ts';
+import type { ApprovalsCore } from './core.ts';
 import { createInProcessCalls } from './in-process.ts';
-import type { Actor, Entry } from './request-book.ts';
+import type { Entry } from './request-book.ts';
 
 interface ApprovedChange {
   readonly steps: readonly Step[];
   /** The replies that the plan of the approval was made from. */
   readonly recent: RecentReads;
-  readonly approver: Actor;
+  readonly approver: Caller;
 }
 
 /** Begins to carry out an approved request, which nobody waits for. */
-export function start(core: Core, entry: Entry, approved: ApprovedChange): void {
+export function start(core: ApprovalsCore, entry: Entry, approved: ApprovedChange): void {
   const running = carryOut(core, entry, approved)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the audit what became of it.
@@ -30,7 +31,7 @@ export function start(core: Core, entry: Entry, approved: ApprovedChange): void 
   core.underWay.add(running);
 }
 
-async function carryOut(core: Core, entry: Entry, { steps, recent, approver }: ApprovedChange): Promise<void> {
+async function carryOut(core: ApprovalsCore, entry: Entry, { steps, recent, approver }: ApprovedChange): Promise<void> {
   const { id, appliance, requested_by: requestedBy, reason, title, force, plan } = entry.stored.request;
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
   const guards = new Set(blocking.map(({ guard }) => guard));
@@ -60,7 +61,7 @@ async function carryOut(core: Core, entry: Entry, { steps, recent, approver }: A
   await end(core, entry, ending);
 }
 
-async function end({ book }: Core, entry: Entry, { state, ...outcome }: Ending): Promise<void> {
+async function end({ book }: ApprovalsCore, entry: Entry, { state, ...outcome }: Ending): Promise<void> {
   await book.move(entry, state, { outcome });
 }
 
@@ -68,7 +69,7 @@ async function end({ book }: Core, entry: Entry, { state, ...outcome }: Ending):
  * Ends what has waited too long, finds out what became of requests that a crash interrupted, and
  * updates the metrics.
  */
-export async function sweep(core: Core): Promise<void> {
+export async function sweep(core: ApprovalsCore): Promise<void> {
   for (const entry of core.book.entries) {
     if (entry.isDeciding || entry.isExecuting) continue;
     try {
@@ -86,7 +87,7 @@ export async function sweep(core: Core): Promise<void> {
 }
 
 /** Ends a request that a stopped exporter, or a full disk, left behind. */
-async function settle(core: Core, entry: Entry): Promise<void> {
+async function settle(core: ApprovalsCore, entry: Entry): Promise<void> {
   if (!isLeftBehind(entry.stored.request.state)) return;
   await core.book.refresh(entry);
   const { id, state, plan } = entry.stored.request;

@@ -1,11 +1,11 @@
-import type { Principal } from '../gateway/principal.ts';
+import type { Caller, Principal } from '../gateway/principal.ts';
 import type { PermittedCall } from '../gateway/request.ts';
 import { ask, type Asked, askInstead, readChange } from './ask.ts';
 import { sweep } from './carry-out.ts';
 import type { AlertSource, ChangeRequest, ShownRequest } from './change-request.ts';
-import { type AskedChange, type ChangeRequestsParts, type Core } from './core.ts';
-import { type Approval, approve, type DecisionOn, end, setAlerts } from './decide.ts';
-import { type Actor, RequestBook } from './request-book.ts';
+import { type AskedChange, type ChangeRequestsParts, type ApprovalsCore } from './core.ts';
+import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
+import { RequestBook } from './request-book.ts';
 import { entryFor, maySee, shownTo } from './rights.ts';
 
 /**
@@ -17,9 +17,15 @@ export type ChangeRequests = Awaited<ReturnType<typeof openChangeRequests>>;
 /** Opens the folder of requests. */
 export async function openChangeRequests(parts: ChangeRequestsParts) {
   const book = await RequestBook.open(parts);
-  const core: Core = { ...parts, book, stopping: new AbortController(), underWay: new Set(), asking: new Set() };
+  const core: ApprovalsCore = {
+    ...parts,
+    book,
+    stopping: new AbortController(),
+    underWay: new Set(),
+    asking: new Set(),
+  };
   const shown = async (
-    { principal }: Pick<Actor, 'principal'>,
+    { principal }: Pick<Caller, 'principal'>,
     request: Promise<ChangeRequest>,
   ): Promise<ShownRequest> => shownTo(core, principal, await request);
   return {
@@ -27,10 +33,10 @@ export async function openChangeRequests(parts: ChangeRequestsParts) {
     get all() {
       return book.entries.map(({ stored: { request }, alerts }) => ({ request, alerts }));
     },
-    ask: (asked: AskedChange, asker: Actor) => ask(core, asked, asker),
+    ask: (asked: AskedChange, asker: Caller) => ask(core, asked, asker),
     askInstead: (waiting: PermittedCall) => askInstead(core, waiting),
     /** Asks for what the body of a request describes. */
-    askFor: (asked: Asked, asker: Actor) =>
+    askFor: (asked: Asked, asker: Caller) =>
       shown(asker, ask(core, { ...asked, change: readChange(asked, core), force: asked.force ?? false }, asker)),
     /** Returns those that the principal may see, the newest first. */
     list: (principal: Principal) =>
@@ -40,7 +46,8 @@ export async function openChangeRequests(parts: ChangeRequestsParts) {
         .map((request) => shownTo(core, principal, request)),
     get: (id: string, principal: Principal) => shownTo(core, principal, entryFor(core, id, principal).stored.request),
     approve: (decision: Approval) => shown(decision.actor, approve(core, decision)),
-    end: (word: 'deny' | 'cancel', decision: DecisionOn) => shown(decision.actor, end(core, word, decision)),
+    denyOrCancel: (word: 'deny' | 'cancel', decision: DecisionOn) =>
+      shown(decision.actor, denyOrCancel(core, word, decision)),
     setAlerts: (id: string, change: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
       setAlerts(core, id, change),
     sweep: () => sweep(core),

@@ -1,3 +1,4 @@
+import type { Caller } from '../gateway/principal.ts';
 import type { AuditJournal } from '../audit/journal.ts';
 import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -13,7 +14,7 @@ import type { AlertSource } from './change-request.ts';
 import { createInProcessCalls } from './in-process.ts';
 import { type Change, prepare, type PreparedChange, refuseRefused } from './plan.ts';
 import { toProblem } from './refusals.ts';
-import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
+import type { RequestBook, RequestBookParts } from './request-book.ts';
 
 /** The parts of change requests. */
 export interface ChangeRequestsParts extends RequestBookParts {
@@ -31,12 +32,12 @@ export interface ChangeRequestsParts extends RequestBookParts {
 }
 
 /** The parts, and the state that all functions of change requests share. */
-export interface Core extends ChangeRequestsParts {
+export interface ApprovalsCore extends ChangeRequestsParts {
   readonly book: RequestBook;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<void>>;
   /** The callers whose changes are being planned. */
-  readonly asking: Set<Actor>;
+  readonly asking: Set<Caller>;
 }
 
 export interface Preparing extends Omit<AskedChange, 'alerts'> {
@@ -57,8 +58,8 @@ export interface AskedChange {
 
 /** Plans with the rights of the actor: nobody learns more than its token may read. */
 export async function prepareAs(
-  actor: Actor,
-  core: Core,
+  actor: Caller,
+  core: ApprovalsCore,
   { id, appliance, change, askedAtMs, ...parts }: Preparing,
 ): Promise<PreparedChange & { readonly recent: RecentReads }> {
   const answers: Answers = new Map();
@@ -86,6 +87,6 @@ export async function prepareAs(
 const maxReasonLength = 500;
 
 /** Returns what a caller says, in one line and without secrets. */
-export function said({ recorder }: Core, text: string | undefined, token: Secret): string | null {
+export function said({ recorder }: ApprovalsCore, text: string | undefined, token: Secret): string | null {
   return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
 }

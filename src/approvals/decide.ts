@@ -1,10 +1,11 @@
+import type { Caller } from '../gateway/principal.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { start, urlsOf } from './carry-out.ts';
 import type { AlertSource, ChangeRequest, Decision, DecisionWord } from './change-request.ts';
-import { type Core, prepareAs, said } from './core.ts';
+import { type ApprovalsCore, prepareAs, said } from './core.ts';
 import type { Change, PreparedChange } from './plan.ts';
 import { alreadyOver, otherDigest, planChanged, sameObject } from './refusals.ts';
-import type { Actor, Entry } from './request-book.ts';
+import type { Entry } from './request-book.ts';
 import type { StoredRequest } from './request-folder.ts';
 import { authoriseAll, entryFor, refusalOf } from './rights.ts';
 
@@ -12,7 +13,7 @@ import { authoriseAll, entryFor, refusalOf } from './rights.ts';
 export interface DecisionOn {
   readonly id: string;
   readonly reason: string | undefined;
-  readonly actor: Actor;
+  readonly actor: Caller;
 }
 
 export interface Approval extends DecisionOn {
@@ -23,7 +24,7 @@ export interface Approval extends DecisionOn {
 /**
  * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
  */
-export async function approve(core: Core, { id, digest, reason, actor }: Approval): Promise<ChangeRequest> {
+export async function approve(core: ApprovalsCore, { id, digest, reason, actor }: Approval): Promise<ChangeRequest> {
   const { book } = core;
   const { principal } = actor;
   const entry = entryFor(core, id, principal);
@@ -56,7 +57,7 @@ export async function approve(core: Core, { id, digest, reason, actor }: Approva
 }
 
 /** Refuses what its requester may not do any more: a reload may have changed the token. */
-function authoriseAsker(core: Core, { stored: { request } }: Entry, steps: readonly Step[]): void {
+function authoriseAsker(core: ApprovalsCore, { stored: { request } }: Entry, steps: readonly Step[]): void {
   const asker = core.principals.inForce(request.requested_by);
   // An Alertmanager may do nothing itself.
   if (!asker || asker.role === 'alertmanager') return;
@@ -65,7 +66,7 @@ function authoriseAsker(core: Core, { stored: { request } }: Entry, steps: reado
 }
 
 /** Refuses a plan that was made while another request changes the same object. */
-function refuseSameObject({ book }: Core, { plan }: Pick<PreparedChange, 'plan'>): void {
+function refuseSameObject({ book }: ApprovalsCore, { plan }: Pick<PreparedChange, 'plan'>): void {
   const urls = urlsOf(plan);
   const other = book.entries.find(
     ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.request.plan)].some((url) => urls.has(url)),
@@ -73,7 +74,7 @@ function refuseSameObject({ book }: Core, { plan }: Pick<PreparedChange, 'plan'>
   if (other) throw sameObject(other.stored.request);
 }
 
-async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor) {
+async function prepareAgain(core: ApprovalsCore, { request, sealed }: StoredRequest, approver: Caller) {
   const { id, appliance, force, reason, created } = request;
   const change = changeOf(core, { request, sealed });
   const asked = { id, appliance, change, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
@@ -81,7 +82,7 @@ async function prepareAgain(core: Core, { request, sealed }: StoredRequest, appr
 }
 
 /** Returns the change that a stored request asks for. */
-function changeOf({ recipes }: Core, { request, sealed }: StoredRequest): Change {
+function changeOf({ recipes }: ApprovalsCore, { request, sealed }: StoredRequest): Change {
   const { operation, recipe: name, parameters } = request;
   const recipe = recipes().find((each) => each.name === name);
   if (recipe) return { recipe, parameters };
@@ -92,8 +93,8 @@ function changeOf({ recipes }: Core, { request, sealed }: StoredRequest): Change
 }
 
 /** Denies a request, or takes it back. */
-export async function end(
-  core: Core,
+export async function denyOrCancel(
+  core: ApprovalsCore,
   word: 'deny' | 'cancel',
   { id, reason, actor }: DecisionOn,
 ): Promise<ChangeRequest> {
@@ -110,7 +111,7 @@ export async function end(
  * an approval that still plans is then refused, and the next sweep stores or ends the rest.
  */
 export async function setAlerts(
-  { book }: Core,
+  { book }: ApprovalsCore,
   id: string,
   change: (alerts: readonly AlertSource[]) => readonly AlertSource[],
 ): Promise<void> {
@@ -124,13 +125,13 @@ export async function setAlerts(
   });
 }
 
-function refuseDecision(core: Core, word: DecisionWord, { stored }: Entry, { principal }: Actor): void {
+function refuseDecision(core: ApprovalsCore, word: DecisionWord, { stored }: Entry, { principal }: Caller): void {
   const refusal = refusalOf(core, word, stored, principal);
   if (refusal) throw refusal;
 }
 
 function decisionOf(
-  core: Core,
+  core: ApprovalsCore,
   what: Decision['what'],
   { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
 ): Omit<Decision, 'at'> {

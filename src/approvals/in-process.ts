@@ -1,3 +1,4 @@
+import type { Caller } from '../gateway/principal.ts';
 import { Readable } from 'node:stream';
 import { mediaTypeOf } from '../appliance/answer.ts';
 import { ApplianceError } from '../appliance/errors.ts';
@@ -9,29 +10,22 @@ import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
 import { upstreamProblem } from '../gateway/problem.ts';
 import { wholeBody } from '../gateway/reach.ts';
-import type { AdminRequest, ApprovedPlan, RecentReads } from '../gateway/request.ts';
+import type { AdminRequest, RecentReads } from '../gateway/request.ts';
 import { callOf, type CallOptions, type Calls, type Content, createCalls, type SendCall } from '../recipes/calls.ts';
-import type { Actor } from './request-book.ts';
-
-/** On whose behalf the exporter itself calls an appliance. */
-export interface Caller extends Actor {
-  /** The id of the change request: all records of its calls have it. */
-  readonly id: string;
-  /** Set once it was approved: before that, only reads and dry runs are made. */
-  readonly approved?: ApprovedPlan;
-}
 
 /** Longer answers are of no use to a recipe; the exporter polls within the same bound. */
 const maxAnswerBytes = 8_388_608;
 
 /**
  * Creates the calls to an appliance, through the same gateway and with the same checks as a call
- * from outside. `onLeaving` is called right before a change is sent; `recent` serves its guards.
+ * from outside. All records of its calls have the id of `caller`, that of the change request;
+ * `approved` is set once it may change something. `onLeaving` is called right before a change is
+ * sent; `recent` serves its guards.
  */
 export function createInProcessCalls(
   { gateway, operations }: { readonly gateway: Pick<Gateway, 'handle' | 'plan'>; readonly operations: Operations },
   appliance: string,
-  caller: Caller,
+  caller: Caller & Pick<AdminRequest, 'id' | 'approved'>,
   {
     recent,
     answers = new Map(),

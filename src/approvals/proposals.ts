@@ -1,8 +1,8 @@
+import type { Caller, Principal, Principals } from '../gateway/principal.ts';
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Static, Type } from 'typebox';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
-import type { Principal, Principals } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import { isOneOf } from '../lib/check.ts';
@@ -12,7 +12,6 @@ import type { Recipe } from '../recipes/recipe.ts';
 import { alertsOf, type AlertSource, AlertSourceSchema, type ChangeRequest, isOver } from './change-request.ts';
 import type { ChangeRequests } from './change-requests.ts';
 import { type Change, keyOfChange, titleOf } from './plan.ts';
-import type { Actor } from './request-book.ts';
 
 const Texts = Type.Record(Type.String(), Type.String());
 
@@ -97,7 +96,7 @@ export function createProposals(parts: ProposalsParts) {
   const isTooOften = createPlanLimit();
 
   /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-  function plan({ appliance, change, alert }: Wanted, sender: Omit<Actor, 'signal'>): void {
+  function plan({ appliance, change, alert }: Wanted, sender: Omit<Caller, 'signal'>): void {
     const key = keyOf({ appliance, change });
     const repairing: Repairing = { appliance, change, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
     waiting.set(key, repairing);
@@ -141,7 +140,7 @@ export function createProposals(parts: ProposalsParts) {
 
   return {
     /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
-    async take({ alerts }: Notification, sender: Omit<Actor, 'signal'>): Promise<Taken> {
+    async take({ alerts }: Notification, sender: Omit<Caller, 'signal'>): Promise<Taken> {
       const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
       for (const each of alerts) {
         const wanted = wantedBy(parts, each, sender);
@@ -226,7 +225,7 @@ function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly
 function wantedBy(
   { recipes, appliances, recorder }: ProposalsParts,
   { labels, annotations, startsAt }: Alert,
-  { principal, token }: Omit<Actor, 'signal'>,
+  { principal, token }: Omit<Caller, 'signal'>,
 ): Wanted | undefined {
   const { alertname = '', appliance = '' } = labels;
   const repair = repairOf(labels);
@@ -315,7 +314,7 @@ function isTooMany(
 async function propose(
   parts: ProposalsParts,
   { appliance, change, alerts }: Repairing,
-  sender: Actor,
+  sender: Caller,
 ): Promise<{ readonly id: string } | { readonly because: string }> {
   const { changeRequests, principals, metrics, log } = parts;
   try {

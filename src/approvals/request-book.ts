@@ -1,10 +1,9 @@
+import type { Caller, Principals } from '../gateway/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { AuditJournal } from '../audit/journal.ts';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
-import type { Principal, Principals } from '../gateway/principal.ts';
 import type { Recorder } from '../gateway/recorder.ts';
-import type { Secret } from '../lib/secret.ts';
 import {
   type AlertSource,
   alertsOf,
@@ -20,13 +19,6 @@ import {
 } from './change-request.ts';
 import { alreadyOver, notStored } from './refusals.ts';
 import type { RequestFolder, StoredRequest } from './request-folder.ts';
-
-/** The person or program that asks or decides. */
-export interface Actor {
-  readonly principal: Principal;
-  readonly token: Secret;
-  readonly signal: AbortSignal;
-}
 
 /** A request in memory; its file on disk says the same. */
 export interface Entry {
@@ -46,7 +38,7 @@ export interface Move {
   readonly decision?: Omit<Decision, 'at'>;
   readonly outcome?: Omit<Outcome, 'at'>;
   /** Undefined if the exporter itself moves it. */
-  readonly actor?: Actor;
+  readonly actor?: Caller;
 }
 
 export interface RequestBookParts {
@@ -93,7 +85,7 @@ export class RequestBook {
   }
 
   /** Adds a request, which is on disk and in the audit when this resolves. */
-  async add(stored: StoredRequest, actor: Actor): Promise<void> {
+  async add(stored: StoredRequest, actor: Caller): Promise<void> {
     await this.#save(stored, () => this.#record(stored.request, actor));
   }
 
@@ -185,7 +177,7 @@ export class RequestBook {
     metrics.changeRequests(new Map(counts), late.length);
   }
 
-  async #record(request: ChangeRequest, actor: Actor | undefined): Promise<void> {
+  async #record(request: ChangeRequest, actor: Caller | undefined): Promise<void> {
     const { recorder, journal, log } = this.#parts;
     const { id, state, appliance, operation, recipe, decision, digest, requested_by } = request;
     const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/requests/${id}` };

@@ -10,27 +10,27 @@ import {
   isWaiting,
   type ShownRequest,
 } from './change-request.ts';
-import type { Core } from './core.ts';
+import type { ApprovalsCore } from './core.ts';
 import { alreadyOver, notApprover, ownRequest, unknownRequest } from './refusals.ts';
 import type { Entry } from './request-book.ts';
 import type { StoredRequest } from './request-folder.ts';
 
 /** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
-export function entryFor(core: Core, id: string, principal: Principal): Entry {
+export function entryFor(core: ApprovalsCore, id: string, principal: Principal): Entry {
   const entry = core.book.find(id);
   if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
   return entry;
 }
 
 /** Returns true for its requester, and for a token that may do the same. */
-export function maySee(core: Core, principal: Principal, request: ChangeRequest): boolean {
+export function maySee(core: ApprovalsCore, principal: Principal, request: ChangeRequest): boolean {
   if (!principal.covers(request.appliance)) return false;
   if (principal.name === request.requested_by) return true;
   return request.plan.steps.every(({ call }) => !call || mayCall(core, principal, call));
 }
 
 function mayCall(
-  { operations }: Core,
+  { operations }: ApprovalsCore,
   principal: Principal,
   { operation: key }: { readonly operation: string },
 ): boolean {
@@ -42,7 +42,7 @@ function mayCall(
  * Returns a request as a principal is shown it: with what it may do, and without objects that it
  * may not read itself, since an approver may have planned it.
  */
-export function shownTo(core: Core, principal: Principal, request: ChangeRequest): ShownRequest {
+export function shownTo(core: ApprovalsCore, principal: Principal, request: ChangeRequest): ShownRequest {
   const sealed = core.book.find(request.id)?.stored.sealed ?? null;
   const refusals = decisionWords.map((word) => [word, refusalOf(core, word, { request, sealed }, principal)] as const);
   const steps = request.plan.steps.map((step) =>
@@ -58,7 +58,7 @@ export function shownTo(core: Core, principal: Principal, request: ChangeRequest
 
 /** Returns why a principal may not decide so; an approval is refused for other reasons as well. */
 export function refusalOf(
-  { settings, principals, freeze }: Core,
+  { settings, principals, freeze }: ApprovalsCore,
   word: DecisionWord,
   { request, sealed }: StoredRequest,
   principal: Principal,
@@ -75,7 +75,7 @@ export function refusalOf(
 }
 
 /** Throws an {@link AdminProblem} if the policy refuses a call of the steps. */
-export function authoriseAll({ operations }: Core, principal: Principal, steps: readonly Step[]): void {
+export function authoriseAll({ operations }: ApprovalsCore, principal: Principal, steps: readonly Step[]): void {
   for (const { write } of steps) {
     const operation = write && operations.named(write.key);
     const call = operation && operations.call(operation, write.params);

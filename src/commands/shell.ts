@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
+import { unseen } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
 interface ShellParts {
@@ -13,8 +14,8 @@ interface ShellParts {
   readonly interrupt: () => void;
 }
 
-/** Characters that control, hide or turn the reading direction; not line breaks and tabs. */
-const controls = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+/** Unseen characters, but no line breaks and tabs. */
+const controls = new RegExp(String.raw`(?!\r?\n|\t)${unseen}`, 'gu');
 
 /** Creates an output that shows nothing. */
 function nowhere(): Writable {

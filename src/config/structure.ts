@@ -5,7 +5,7 @@ import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import { ownKeywords, type Reads } from './schema-parts.ts';
 import type { Source } from './yaml-file.ts';
-import { closestWord } from '../lib/text.ts';
+import { closestWord, isOneLine } from '../lib/text.ts';
 
 /**
  * Parses every value of a source in place and fills in the defaults. Reports all that does not fit
@@ -102,11 +102,8 @@ function valueAt(inside: unknown, key: string): unknown {
 /** Readers whose texts a message may quote: nobody writes a key instead of a duration. */
 const quotableReaders = new Set<unknown>(['byteSize', 'duration', 'ratio']);
 
-/**
- * Matches texts as short as a number, a duration or a size, shorter than keys, without control
- * characters.
- */
-const quotable = /^[^\p{C}\p{Zl}\p{Zp}]{0,15}$/u;
+/** Texts as short as a number, a duration or a size may be quoted: keys are longer. */
+const maxQuotedLength = 15;
 
 /**
  * Returns what to do about a value that does not fit the schema; `written` is the value as in the
@@ -114,7 +111,7 @@ const quotable = /^[^\p{C}\p{Zl}\p{Zp}]{0,15}$/u;
  */
 function structureMessage(error: ErrorObject, written: string | undefined): string {
   const { keyword, params, schema, parentSchema = {}, message = 'does not fit' } = error;
-  const got = written !== undefined && quotable.test(written) ? `, got ${JSON.stringify(written)}` : '';
+  const got = written !== undefined && isOneLine(written, maxQuotedLength) ? `, got ${JSON.stringify(written)}` : '';
   switch (keyword) {
     case 'additionalProperties':
       return unknownKey(params.additionalProperty, Object.keys(parentSchema.properties));

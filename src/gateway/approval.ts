@@ -11,7 +11,7 @@ export interface Approvals {
    * Makes a change request of a call, whose body is never a file. Rejects with an
    * {@link AdminProblem}.
    */
-  ask(waiting: PermittedCall): Promise<AdminAnswer>;
+  askInstead(waiting: PermittedCall): Promise<AdminAnswer>;
 }
 
 /**

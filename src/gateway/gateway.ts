@@ -104,7 +104,7 @@ async function handle(gateway: CountingParts, request: AdminRequest): Promise<Ad
   confirm(request, call);
   const approval = approvalOf(gateway.approvals, request, call);
   if (approval instanceof AdminProblem) throw approval;
-  if (approval === 'waits') return await gateway.approvals.ask(permitted);
+  if (approval === 'waits') return await gateway.approvals.askInstead(permitted);
   const place = placeOf(gateway, permitted);
   // Before the queue: a slow upload must not keep others from changing the appliance.
   await body?.receive(request.principal.name, place.signal);

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Secret } from '../lib/secret.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
 import { AdminProblem } from './problem.ts';
@@ -44,6 +45,15 @@ export interface Principal {
    * Returns true if the principal may know of an appliance of that name, whether or not it exists.
    */
   readonly covers: (appliance: string) => boolean;
+}
+
+/** The sender of an authenticated request: who, by which token, and whether it is still there. */
+export interface Caller {
+  readonly principal: Principal;
+  /** Removed from everything that is recorded. */
+  readonly token: Secret;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
 }
 
 export interface PrincipalEntry extends Omit<Principal, 'covers' | 'plansOnly'> {

@@ -2,15 +2,13 @@ import { isRecord } from '../lib/check.ts';
 import { minFindableLength, redacted, type Secret } from '../lib/secret.ts';
 import type { AuditJournal } from '../audit/journal.ts';
 import { AuditError, type AuditPosition, type AuditRecord, noRequest } from '../audit/record.ts';
-import type { Principal } from './principal.ts';
+import type { Caller, Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import { maskText } from './mask.ts';
 
 /** The common part of all records of a request: who did what. */
-export interface Subject {
+export interface Subject extends Omit<Caller, 'signal'> {
   readonly id: string;
-  readonly principal: Principal;
-  readonly token: Secret;
   readonly appliance?: string | undefined;
   readonly operation?: string | undefined;
   readonly method: string;

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { Secret } from '../lib/secret.ts';
 import type { Answers, Overridden } from './guards/guard.ts';
 import type { OperationCall } from './operation.ts';
-import type { Principal } from './principal.ts';
+import type { Caller } from './principal.ts';
 import type { RequestBody, UnreadBody } from './request-body.ts';
 
 /** An approved plan. */
@@ -15,12 +14,9 @@ export interface ApprovedPlan {
 }
 
 /** An authenticated request for an appliance, not parsed yet. */
-export interface AdminRequest extends UnreadBody {
+export interface AdminRequest extends Caller, UnreadBody {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
-  readonly principal: Principal;
-  /** The caller's token; removed from everything that is recorded. */
-  readonly token: Secret;
   readonly appliance: string;
   readonly method: string;
   /** Below the appliance's base URL, percent-encoded as received. */
@@ -39,8 +35,6 @@ export interface AdminRequest extends UnreadBody {
   readonly planning?: Answers;
   /** The replies that the approval of this change has just read. */
   readonly recent?: RecentReads | undefined;
-  /** Aborts when the caller has left. */
-  readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;
   /**
    * Called before the request is sent: from then on the audit has an outcome instead of a refusal.

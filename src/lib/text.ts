@@ -17,15 +17,21 @@ export function compareNames(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
+/** Is the part of a pattern: a character that controls, hides or turns the reading direction. */
+export const unseen = String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]`;
+const unseenRun = new RegExp(`${unseen}+`, 'gu');
+
 /**
  * Returns an untrusted text for use in one line: control, bidirectional and unseen characters
  * become spaces, and it is cut to `maxLength` UTF-16 units.
  */
 export function oneLine(text: string, maxLength: number): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]+/gu, ' ')
-    .slice(0, maxLength)
-    .toWellFormed();
+  return text.replaceAll(unseenRun, ' ').slice(0, maxLength).toWellFormed();
+}
+
+/** Returns true for a text of at most this length that {@link oneLine} leaves as it is. */
+export function isOneLine(text: string, maxLength: number): boolean {
+  return oneLine(text, maxLength) === text;
 }
 
 /** Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. */

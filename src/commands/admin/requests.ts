@@ -22,7 +22,7 @@ export const waitsCode = 3;
 export const requestFlags: AdminCommand['flags'] = ['request', 'reason', 'force', 'json', 'yes'];
 
 /** A change to ask for, as the gateway takes it. */
-export interface AskedChange {
+export interface RequestedChange {
   readonly appliance: string;
   readonly recipe?: string;
   readonly operation?: string;
@@ -33,7 +33,7 @@ export interface AskedChange {
 }
 
 /** Makes a change request, and shows it; nothing is sent to an appliance. */
-export async function askForChange(change: AskedChange, session: AdminSession): Promise<void> {
+export async function askForChange(change: RequestedChange, session: AdminSession): Promise<void> {
   if (change.reason === undefined)
     throw new UsageError('a change request needs a reason, for those who decide on it: --reason=TEXT');
   await showWaiting(await session.client.send(post('/requests', change)), session);

@@ -1,4 +1,5 @@
 import { html, joined, type Markup, markupText, trusted } from '../html.ts';
+import { isOneLine } from '../../lib/text.ts';
 
 /**
  * Labels of alerts that commands and queries of the runbooks use, as variables of the same names.
@@ -33,9 +34,7 @@ const unfilled = /<!-- unfilled -->.*?<!-- \/unfilled -->/gs;
 export function readRunbookLabels(query: Readonly<Record<string, unknown>>): RunbookLabels {
   const entries = runbookLabels.map((label) => [label, query[label]] as const);
   return Object.fromEntries(
-    entries.filter(
-      ([, value]) => typeof value === 'string' && value.length <= maxNameLength && /^[^\p{C}]+$/u.test(value),
-    ),
+    entries.filter(([, value]) => typeof value === 'string' && value !== '' && isOneLine(value, maxNameLength)),
   ) as RunbookLabels;
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
 import type { AuditLine } from '../../../src/audit/record.ts';
 import { endingOf, sweep } from '../../../src/approvals/carry-out.ts';
-import type { Core } from '../../../src/approvals/core.ts';
+import type { ApprovalsCore } from '../../../src/approvals/core.ts';
 import { RequestBook } from '../../../src/approvals/request-book.ts';
 import { createRequestFolder } from '../../../src/approvals/request-folder.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -68,13 +68,13 @@ it('asks the audit only for the records of the request that a stopped exporter l
     { request: request.id, event: 'intent' },
     { request: 'cr-bbbbbbbbbb', event: 'outcome', status: 200 },
   ] as unknown as readonly AuditLine[];
-  const journal: Core['journal'] = {
+  const journal: ApprovalsCore['journal'] = {
     append: () => Promise.resolve({ seq: 1, hash: '' }),
     query: ({ request: id }) => Promise.resolve(records.filter((each) => id === undefined || each.request === id)),
   };
   const book = await RequestBook.open({ ...parts, journal });
 
-  await sweep({ ...parts, journal, book } as unknown as Core);
+  await sweep({ ...parts, journal, book } as unknown as ApprovalsCore);
 
   expect(book.requests).toMatchObject([{ state: 'uncertain' }]);
 });

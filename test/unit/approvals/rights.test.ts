@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createOperations } from '../../../src/gateway/operation.ts';
 import type { Principal } from '../../../src/gateway/principal.ts';
 import type { ChangeRequest, RequestState } from '../../../src/approvals/change-request.ts';
-import type { Core } from '../../../src/approvals/core.ts';
+import type { ApprovalsCore } from '../../../src/approvals/core.ts';
 import { maySee, shownTo } from '../../../src/approvals/rights.ts';
 import { givenPrincipal } from '../../support/given-principal.ts';
 import { givenRequest } from './given-request.ts';
@@ -24,7 +24,7 @@ interface Situation {
   readonly personNow?: string;
 }
 
-function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }: Situation = {}): Core {
+function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }: Situation = {}): ApprovalsCore {
   const book = { find: () => ({ stored: { sealed: { person: 'alice', salt: '' } } }) };
   return {
     book,
@@ -32,7 +32,7 @@ function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }
     principals: { inForce: () => givenPrincipal({ name: 'alice', person: personNow }) },
     settings: () => ({ ttlMs: 1, selfApproval }),
     freeze: { state: frozen ? { by: 'root', since: 'noon', reason: 'an incident' } : undefined },
-  } as unknown as Core;
+  } as unknown as ApprovalsCore;
 }
 
 const alice = { name: 'alice', person: 'alice', role: 'operator', approver: true } as const;

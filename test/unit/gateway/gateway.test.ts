@@ -98,7 +98,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     }),
     freeze,
     principals,
-    approvals: { requiredFor: [], ask: () => Promise.reject(new Error('nothing needs approval here')) },
+    approvals: { requiredFor: [], askInstead: () => Promise.reject(new Error('nothing needs approval here')) },
     bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
     timeoutMs,
     metrics: { changed: () => undefined },

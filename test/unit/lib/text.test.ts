@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adminCommand, oneLine } from '../../../src/lib/text.ts';
+import { adminCommand, isOneLine, oneLine } from '../../../src/lib/text.ts';
 
 describe('a text from outside on one line', () => {
   it.each([
@@ -15,6 +15,7 @@ describe('a text from outside on one line', () => {
     ['sh\u200bop\u{e0041}\u3164', 'sh op '],
   ])('%j becomes %j', (text, line) => {
     expect(oneLine(text, 100)).toBe(line);
+    expect(isOneLine(text, 100)).toBe(text === line);
   });
 
   it('is cut if it is too long, never within a character', () => {
