@@ -5,9 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configurationJsonSchema, configurationPage } from '../../../scripts/generate-configuration-docs.ts';
 import type { SchemaNode } from '../../../scripts/key-table.ts';
-import { runCommandLine } from '../../../src/cli.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
-import { givenContext } from '../commands/given-command.ts';
 import { loadText } from './given-config.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
@@ -100,16 +98,6 @@ describe('the documentation of the configuration', () => {
 
     expect(shown.length).toBeGreaterThan(50);
     expect(shown.filter(({ node, value }) => !ajv.validate(node, value))).toEqual([]);
-  });
-
-  it('lists the flags that --help lists', async () => {
-    const { context, said } = givenContext({});
-    await runCommandLine(['--help'], context);
-    const flagsIn = (text: string) => new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z.-]+/g)].map(([flag]) => flag));
-
-    const [, listed = ''] = /## On the command line\n(.*?)\n## /s.exec(configurationPage()) ?? [];
-
-    expect([...flagsIn(listed)].toSorted()).toEqual([...flagsIn(said.join('\n'))].toSorted());
   });
 
   it('has a schema that refuses the same files as the loader', () => {
