@@ -87,52 +87,6 @@ describe('drain-backend', () => {
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
   });
 
-  it('tells where things stand when the appliance fails in the middle', async () => {
-    const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-
-    const { code, err } = await run([...words, ...agreed], {
-      whileWaiting: () => appliance.fail('GET /stats/farms/{farmname}', { kind: 'status', status: 500 }),
-    });
-
-    expect(code).toBe(1);
-    expect(err).toContain('Done: 1. Set 10.20.0.11:8080');
-    expect(err).toContain('restore-backend farm=shop service=front backend=0');
-    expect(err).toContain('zlb-exporter: lb-1 answered 500');
-  });
-
-  it('says how to undo a call that got no answer', async () => {
-    const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const backend = backendOf(appliance, 'shop', '10.20.0.11', 'front');
-    Object.defineProperty(backend, 'status', {
-      get: () => 'up',
-      set() {
-        throw new Error('The program died.');
-      },
-    });
-
-    const { code, err } = await run([...words, ...agreed]);
-
-    expect(code).toBe(1);
-    expect(err).toContain('Nothing was changed before that.');
-    expect(err).toContain(
-      'If step 1 was carried out nevertheless, undo it with: zlb-exporter admin lb-1 restore-backend farm=shop',
-    );
-  });
-
-  it('says how to undo it after an interrupt', async () => {
-    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const stopping = new AbortController();
-
-    const { code, err } = await run([...words, ...agreed], {
-      stopped: stopping.signal,
-      whileWaiting: () => stopping.abort(),
-    });
-
-    expect(code).toBe(1);
-    expect(err).toContain('restore-backend farm=shop service=front backend=0');
-    expect(err).toContain('zlb-exporter: Interrupted');
-  });
-
   it('changes nothing when no other backend would be up, unless it is forced', async () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     const last = ['admin', 'lb-1', 'drain-backend', 'farm=shop', 'backend=10.20.0.15:8081', ...agreed];

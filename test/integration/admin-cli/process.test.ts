@@ -28,17 +28,6 @@ describe('the admin command as a program', () => {
       expect(stdout + stderr).not.toContain(token);
   });
 
-  it('tells a script by its exit code that a change waits for approval', async () => {
-    const approvals = { requiredFor: ['reversible'], ttlMs: 60_000, selfApproval: false } as const;
-    const { url, tokenOf } = await givenAdminCli({ 'lb-1': busyWorld() }, { admin: { approvals } });
-    const env = { ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN: tokenOf('admin') };
-
-    const stop = ['actOnFarm', 'farmname=shop', 'action=stop'];
-    const { code, stdout } = await runExporter(['admin', 'lb-1', ...stop, '--yes', '--json'], env);
-
-    expect({ code, answer: JSON.parse(stdout) }).toMatchObject({ code: 3, answer: { state: 'pending' } });
-  });
-
   it('writes its whole output before it ends', async () => {
     const rows = JSON.stringify({ params: Array.from({ length: 9_000 }, (_, id) => ({ id, note: 'x'.repeat(100) })) });
     const server = createServer((_request, response) => response.writeHead(200, { 'x-request-id': 'r-1' }).end(rows));
@@ -63,20 +52,5 @@ describe('the admin command as a program', () => {
     const [code] = (await once(child, 'close')) as [number | null];
 
     expect({ code, stderr: stderr() }).toEqual({ code: 0, stderr: '' });
-  });
-
-  it('reads a body from standard input', async () => {
-    const { url, tokenOf, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', '--body=-', '--yes'];
-    const child = spawn(process.execPath, ['src/main.ts', ...words], {
-      env: { ...process.env, ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN: tokenOf('operator') },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    child.stdin.end('{"action":"stop"}');
-
-    const [code] = (await once(child, 'close')) as [number | null];
-
-    expect(code).toBe(0);
-    expect(appliance.world.farms.get('shop')?.running).toBe(false);
   });
 });

@@ -207,28 +207,3 @@ describe('a change that the policy lets wait', () => {
     expect(changes().filter((each) => !each.startsWith('PUT'))).toEqual([]);
   });
 });
-
-describe('a command line about change requests', () => {
-  it.each([
-    [['admin', 'lb-1', 'listFarms', '--request', '--reason=x'], 'listFarms changes nothing'],
-    [['admin', 'lb-1', 'replace-certificate', 'farm=shop', 'file=x', '--request', '--reason=x'], 'reads a file here'],
-    [['admin', 'lb-1', 'uploadBackup', 'name=x', '--body=-', '--request', '--reason=x'], 'takes a file'],
-    [[...restart, '--request', '--dry-run'], '--dry-run does not go with a request for restart-farm'],
-    [[...stop, '--request', '--output=x'], '--output does not go with a request for an operation'],
-    [[...restart, '--request'], 'a change request needs a reason'],
-    [['admin', 'requests', 'approve'], 'the id is missing: admin requests approve ID'],
-    [['admin', 'requests', 'cr-1'], 'admin requests show ID'],
-    [['admin', 'requests', 'show', 'cr-1', 'cr-2'], 'takes no more words'],
-    [['admin', 'requests', 'show', 'cr-1', '--yes'], '--yes does not go with admin requests show'],
-    [['admin', 'request'], 'did you mean admin requests?'],
-    [['admin', 'whoami', '--request'], '--request does not go with admin whoami'],
-  ])('is refused before anything is sent: %j', async (words, message) => {
-    const { run, appliance } = await given();
-
-    const { code, err } = await run(words);
-
-    expect(code).toBe(2);
-    expect(err).toContain(message);
-    expect(appliance.requests).toEqual([]);
-  });
-});

@@ -43,21 +43,4 @@ describe('a password', () => {
     expect(code).toBe(1);
     expect(err).toContain('The value [redacted] of password is not allowed.');
   });
-
-  it.each([
-    ['admin', `password=${canary}`],
-    ['admin', 'lb-1', `password=${canary}`, 'listFarms'],
-    ['admin', 'lb-1', 'PUT', `/system/nothing?password=${canary}`],
-    ['admin', 'lb-1', 'setEmailSettings', canary],
-    ['admin', 'lb-1', 'setEmailSettings', `password:=${canary}`],
-    ['admin', 'lb-1', 'setEmailSettings', `password=${canary}`, `password=${canary}`],
-    ['admin', 'lb-1', 'backup', `password=${canary}`],
-  ])('is not repeated in the message about a mistake in %j %j', async (...typed) => {
-    const { run } = await given();
-
-    const { code, err } = await run(typed);
-
-    expect(code).toBe(2);
-    expect(err).not.toContain('Canary');
-  });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createCertificate } from '../../../simulator/certificate.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import { attach, dayMs, fileOf, given, httpsFarm, isNew, issue, name, worldWith } from './given-deliver.ts';
+import { attach, fileOf, given, httpsFarm, isNew, issue, name, worldWith } from './given-deliver.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
@@ -341,66 +340,6 @@ describe('a certificate', () => {
     expect(changes()).toEqual([]);
   });
 
-  it('may stand in any order, with comments and Windows line ends', async () => {
-    const authority = createCertificate({
-      subject: { CN: 'Test CA' },
-      notBefore: new Date(Date.now() - dayMs),
-      notAfter: new Date(Date.now() + 900 * dayMs),
-      isAuthority: true,
-    });
-    const leaf = createCertificate({
-      subject: { CN: name },
-      altNames: [`DNS:${name}`],
-      notBefore: new Date(Date.now() - dayMs),
-      notAfter: new Date(Date.now() + 89 * dayMs),
-      issuer: authority,
-    });
-    const world = worldWith();
-    const { run, words, file } = await given({ 'lb-1': world }, leaf);
-    const odd = `# the chain\n${authority.cert}\nsubject=CN = shop\n${leaf.cert}`.replaceAll('\n', '\r\n');
-
-    const { code, err } = await run([...words.slice(0, 1), `--cert=${await file('odd.pem', odd)}`, ...words.slice(2)]);
-
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    const stored = world.certificates.get(fileOf(world)[0] ?? '')?.pem ?? '';
-    expect(stored.startsWith(leaf.cert.trim())).toBe(true);
-    expect(stored.match(/BEGIN (?:EC )?[A-Z ]+/g)).toEqual([
-      'BEGIN CERTIFICATE',
-      'BEGIN CERTIFICATE',
-      'BEGIN PRIVATE KEY',
-    ]);
-  });
-
-  it.each([
-    ['is empty', 'cert', '', 'holds no PEM certificate'],
-    ['is cut off', 'cert', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'is damaged'],
-    ['has the key of another', 'key', issue().key, 'is that of no certificate in'],
-    [
-      'has a key with a passphrase',
-      'key',
-      issue().key.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE'),
-      'is protected by a passphrase',
-    ],
-    ['has no key', 'key', '', 'holds no PEM private key'],
-    ['is not valid yet', 'both', issue({ from: 2 }), 'It is valid from'],
-    ['has expired', 'both', issue({ from: -90, until: -1 }), 'It expired on'],
-  ])('that %s is refused before anything is asked', async (_, which, content, message) => {
-    const { run, words, file, appliance } = await given({ 'lb-1': worldWith() });
-    const [cert, key] = typeof content === 'string' ? [content, content] : [content.cert, content.key];
-    const [, certWord = '', keyWord = ''] = words;
-
-    const { code, err } = await run([
-      'deliver',
-      which === 'key' ? certWord : `--cert=${await file('bad.pem', cert)}`,
-      which === 'cert' ? keyWord : `--key=${await file('bad.key', key)}`,
-    ]);
-
-    expect(code).toBe(1);
-    expect(err).toContain(message);
-    expect(err).toContain('Nothing was changed.');
-    expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
-
   it('leaves its key in no output, log or audit line', async () => {
     const { run, words, logged, audit } = await given({ 'lb-1': worldWith() });
 
@@ -436,20 +375,5 @@ describe('the hook of an ACME client', () => {
     expect(asked).toBe(0);
     expect(deployed.code, deployed.err).toBe(0);
     expect(fileOf(world)).toEqual([isNew]);
-  });
-
-  it('is asked for the files when nobody names them', async () => {
-    const { run } = await given({ 'lb-1': worldWith() });
-
-    const none = await run(['deliver']);
-    const half = await run(['deliver', '--cert=fullchain.pem']);
-    const misread = await run(['deliver', 'full_chain.pem', 'priv_key.pem']);
-    const incomplete = await run(['deliver', 'deploy_cert', name, 'priv.pem']);
-
-    expect(none).toMatchObject({ code: 2 });
-    expect(none.err).toContain('which certificate? Give --cert=FULLCHAIN and --key=KEY');
-    expect(half.err).toContain('--cert and --key go together');
-    expect(misread).toMatchObject({ code: 2 });
-    expect(incomplete).toMatchObject({ code: 2 });
   });
 });

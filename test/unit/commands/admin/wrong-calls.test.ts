@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { runCommandLine } from '../../../../src/cli.ts';
+import { givenContext } from '../given-command.ts';
+
+const restart = ['admin', 'lb-1', 'restart-farm', 'farm=payments'];
+const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42'];
+const canary = 'Canary"0123456789';
+
+/** A command that asked the gateway would end with 1: nobody listens there. */
+async function typed(words: readonly string[]) {
+  const env = { ZLB_ADMIN_URL: 'http://127.0.0.1:1', ZLB_ADMIN_TOKEN: 'token' };
+  const { context, warned } = givenContext({ env });
+  const code = await runCommandLine(words, context);
+  return { code, err: warned.join('\n') };
+}
+
+it.each([
+  [['admin', 'whoami', '--dry-run'], '--dry-run does not go with admin whoami'],
+  [['admin', 'freeze', 'lb-1', '--reason=x'], 'admin freeze takes no more words'],
+  [['admin', 'lb-1'], 'admin "lb-1" is not complete'],
+  [['admin', 'lb-1', 'listFarms', '--wait=5m'], '--wait does not go with a single operation'],
+  [['admin', 'lb-1', 'backup', '--json'], '--json does not go with the recipe backup'],
+  [['admin', 'lb-1', 'backup', 'nome=x'], 'backup takes name, and no nome'],
+  [['admin', 'lb-1', 'restart-farm'], 'restart-farm needs farm=… (or farmname=…)'],
+  [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farmname=b'], 'farm and farmname mean the same'],
+  [['admin', 'lb-1', 'restart-farm', 'form=a'], 'restart-farm takes farm (or farmname), and no form'],
+  [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farm=b'], 'farm is given twice; leave one out'],
+  [['admin', 'lb-1', 'backup', '--yes'], 'a recipe needs a reason for the audit'],
+  [['admin', 'freeze'], '--reason'],
+  [[...stop.slice(0, -1), '--force'], '--force needs --reason=TEXT, for the audit'],
+  [['admin', 'parameters'], 'the appliance and the operation are missing'],
+  [['admin', 'parameters', 'lb-1'], 'the operation is missing: admin parameters lb-1 OPERATION'],
+  [['admin', 'parameters', 'createFarm'], 'the appliance is missing: admin parameters APPLIANCE createFarm'],
+  [['admin', 'parameters', 'lb-1', 'uploadBackup', 'name=x'], 'uploadBackup takes a file and no parameters'],
+  [['admin', 'whoam'], 'did you mean admin whoami?'],
+  [['admin', 'parametres', 'lb-1', 'createFarm'], 'did you mean admin parameters?'],
+  [['admin', 'lb-1', 'restart-fram', 'farm=shop'], 'operation "restart-fram"; did you mean restart-farm?'],
+  [['admin', 'lb-1', 'actOnFram'], 'there is no operation "actOnFram"; did you mean actOnFarm?'],
+  [['admin', 'lb-1', 'listFarms', '--request', '--reason=x'], 'listFarms changes nothing'],
+  [['admin', 'lb-1', 'replace-certificate', 'farm=shop', 'file=x', '--request', '--reason=x'], 'reads a file here'],
+  [['admin', 'lb-1', 'uploadBackup', 'name=x', '--body=-', '--request', '--reason=x'], 'takes a file'],
+  [[...restart, '--request', '--dry-run'], '--dry-run does not go with a request for restart-farm'],
+  [[...stop, '--request', '--output=x'], '--output does not go with a request for an operation'],
+  [[...restart, '--request'], 'a change request needs a reason'],
+  [['admin', 'requests', 'approve'], 'the id is missing: admin requests approve ID'],
+  [['admin', 'requests', 'cr-1'], 'admin requests show ID'],
+  [['admin', 'requests', 'show', 'cr-1', 'cr-2'], 'takes no more words'],
+  [['admin', 'requests', 'show', 'cr-1', '--yes'], '--yes does not go with admin requests show'],
+  [['admin', 'request'], 'did you mean admin requests?'],
+  [['admin', 'whoami', '--request'], '--request does not go with admin whoami'],
+  [['deliver'], 'which certificate? Give --cert=FULLCHAIN and --key=KEY'],
+  [['deliver', '--cert=fullchain.pem'], '--cert and --key go together'],
+  [['deliver', 'full_chain.pem', 'priv_key.pem'], 'deliver takes flags only'],
+  [['deliver', 'deploy_cert', 'shop.example.com', 'priv.pem'], 'deploy_cert needs what dehydrated gives it'],
+])('%j is refused before anything is sent', async (words, message) => {
+  expect(await typed(words)).toEqual({ code: 2, err: expect.stringContaining(message) });
+});
+
+it.each([
+  ['admin', `password=${canary}`],
+  ['admin', 'lb-1', `password=${canary}`, 'listFarms'],
+  ['admin', 'lb-1', 'PUT', `/system/nothing?password=${canary}`],
+  ['admin', 'lb-1', 'setEmailSettings', canary],
+  ['admin', 'lb-1', 'setEmailSettings', `password:=${canary}`],
+  ['admin', 'lb-1', 'setEmailSettings', `password=${canary}`, `password=${canary}`],
+  ['admin', 'lb-1', 'backup', `password=${canary}`],
+])('a password is not repeated in the message about a mistake in %j %j', async (...words) => {
+  expect(await typed(words)).toEqual({ code: 2, err: expect.not.stringContaining('Canary') });
+});
