@@ -9,7 +9,7 @@ const long = [
   'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,image,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-rules,descriptors,politeness,send-page}.test.ts',
   'test/integration/systemd-install/install.test.ts',
-  'test/integration/audit/{full-disk,killed}.test.ts',
+  'test/integration/audit/full-disk.test.ts',
   'test/unit/poller/large-appliance.test.ts',
 ];
 

@@ -8,7 +8,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
-import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { httpFarm } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
@@ -256,19 +255,6 @@ describe('the report of check', () => {
     );
   });
 
-  it('names what the key may not read, and the alerts that cannot fire', async () => {
-    const { appliance, entry } = await givenAppliance(busyWorld());
-    appliance.fail('GET /system/packages', { kind: 'status', status: 403 });
-    appliance.fail('GET /system/backup', { kind: 'status', status: 403 });
-
-    const { code, out } = await check([entry]);
-
-    expect(code).toBe(0);
-    expect(findings(out)).toMatch(
-      /The key may not read packages, backups\. Cannot fire: ZlbBackupTooOld\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
-    );
-  });
-
   it('accepts the key of the README, although it may not read everything', async () => {
     const { entry } = await givenAppliance(busyWorld());
 
@@ -315,16 +301,6 @@ describe('the report of check', () => {
     expect(wrong.out).toMatch(/The audit cannot be written: .*\/proc.*name another file in admin\.audit_file/);
     expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('says once what not to do with a deactivated appliance', async () => {
-    const { entry } = await givenAppliance(deactivatedWorld());
-
-    const { code, out, diagnosis } = await check([entry]);
-
-    expect(code).toBe(1);
-    expect(diagnosis).toBe('it cannot be polled');
-    expect(findings(out)).toMatch(/It is deactivated: .*402.*\n[^]*Do not restart its farms/);
   });
 
   it('reports a clock that is off by more than the threshold of the alert', async () => {

@@ -62,21 +62,6 @@ describe('the files in dashboards/', () => {
       expect(board).toMatchObject({ editable: true, timezone: 'browser', tags: ['zlb'] });
     }
   });
-
-  it('load once for each part of their range that can be seen, at most each minute', () => {
-    expect(Object.fromEntries(boards.map(({ time, refresh }) => [time?.from, refresh]))).toEqual({
-      'now-6h': '1m',
-      'now-24h': '5m',
-      'now-7d': '15m',
-    });
-  });
-
-  it('lead to all other boards with their time and their variables', () => {
-    for (const { links } of boards)
-      expect(links).toEqual([
-        expect.objectContaining({ type: 'dashboards', tags: ['zlb'], keepTime: true, includeVars: true }),
-      ]);
-  });
 });
 
 describe('each panel', () => {

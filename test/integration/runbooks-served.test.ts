@@ -60,17 +60,6 @@ describe('the runbooks of the exporter', () => {
     expect(await (await fetch(`${url}/runbooks`)).text()).toMatch(/Installed as[^]*names of the demonstration/);
   });
 
-  it('explain their variables if no name is given, and show no name of the demonstration', async () => {
-    const { url } = await givenExporter({ 'lb-1': busyWorld() });
-
-    const text = await section(`${url}/runbooks`, 'ZlbFarmDown');
-
-    expect(text).toContain('zlb-exporter admin $appliance readFarmStatus farmname=$farm\n');
-    expect(text).toContain('zlb_farm_info{appliance="$appliance", farm="$farm"}');
-    expect(text).not.toMatch(/lb-madrid|oldportal/);
-    expect(text).toContain('$appliance and $farm are not in this link: look in the text of the alert.');
-  });
-
   it('omit a name with shell characters from commands, and escape it everywhere', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
     const odd = `</code><script>alert(1)</script>"\\'; rm -rf $HOME`;
@@ -87,20 +76,21 @@ describe('the runbooks of the exporter', () => {
     );
   });
 
-  it.each([
-    ['twice', 'appliance=a&appliance=b'],
-    ['empty', 'appliance='],
-    ['with a control character', 'appliance=a%0Arm'],
-    ['too long', `appliance=${'a'.repeat(300)}`],
-    ['under a name that is no label', 'constructor=a&old=b'],
-  ])('accept no name that comes %s', async (_, query) => {
+  it('explain their variables if no name is given, or one that is no name of an object', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
+    const tooLong = `appliance=${'a'.repeat(300)}`;
 
-    const response = await fetch(`${url}/runbooks?${query}`);
+    for (const query of ['', 'appliance=a&appliance=b', 'appliance=', 'appliance=a%0Arm', tooLong, 'constructor=a']) {
+      const response = await fetch(`${url}/runbooks?${query}`);
+      const text = await section(`${url}/runbooks?${query}`, 'ZlbFarmDown');
 
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await section(`${url}/runbooks?${query}`, 'ZlbFarmDown')).toContain('zlb-exporter admin $appliance');
+      expect(response.status, query).toBe(200);
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(text, query).toContain('zlb-exporter admin $appliance readFarmStatus farmname=$farm\n');
+      expect(text).toContain('zlb_farm_info{appliance="$appliance", farm="$farm"}');
+      expect(text).not.toMatch(/lb-madrid|oldportal/);
+      expect(text).toContain('$appliance and $farm are not in this link: look in the text of the alert.');
+    }
   });
 
   it('are linked from the status page with the names of the problem', async () => {

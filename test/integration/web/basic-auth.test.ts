@@ -35,32 +35,36 @@ function heldThread() {
 }
 
 describe('a password', () => {
-  it.each([
-    ['alice:wonderland', 'let in'],
-    ['böb:pässwörd:with:colons', 'let in'],
-    ['alice:Wonderland', 401],
-    ['alice:', 401],
-    ['Alice:wonderland', 401],
-    ['mallory:wonderland', 401],
-    ['mallory:fakepassword', 401],
-    ['__proto__:wonderland', 401],
-    [':', 401],
-    ['alice', 401],
-  ])('%s decides about access', async (basic, outcome) => {
+  it('decides about access, with its user, also the second time', async () => {
     const { ask } = await givenWebAccess(policy);
+    const wrong = [
+      'alice:Wonderland',
+      'alice:',
+      'Alice:wonderland',
+      'mallory:wonderland',
+      '__proto__:wonderland',
+      ':',
+      'alice',
+    ];
 
-    expect(await outcomeOf(ask({ basic }))).toBe(outcome);
-    expect(await outcomeOf(ask({ basic }))).toBe(outcome);
+    for (const basic of ['alice:wonderland', 'böb:pässwörd:with:colons', ...wrong])
+      for (const _ of ['first', 'cached'])
+        expect(await outcomeOf(ask({ basic })), basic).toBe(wrong.includes(basic) ? 401 : 'let in');
   });
 
-  it.each(['Bearer abc', 'Basic', 'Basic ', 'Basic ä', 'Digest username="alice"', `basic ${btoa('alice')}`])(
-    'is not accepted in the header %j',
-    async (authorization) => {
-      const { ask } = await givenWebAccess(policy);
+  it('is not accepted in another form of the header', async () => {
+    const { ask } = await givenWebAccess(policy);
 
-      expect(await outcomeOf(ask({ headers: { authorization: encodeURI(authorization) } }))).toBe(401);
-    },
-  );
+    for (const header of [
+      'Bearer abc',
+      'Basic',
+      'Basic ',
+      'Basic ä',
+      'Digest username="alice"',
+      `basic ${btoa('alice')}`,
+    ])
+      expect(await outcomeOf(ask({ headers: { authorization: encodeURI(header) } })), header).toBe(401);
+  });
 
   it('is requested as browsers and Prometheus expect, and the connection ends', async () => {
     const { ask } = await givenWebAccess({ ...policy, headers: { 'X-Frame-Options': 'deny' } });

