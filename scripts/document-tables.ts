@@ -34,7 +34,6 @@ function rolesTable(): string {
 
 interface AlertRule {
   readonly alert?: string;
-  readonly for?: string;
   readonly labels?: { readonly severity?: string };
 }
 
@@ -51,15 +50,13 @@ export function operationsDocument(document: string, files: readonly string[]): 
   return betweenMarkers(betweenMarkers(document, 'alerts', alertLists(core)), 'extended-alerts', alertLists(extended));
 }
 
-/** Returns the alerts by severity, each with its `for`. */
+/** Returns the alerts by severity. */
 function alertLists(text: string): string {
   const { groups } = parse(text) as RuleFile;
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
   return [...Map.groupBy(alerts, ({ labels }) => labels?.severity ?? '')]
     .map(([severity, own]) => {
-      const links = own.map(({ alert = '', for: wait }) => {
-        return `\n  - [${alert}](#${alert.toLowerCase()})${wait === undefined ? '' : `, ${wait}`}`;
-      });
+      const links = own.map(({ alert = '' }) => `\n  - [${alert}](#${alert.toLowerCase()})`);
       return `- *${severity}*${links.join('')}`;
     })
     .join('\n');

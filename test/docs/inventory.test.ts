@@ -8,7 +8,6 @@ const languages: Readonly<Record<string, string>> = {
   yaml: 'loaded by a reader of such files',
   json: 'parsed',
   promql: 'parsed, its series looked up',
-  ts: 'compared with the source, or compiled',
   mermaid: 'a diagram, not run',
   text: 'an output, not run',
 };
@@ -17,6 +16,15 @@ const documents = readDocuments();
 
 it('the blocks of documents have a language, and a reason if they are not run', () => {
   expect(documents.flatMap(complaintsAbout)).toEqual([]);
+});
+
+it('the JSON of the documents can be parsed', () => {
+  const texts = documents.flatMap(({ blocks }) =>
+    blocks.flatMap(({ language, text }) => (language === 'json' ? [text] : [])),
+  );
+
+  expect(texts.length).toBeGreaterThan(0);
+  for (const text of texts) expect(() => JSON.parse(text) as unknown).not.toThrow();
 });
 
 function complaintsAbout({ file, blocks, idleMarks }: Document): readonly string[] {
