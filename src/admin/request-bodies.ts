@@ -6,7 +6,7 @@ import type { Decode } from '../appliance/decode.ts';
 import { excessOf } from '../appliance/reply-bounds.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { type BodyLimits, readBody, type UnreadBody } from '../gateway/request-body.ts';
-import { malformed } from '../approvals/refusals.ts';
+import { malformed } from '../approvals/ask.ts';
 import { callerOf } from './admin-request.ts';
 
 /** Receives bodies; limits the unfinished ones, each of which holds a connection. */

@@ -7,8 +7,7 @@ import { openStates, type RequestState, requestStates, type ShownRequest } from 
 import type { ChangeRequests } from '../approvals/change-requests.ts';
 import type { DecisionOn } from '../approvals/decide.ts';
 import { NotificationSchema, type Proposals } from '../approvals/proposals.ts';
-import { AskedSchema } from '../approvals/ask.ts';
-import { malformed } from '../approvals/refusals.ts';
+import { AskedSchema, malformed } from '../approvals/ask.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../server/create-app.ts';
 import { own } from './openapi/answers.ts';

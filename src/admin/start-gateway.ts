@@ -1,6 +1,6 @@
 import { openChangeRequests } from '../approvals/change-requests.ts';
 import { createProposals } from '../approvals/proposals.ts';
-import { createRequestFolder } from '../approvals/request-folder.ts';
+import { createRequestFolder } from '../approvals/request-book.ts';
 import type { AdminSettings, ApprovalSettings } from '../config/admin-settings.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import { sleep, steadyNow } from '../lib/time.ts';

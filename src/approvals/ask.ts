@@ -9,10 +9,8 @@ import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
 import { jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
-import { type AskedChange, type ApprovalsCore, prepareAs, said } from './core.ts';
-import { type Change, titleOf } from './plan.ts';
-import { malformed } from './refusals.ts';
-import { authoriseAll, shownTo } from './rights.ts';
+import { type AskedChange, type Change, prepareAs, titleOf } from './plan.ts';
+import { type ApprovalsCore, authoriseAll, said, shownTo } from './rights.ts';
 
 const maxOpenPerPrincipal = 20;
 
@@ -146,4 +144,11 @@ function valuesFor({ name, parameters }: Recipe, values: Change['parameters']): 
   if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
     throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
   return values;
+}
+
+export function malformed(because: string): AdminProblem {
+  return new AdminProblem('malformed_body', {
+    detail: `${because}; nothing was sent.`,
+    remedy: 'GET /docs shows what the path takes.',
+  });
 }

@@ -6,9 +6,9 @@ import type { Write } from '../recipes/calls.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { perhapsBack, runSteps, waysBack } from '../recipes/run-steps.ts';
 import type { ChangePlan, RequestState, Ending } from './change-request.ts';
-import type { ApprovalsCore } from './core.ts';
 import { createInProcessCalls } from './in-process.ts';
 import type { Entry } from './request-book.ts';
+import type { ApprovalsCore } from './rights.ts';
 
 interface ApprovedChange {
   readonly steps: readonly Step[];

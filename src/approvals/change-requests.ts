@@ -3,10 +3,10 @@ import type { PermittedCall } from '../gateway/request.ts';
 import { ask, type Asked, askInstead, readChange } from './ask.ts';
 import { sweep } from './carry-out.ts';
 import type { AlertSource, ChangeRequest, ShownRequest } from './change-request.ts';
-import { type AskedChange, type ChangeRequestsParts, type ApprovalsCore } from './core.ts';
 import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
+import type { AskedChange } from './plan.ts';
 import { RequestBook } from './request-book.ts';
-import { entryFor, maySee, shownTo } from './rights.ts';
+import { type ApprovalsCore, type ChangeRequestsParts, entryFor, maySee, shownTo } from './rights.ts';
 
 /**
  * Keeps change requests from their beginning to their end; each is carried out at most once. Every

@@ -1,13 +1,11 @@
 import type { Caller } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { start, urlsOf } from './carry-out.ts';
 import type { AlertSource, ChangeRequest, Decision, DecisionWord } from './change-request.ts';
-import { type ApprovalsCore, prepareAs, said } from './core.ts';
-import type { Change, PreparedChange } from './plan.ts';
-import { alreadyOver, otherDigest, planChanged, sameObject } from './refusals.ts';
-import type { Entry } from './request-book.ts';
-import type { StoredRequest } from './request-folder.ts';
-import { authoriseAll, entryFor, refusalOf } from './rights.ts';
+import { type Change, prepareAs, type PreparedChange } from './plan.ts';
+import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
+import { type ApprovalsCore, authoriseAll, entryFor, refusalOf, said } from './rights.ts';
 
 /** A decision on the change request of an id. */
 export interface DecisionOn {
@@ -136,4 +134,26 @@ function decisionOf(
   { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
 ): Omit<Decision, 'at'> {
   return { by: principal.name, what, reason: said(core, reason, token) };
+}
+
+function otherDigest(): AdminProblem {
+  return new AdminProblem('digest_mismatch', {
+    detail: 'The digest is not that of the present plan; nothing was sent.',
+    remedy: 'Read the change request again, look at its plan, and approve that one.',
+  });
+}
+
+function planChanged(): AdminProblem {
+  return new AdminProblem('plan_changed', {
+    detail: 'The object or the findings are not what they were; nothing was sent. The request has the new plan.',
+    remedy: 'Look at the new plan, and approve that one.',
+  });
+}
+
+function sameObject({ id }: Pick<ChangeRequest, 'id'>): AdminProblem {
+  return new AdminProblem('busy', {
+    detail: `${id} is changing the same object; nothing was sent.`,
+    remedy: `Approve it again once ${id} is over.`,
+    headers: { 'retry-after': '5' },
+  });
 }

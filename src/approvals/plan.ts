@@ -1,9 +1,17 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { EndpointKey } from '../appliance/api/table.ts';
+import { AdminError } from '../gateway/admin-error.ts';
+import { frozenProblem } from '../gateway/freeze.ts';
+import type { Answers } from '../gateway/guards/guard.ts';
+import type { Caller } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
+import type { RecentReads } from '../gateway/request.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { Calls, Content, Preview, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import type { ChangePlan, PlannedStep } from './change-request.ts';
+import type { AlertSource, ChangePlan, PlannedStep } from './change-request.ts';
+import { createInProcessCalls } from './in-process.ts';
+import type { ApprovalsCore } from './rights.ts';
 
 /** One operation, or one recipe with its parameters. */
 export type Change =
@@ -13,6 +21,16 @@ export type Change =
       readonly content?: Content;
     }
   | { readonly recipe: Recipe; readonly parameters: Readonly<Record<string, string>> };
+
+/** A change, and why. */
+export interface AskedChange {
+  readonly appliance: string;
+  readonly change: Change;
+  readonly reason: string | undefined;
+  readonly force: boolean;
+  /** The alerts whose repair it is, if any. */
+  readonly alerts?: readonly AlertSource[];
+}
 
 /** A plan, with the steps that carry it out. */
 export interface PreparedChange {
@@ -41,6 +59,40 @@ export function keyOfChange(
   parameters: Readonly<Record<string, string>>,
 ): string {
   return JSON.stringify([appliance, name, Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+interface Preparing extends Omit<AskedChange, 'alerts'> {
+  readonly id: string;
+  readonly salt: string;
+  readonly askedAtMs: number;
+}
+
+/** Plans with the rights of the actor: nobody learns more than its token may read. */
+export async function prepareAs(
+  actor: Caller,
+  core: ApprovalsCore,
+  { id, appliance, change, askedAtMs, ...parts }: Preparing,
+): Promise<PreparedChange & { readonly recent: RecentReads }> {
+  const answers: Answers = new Map();
+  const before = core.gateway.changesOf(appliance);
+  const context = {
+    calls: createInProcessCalls(core, appliance, { ...actor, id }, { answers }),
+    now: core.now,
+    steadyNow: core.steadyNow,
+    askedAtMs,
+    // While it is carried out, nobody who asked is there any more.
+    sleep: (ms: number) => core.sleep(ms, core.stopping.signal),
+    progress: () => undefined,
+  };
+  try {
+    const prepared = await prepare(change, { context, ...parts });
+    // Again: the appliance may have taken its time.
+    if (core.freeze.state) throw frozenProblem(core.freeze.state);
+    refuseRefused(prepared.plan);
+    return { ...prepared, recent: { answers, changes: before, atMs: steadyNow() } };
+  } catch (error) {
+    throw toProblem(error);
+  }
 }
 
 /**
@@ -121,11 +173,20 @@ function digestedOf(
 }
 
 /** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
-export function refuseRefused({ steps }: ChangePlan): void {
+function refuseRefused({ steps }: ChangePlan): void {
   const refused = steps.filter(({ because }) => because.length > 0);
   if (refused.length === 0) return;
   throw new AdminProblem('guarded', {
     detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
     remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
   });
+}
+
+/** Makes the gateway's problem of what ends a plan. */
+function toProblem(error: unknown): unknown {
+  if (!(error instanceof AdminError)) return error;
+  const { title, message, remedy } = error;
+  const detail = /nothing was/i.test(message) ? message : `${message} Nothing was sent.`;
+  if (error instanceof AdminProblem) return new AdminProblem(error.code, { ...error, detail, cause: error });
+  return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
 }

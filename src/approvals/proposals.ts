@@ -75,6 +75,9 @@ interface Repairing extends Omit<Wanted, 'alert'> {
   alerts: readonly AlertSource[];
 }
 
+/** The Alertmanager whose token it is; it waits for nothing. */
+type Sender = Omit<Caller, 'signal'>;
+
 type Refused = Repairing & { readonly because: string };
 
 const maxOpenPerAppliance = 5;
@@ -84,79 +87,32 @@ const maxRefused = 100;
 const maxPlansPerMinute = 10;
 const minuteMs = 60_000;
 
-export function createProposals(parts: ProposalsParts) {
-  const { changeRequests } = parts;
-  const stopping = new AbortController();
+/** The parts, and the repairs by {@link keyOf}. */
+interface ProposalsState extends ProposalsParts {
+  readonly stopping: AbortController;
   /** Repairs that wait to be planned, or are being planned. */
-  const waiting = new Map<string, Repairing>();
+  readonly waiting: Map<string, Repairing>;
   /** Repairs that could not be planned, and why. */
-  const refused = new Map<string, Refused>();
+  readonly refused: Map<string, Refused>;
   /** The plans under way, by appliance. */
+  readonly planning: Map<string, Promise<void>>;
+  readonly isTooOften: (wanted: Wanted) => boolean;
+}
+
+export function createProposals(parts: ProposalsParts) {
+  const stopping = new AbortController();
+  const refused = new Map<string, Refused>();
   const planning = new Map<string, Promise<void>>();
-  const isTooOften = createPlanLimit();
-
-  /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-  function plan({ appliance, change, alert }: Wanted, sender: Omit<Caller, 'signal'>): void {
-    const key = keyOf({ appliance, change });
-    const repairing: Repairing = { appliance, change, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
-    waiting.set(key, repairing);
-    refused.delete(key);
-    const planned = (planning.get(appliance) ?? Promise.resolve()).then(async () => {
-      if (stopping.signal.aborted || waiting.get(key) !== repairing) return;
-      const proposed = await propose(parts, repairing, { ...sender, signal: stopping.signal });
-      // Its alerts may have ended, and others come, while it was planned.
-      if (waiting.get(key) === repairing) waiting.delete(key);
-      const { alerts } = repairing;
-      if ('id' in proposed) await changeRequests.setAlerts(proposed.id, () => alerts);
-      else if (alerts.length > 0) keep(refused, key, { ...repairing, because: proposed.because });
-    });
-    // Such as a full disk: the proposal expires, and the next one must not wait for ever.
-    planning.set(
-      appliance,
-      planned.catch((error: unknown) => parts.log.debug({ err: error, appliance }, 'proposal not withdrawn')),
-    );
-  }
-
-  /** Adds an alert to the same repair of another one; false if there is none. */
-  async function join(wanted: Wanted): Promise<boolean> {
-    const repairing = waiting.get(keyOf(wanted));
-    if (repairing) repairing.alerts = withAlert(repairing.alerts, wanted.alert);
-    return (await joinOpen(parts, wanted)) || repairing !== undefined || isDecided(parts, wanted);
-  }
-
-  /** Takes an alert that has ended from its repair; true if it was the last one of a proposal. */
-  async function withdraw(wanted: Wanted): Promise<boolean> {
-    const key = keyOf(wanted);
-    const without = (alerts: readonly AlertSource[]) => alerts.filter((each) => !isSameAlert(each, wanted.alert));
-    for (const repairs of [waiting, refused]) {
-      const repairing = repairs.get(key);
-      if (repairing) repairing.alerts = without(repairing.alerts);
-    }
-    if (refused.get(key)?.alerts.length === 0) refused.delete(key);
-    // One that is being planned looks at its alerts afterwards.
-    const wasWaiting = waiting.get(key)?.alerts.length === 0 && waiting.delete(key);
-    return (await endOf(parts, wanted, without)) || wasWaiting;
-  }
-
+  const state: ProposalsState = {
+    ...parts,
+    stopping,
+    refused,
+    planning,
+    waiting: new Map(),
+    isTooOften: createPlanLimit(),
+  };
   return {
-    /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
-    async take({ alerts }: Notification, sender: Omit<Caller, 'signal'>): Promise<Taken> {
-      const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
-      for (const each of alerts) {
-        const wanted = wantedBy(parts, each, sender);
-        if (!wanted) taken.ignored += 1;
-        else if (each.status === 'resolved') taken[(await withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
-        else if (await join(wanted)) taken.proposed += 1;
-        else if (isTooMany(parts, wanted, waiting) || isTooOften(wanted)) {
-          taken.ignored += 1;
-          parts.metrics.changeRequestEnded('suppressed');
-        } else {
-          taken.proposed += 1;
-          plan(wanted, sender);
-        }
-      }
-      return taken;
-    },
+    take: (notification: Notification, sender: Sender) => take(state, notification, sender),
     /** Returns what could not be proposed to this approver since the start. */
     notProposed: ({ approver, covers }: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[] =>
       approver ? [...refused.values()].flatMap((each) => (covers(each.appliance) ? shownRefused(each) : [])) : [],
@@ -165,6 +121,82 @@ export function createProposals(parts: ProposalsParts) {
       await Promise.all(planning.values());
     },
   };
+}
+
+/** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
+async function take(state: ProposalsState, { alerts }: Notification, sender: Sender): Promise<Taken> {
+  const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
+  for (const each of alerts) {
+    const wanted = wantedBy(state, each, sender);
+    if (!wanted) taken.ignored += 1;
+    else if (each.status === 'resolved') taken[(await withdraw(state, wanted)) ? 'withdrawn' : 'ignored'] += 1;
+    else if (await join(state, wanted)) taken.proposed += 1;
+    else if (isTooMany(state, wanted) || state.isTooOften(wanted)) {
+      taken.ignored += 1;
+      state.metrics.changeRequestEnded('suppressed');
+    } else {
+      taken.proposed += 1;
+      enqueue(state, wanted, sender);
+    }
+  }
+  return taken;
+}
+
+/** Adds an alert to the same repair of another one; false if there is none. */
+async function join(state: ProposalsState, wanted: Wanted): Promise<boolean> {
+  const repairing = state.waiting.get(keyOf(wanted));
+  if (repairing) repairing.alerts = withAlert(repairing.alerts, wanted.alert);
+  const open = openLike(state, wanted);
+  for (const { request } of open)
+    await state.changeRequests.setAlerts(request.id, (alerts) => withAlert(alerts, wanted.alert));
+  return open.length > 0 || repairing !== undefined || isDecided(state, wanted);
+}
+
+/** Takes an alert that has ended from its repair; true if it was the last one of a proposal. */
+async function withdraw(state: ProposalsState, wanted: Wanted): Promise<boolean> {
+  const { waiting, refused, changeRequests } = state;
+  const key = keyOf(wanted);
+  const without = (alerts: readonly AlertSource[]) => alerts.filter((each) => !isSameAlert(each, wanted.alert));
+  for (const repairs of [waiting, refused]) {
+    const repairing = repairs.get(key);
+    if (repairing) repairing.alerts = without(repairing.alerts);
+  }
+  if (refused.get(key)?.alerts.length === 0) refused.delete(key);
+  // One that is being planned looks at its alerts afterwards.
+  const wasWaiting = waiting.get(key)?.alerts.length === 0 && waiting.delete(key);
+  const its = openLike(state, wanted).filter(
+    ({ request, alerts }) => request.state === 'proposed' && without(alerts).length < alerts.length,
+  );
+  for (const { request } of its) await changeRequests.setAlerts(request.id, without);
+  return its.some(({ alerts }) => without(alerts).length === 0) || wasWaiting;
+}
+
+/** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
+function enqueue(state: ProposalsState, wanted: Wanted, sender: Sender): void {
+  const { appliance, change, alert } = wanted;
+  const { planning, refused, waiting, log } = state;
+  const key = keyOf(wanted);
+  const repairing: Repairing = { appliance, change, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
+  waiting.set(key, repairing);
+  refused.delete(key);
+  const planned = (planning.get(appliance) ?? Promise.resolve()).then(() => planNext(state, repairing, sender));
+  // Such as a full disk: the proposal expires, and the next one must not wait for ever.
+  planning.set(
+    appliance,
+    planned.catch((error: unknown) => log.debug({ err: error, appliance }, 'proposal not withdrawn')),
+  );
+}
+
+async function planNext(state: ProposalsState, repairing: Repairing, sender: Sender): Promise<void> {
+  const { stopping, waiting, refused, changeRequests } = state;
+  const key = keyOf(repairing);
+  if (stopping.signal.aborted || waiting.get(key) !== repairing) return;
+  const proposed = await propose(state, repairing, { ...sender, signal: stopping.signal });
+  // Its alerts may have ended, and others come, while it was planned.
+  if (waiting.get(key) === repairing) waiting.delete(key);
+  const { alerts } = repairing;
+  if ('id' in proposed) await changeRequests.setAlerts(proposed.id, () => alerts);
+  else if (alerts.length > 0) keep(refused, key, { ...repairing, because: proposed.because });
 }
 
 /** Keeps the newest of what could not be planned. */
@@ -186,27 +218,6 @@ function createPlanLimit(): (wanted: Wanted) => boolean {
   };
 }
 
-/** Adds an alert to the proposal of its repair; false without an open request. */
-async function joinOpen(parts: ProposalsParts, wanted: Wanted): Promise<boolean> {
-  const open = openLike(parts, wanted);
-  for (const { request } of open)
-    await parts.changeRequests.setAlerts(request.id, (alerts) => withAlert(alerts, wanted.alert));
-  return open.length > 0;
-}
-
-/** Takes an alert from the proposals that have it; true if one of them has no other. */
-async function endOf(
-  parts: ProposalsParts,
-  wanted: Wanted,
-  without: (alerts: readonly AlertSource[]) => readonly AlertSource[],
-): Promise<boolean> {
-  const its = openLike(parts, wanted).filter(
-    ({ request, alerts }) => request.state === 'proposed' && without(alerts).length < alerts.length,
-  );
-  for (const { request } of its) await parts.changeRequests.setAlerts(request.id, without);
-  return its.some(({ alerts }) => without(alerts).length === 0);
-}
-
 function shownRefused({ appliance, change, alerts, because }: Refused): NotProposed | [] {
   const [alert] = alerts;
   return alert ? { appliance, title: titleOf(change), parameters: change.parameters, alert, alerts, because } : [];
@@ -225,7 +236,7 @@ function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly
 function wantedBy(
   { recipes, appliances, recorder }: ProposalsParts,
   { labels, annotations, startsAt }: Alert,
-  { principal, token }: Omit<Caller, 'signal'>,
+  { principal, token }: Sender,
 ): Wanted | undefined {
   const { alertname = '', appliance = '' } = labels;
   const repair = repairOf(labels);
@@ -298,11 +309,7 @@ function isToRepeat({ state, decision, outcome }: ChangeRequest): boolean {
   return state === 'failed' && outcome?.sent === false;
 }
 
-function isTooMany(
-  { changeRequests }: ProposalsParts,
-  { appliance }: Wanted,
-  waiting: ReadonlyMap<string, Repairing>,
-): boolean {
+function isTooMany({ changeRequests, waiting }: ProposalsState, { appliance }: Wanted): boolean {
   const open = changeRequests.all.filter(
     ({ request: { appliance: name, state } }) => name === appliance && state === 'proposed',
   ).length;

@@ -1,8 +1,14 @@
-import { frozenProblem } from '../gateway/freeze.ts';
+import type { AuditJournal } from '../audit/journal.ts';
+import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Operations } from '../gateway/operation.ts';
 import { authorise, may } from '../gateway/policy.ts';
-import type { Principal } from '../gateway/principal.ts';
-import type { AdminProblem } from '../gateway/problem.ts';
-import type { Step } from '../recipes/recipe.ts';
+import type { Caller, Principal } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import type { Recorder } from '../gateway/recorder.ts';
+import type { Secret } from '../lib/secret.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Recipe, Step } from '../recipes/recipe.ts';
 import {
   type ChangeRequest,
   type DecisionWord,
@@ -10,10 +16,37 @@ import {
   isWaiting,
   type ShownRequest,
 } from './change-request.ts';
-import type { ApprovalsCore } from './core.ts';
-import { alreadyOver, notApprover, ownRequest, unknownRequest } from './refusals.ts';
-import type { Entry } from './request-book.ts';
-import type { StoredRequest } from './request-folder.ts';
+import {
+  alreadyOver,
+  type Entry,
+  type RequestBook,
+  type RequestBookParts,
+  type StoredRequest,
+} from './request-book.ts';
+
+/** The parts of change requests. */
+export interface ChangeRequestsParts extends RequestBookParts {
+  readonly gateway: Pick<Gateway, 'handle' | 'plan' | 'applianceFor' | 'changesOf'>;
+  readonly operations: Operations;
+  /** Returns the recipes that may be asked for; a reload may change them. */
+  readonly recipes: () => readonly Recipe[];
+  readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
+  readonly journal: Pick<AuditJournal, 'append' | 'query'>;
+  readonly freeze: Pick<FreezeSwitch, 'state'>;
+  /** How long a request waits, and whether people may approve their own. */
+  readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  readonly steadyNow: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** The parts, and the state that all functions of change requests share. */
+export interface ApprovalsCore extends ChangeRequestsParts {
+  readonly book: RequestBook;
+  readonly stopping: AbortController;
+  readonly underWay: Set<Promise<void>>;
+  /** The callers whose changes are being planned. */
+  readonly asking: Set<Caller>;
+}
 
 /** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
 export function entryFor(core: ApprovalsCore, id: string, principal: Principal): Entry {
@@ -81,4 +114,32 @@ export function authoriseAll({ operations }: ApprovalsCore, principal: Principal
     const call = operation && operations.call(operation, write.params);
     if (call) authorise(principal, call);
   }
+}
+
+const maxReasonLength = 500;
+
+/** Returns what a caller says, in one line and without secrets. */
+export function said({ recorder }: ApprovalsCore, text: string | undefined, token: Secret): string | null {
+  return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
+}
+
+function unknownRequest(): AdminProblem {
+  return new AdminProblem('unknown_request', {
+    detail: 'There is no such change request, or the token does not cover it.',
+    remedy: 'GET /requests lists those that it covers; old ones are removed.',
+  });
+}
+
+function notApprover({ name }: Principal, what: string): AdminProblem {
+  return new AdminProblem('not_approver', {
+    detail: `The token of ${name} may not ${what} this change request; nothing was sent.`,
+    remedy: 'Ask somebody whose token has approver: true in admin.tokens.',
+  });
+}
+
+function ownRequest({ person }: Principal): AdminProblem {
+  return new AdminProblem('own_request', {
+    detail: `${person} asked for it, and somebody else must approve it; nothing was sent.`,
+    remedy: 'Ask another approver. admin.approvals.self_approval is for one administrator alone.',
+  });
 }
