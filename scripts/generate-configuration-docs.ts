@@ -30,10 +30,6 @@ appliances:
     tls: { fingerprint_sha256: "\${LB_PARIS_FINGERPRINT}" }
 \`\`\`
 
-**Contents**: [In an editor](#in-an-editor) · [Changes while it runs](#changes-while-it-runs) ·
-[Appliances](#appliances) · [Everything else](#everything-else) · [Collectors](#collectors) ·
-[Admin gateway](#admin-gateway) · [One appliance without a file](#one-appliance-without-a-file)
-
 - A file with a mistake is refused as a whole. Unknown keys are mistakes.
 - \`\${NAME}\` in a value is the environment variable \`NAME\`, which must be set; \`$$\` is a dollar.
   Inside \`{ }\` and \`[ ]\`, quote it.

@@ -20,7 +20,6 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
   activation: [
     { asks: 'days until the activation ends', query: '(zlb_activation_not_after_timestamp_seconds - time()) / 86400' },
   ],
-  summary: [{ asks: 'farms by profile', query: 'sum by (profile) (zlb_farms)' }],
   certificates: [
     {
       asks: 'days left of each certificate',
@@ -41,22 +40,7 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
   ],
   interfaces: [{ asks: 'bits sent per second', query: '8 * rate(zlb_interface_transmit_bytes_total[5m])' }],
   system: [{ asks: 'busy part of the CPU', query: '1 - zlb_system_cpu_ratio{mode="idle"}' }],
-  cluster: [{ asks: 'nodes by role and state', query: 'count by (role, status) (zlb_cluster_node_status == 1)' }],
-  connections: [{ asks: 'compared with a week ago', query: 'zlb_connections / (zlb_connections offset 1w)' }],
   backups: [{ asks: 'days since the newest backup', query: '(time() - zlb_backup_last_timestamp_seconds) / 86400' }],
-  letsencrypt: [
-    {
-      asks: 'days left of certificates that it renews',
-      query:
-        'zlb_letsencrypt_certificate_info{autorenewal="true"} * on (appliance, file) group_left () (zlb_certificate_not_after_timestamp_seconds - time()) / 86400',
-    },
-  ],
-  vip: [
-    {
-      asks: 'days left of served certificates',
-      query: 'sort((zlb_farm_served_certificate_not_after_timestamp_seconds - time()) / 86400)',
-    },
-  ],
 };
 
 export const exporterQueries: readonly ExampleQuery[] = [

@@ -9,18 +9,14 @@ const tls = mapping(
   {
     cert_file: file(
       'certificates',
-      'PEM file of the certificate of the listener, followed by its intermediates.',
+      'PEM file of the certificate and its intermediates.',
       '/etc/zlb-exporter/admin.pem',
     ),
-    key_file: file(
-      'privateKey',
-      'PEM file of the private key of that certificate, without a passphrase.',
-      '/run/secrets/admin.key',
-    ),
+    key_file: file('privateKey', 'PEM file of its private key, without a passphrase.', '/run/secrets/admin.key'),
     client_ca_file: Type.Optional(
       file(
         'certificates',
-        'PEM file of the authorities of client certificates. With it, only clients with such a certificate can connect.',
+        'PEM file of the authorities of client certificates. Only clients with one can then connect.',
         '/etc/zlb-exporter/clients.pem',
       ),
     ),
@@ -46,7 +42,7 @@ const token = mapping(
     }),
     role: Type.Enum(['viewer', 'operator', 'admin', 'alertmanager'], {
       description:
-        '`viewer` reads what is not confidential; `operator` also makes changes that another call restores; `admin` does everything. `alertmanager` posts alerts to `/alerts`, and may do nothing else.',
+        '`viewer` reads what is not confidential; `operator` also makes changes that another call restores; `admin` does everything; `alertmanager` only posts alerts to `/alerts`.',
       examples: ['operator'],
     }),
     appliances: Type.Array(value('pattern', {}), {
@@ -76,7 +72,7 @@ const token = mapping(
       examples: [['deleteFarm']],
     }),
     skip_confirmation: flag(
-      'Destructive operations need no `X-Confirm` header: for a client that was written for the appliance.',
+      'Destructive operations need no `X-Confirm`: for a client that was written for the appliance.',
     ),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
@@ -106,7 +102,7 @@ const approvals = mapping(
       examples: [['disruptive', 'destructive']],
     }),
     ttl: value('duration', {
-      description: 'How long a change request waits for approval.',
+      description: 'How long a change request lives.',
       default: '30m',
       from: '1m',
       to: '24h',
@@ -156,7 +152,7 @@ export const adminSchema = mapping(
       examples: ['5m'],
     }),
     upload_bytes: value('byteSize', {
-      description: 'The largest body that is sent to an appliance, such as a backup or a package.',
+      description: 'The largest body that is sent to an appliance.',
       default: '256MiB',
       from: '64KiB',
       examples: ['1GiB'],

@@ -51,7 +51,7 @@ const vip = mapping(
     server_names: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
       type: 'object',
       description:
-        'Names to ask for by TLS, by farm. Without it, the common names of the certificates of HTTPS farms; `www.` stands for a wildcard.',
+        'Names to ask for by TLS, by farm. Without it, the common names of certificates of HTTPS farms; `www.` stands for a wildcard.',
       default: {},
       additionalProperties: Type.Array(value('serverName', { examples: ['shop.example.com'] }), {
         maxItems: 20,
@@ -122,7 +122,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       labels: Type.Unsafe<Readonly<Record<string, string>>>({
         type: 'object',
         description:
-          'Extra labels of `zlb_appliance_info`, and of every series with `/sd`. Not a label that a metric or an alert of the exporter has, such as `status` or `severity`, nor one that starts with two underscores.',
+          'Extra labels of `zlb_appliance_info`, and of every series with `/sd`. Refused: labels of metrics and alerts, such as `status`, and two underscores at the start.',
         default: {},
         propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$', not: { enum: reservedLabels } },
         additionalProperties: { type: 'string' },

@@ -50,8 +50,7 @@ const polling = mapping(
       examples: ['10%'],
     }),
     jitter: value('ratio', {
-      description:
-        'Random delay of each poll, as a part of its interval, so that appliances are not polled at the same time.',
+      description: 'Random delay of each poll, as a part of its interval.',
       default: '10%',
       from: '0%',
       to: '50%',

@@ -75,12 +75,8 @@ const clientAuthTypes = [
 
 const tlsServer = mapping(
   {
-    cert_file: Type.Optional(
-      file('certificates', 'PEM file of the certificate of the listener, followed by its intermediates.', 'server.crt'),
-    ),
-    key_file: Type.Optional(
-      file('privateKey', 'PEM file of the private key of that certificate, without a passphrase.', 'server.key'),
-    ),
+    cert_file: Type.Optional(file('certificates', 'PEM file of the certificate and its intermediates.', 'server.crt')),
+    key_file: Type.Optional(file('privateKey', 'PEM file of its private key, without a passphrase.', 'server.key')),
     cert: Type.Optional(
       value('certificates', {
         description: 'The certificate itself, instead of `cert_file`.',
@@ -95,7 +91,7 @@ const tlsServer = mapping(
     ),
     client_auth_type: Type.Enum([...clientAuthTypes], {
       description:
-        'Whether clients may or must present a certificate, and whether `client_ca_file` must have signed it. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
+        'Which clients are accepted, see above. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
       default: 'NoClientCert',
       examples: ['RequireAndVerifyClientCert'],
     }),
@@ -128,13 +124,13 @@ const tlsServer = mapping(
     }),
     cipher_suites: Type.Optional(
       Type.Array(Type.Enum([...cipherNames.keys()]), {
-        description: 'The cipher suites up to TLS 1.2, under their names in Go. Those of TLS 1.3 are always allowed.',
+        description: 'The cipher suites up to TLS 1.2. Those of TLS 1.3 are always allowed.',
         minItems: 1,
         examples: [['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256']],
       }),
     ),
     prefer_server_cipher_suites: Type.Boolean({
-      description: 'Whether the order of `cipher_suites` takes precedence over that of the client.',
+      description: 'Whether their order takes precedence over that of the client.',
       default: true,
       examples: [false],
     }),
@@ -201,7 +197,7 @@ export const webSchema = mapping({
   rate_limit: mapping(
     {
       interval: value('interval', {
-        description: 'The time until one more request is allowed, for all clients together; `0` is no limit.',
+        description: 'The time until one more request is allowed, of all clients; `0` is no limit.',
         default: '0',
         to: '1h',
         examples: ['1s'],
