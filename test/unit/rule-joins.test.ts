@@ -43,13 +43,4 @@ describe('joins of the rules', () => {
 
     expect(rules).toEqual(['ZlbWatchdog', 'ZlbExporterDown', 'ZlbExporterOfPairDown', 'ZlbApplianceVanished']);
   });
-
-  it.each([
-    ['zlb_a and on (appliance, farm) zlb_b', 'on (appliance) drops the labels of the target'],
-    ['sum by (farm) (zlb_a)', 'by (farm) drops the labels of the target'],
-    ['zlb_a unless ignoring (job) zlb_b', 'ignoring (job) joins exporters'],
-    ['count without (cluster) (zlb_a)', 'without (cluster) joins environments'],
-  ])('%s is refused: %s', (expression, fault) => {
-    expect(faultsOf('ZlbFarmDown', expression)).toContain(fault);
-  });
 });

@@ -103,12 +103,6 @@ describe('the quirks of single replies', () => {
     });
   });
 
-  it('refuses a list of farms in which one has no name to who decides by it, and reports its index', () => {
-    const farms = [{ farmname: 'shop' }, { farmname: '' }];
-
-    expect(reading('GET /stats/farms', { farms })).toBe('/farms/1/farmname must be a text that is not empty');
-  });
-
   it('reads the statistics of a stopped GSLB farm, whose objects became empty arrays or null', () => {
     const stopped = { backends: [], client: [], server: [], extended: [] };
 
@@ -120,43 +114,5 @@ describe('the quirks of single replies', () => {
     const sessions = [{ client: true }, 5, null];
 
     expect(reading('GET /stats/farms/{farmname}', { backends: [], sessions })).toEqual({ backends: [], sessions });
-  });
-
-  it('reads a plain HTTP farm that has the number -1 where a certificate is expected', () => {
-    expect(reading('GET /farms/{farmname}', { params: { listener: 'http', certlist: [{ file: -1, id: 1 }] } })).toEqual(
-      {
-        params: { listener: 'http', certlist: [{ file: '-1', id: 1 }] },
-      },
-    );
-  });
-
-  it('reads the traffic of an interface, which comes as text', () => {
-    const interfaces = [{ interface: 'eth0', in: '51240.77', out: '0.20', alias: null }];
-
-    expect(reading('GET /stats/system/network', { params: { interfaces } })).toEqual({
-      params: { interfaces: [{ interface: 'eth0', in: 51_240.77, out: 0.2, alias: null }] },
-    });
-  });
-
-  it.each([
-    ['216', 216],
-    [0.43, 0.43],
-    ['-12.07', -12.07],
-    ['', null],
-  ])('reads the days of a licence as %j', (written, days) => {
-    expect(
-      reading('GET /certificates/activation/info', { params: { days_to_expire: written, type: 'temporal' } }),
-    ).toEqual({ params: { days_to_expire: days, type: 'temporal' } });
-  });
-
-  it.each(['Not After : Nov 20 21:00:00 2026 GMT', '-----BEGIN CERTIFICATE-----'])(
-    'accepts %j as the text of a licence',
-    (text) => {
-      expect(decode(endpoints.readActivationCertificate.reply, text)).toEqual({ ok: true });
-    },
-  );
-
-  it('reads null instead of an empty list of interfaces', () => {
-    expect(reading('GET /interfaces', { interfaces: null })).toEqual({ interfaces: null });
   });
 });

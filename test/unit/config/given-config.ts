@@ -22,7 +22,7 @@ export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map
   ['ipds', { enabled: false, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }],
 ]);
 
-export const reservedLabels = ['appliance', 'job', 'status'];
+const reservedLabels = ['appliance', 'job', 'status'];
 
 export const operations = operationRoutes();
 

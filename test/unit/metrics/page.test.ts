@@ -19,16 +19,6 @@ describe('a compressed page', () => {
     );
   });
 
-  it.skipIf(!isThere('gzip'))('has no fault for the gzip program, and unpacks to the same bytes', async () => {
-    const bytes = await sample();
-
-    const tested = feed('gzip', ['--test', '--verbose'], bytes);
-    const { stdout } = feed('gzip', ['--decompress', '--stdout'], bytes);
-
-    expect(tested).toMatchObject({ status: 0, stderr: expect.not.stringContaining('garbage') });
-    expect(stdout.equals(gunzipSync(bytes))).toBe(true);
-  });
-
   it.skipIf(!isThere('python3'))('is one member, for clients that read no second one', async () => {
     const script =
       'import sys, zlib; z = zlib.decompressobj(31); z.decompress(sys.stdin.buffer.read()); print(z.eof, len(z.unused_data))';

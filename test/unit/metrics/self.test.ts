@@ -19,20 +19,6 @@ describe("the exporter's own metrics", () => {
     expect(text).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1700000000.5\n');
   });
 
-  it.each(['text', 'openmetrics'] as const)('are well-formed in the format %s', async (format) => {
-    const text = await textOf(createSelfMetrics(build), format);
-
-    const families = parseExposition(format === 'text' ? text : `${text}# EOF\n`, format);
-
-    expect(families.map(({ name }) => name)).toEqual(
-      expect.arrayContaining([
-        'process_resident_memory_bytes',
-        'nodejs_eventloop_lag_p99_seconds',
-        'zlb_exporter_build_info',
-      ]),
-    );
-  });
-
   it('name the families of counters without _total in OpenMetrics, and with it in classic text, also after one another', async () => {
     const self = createSelfMetrics(build);
 
