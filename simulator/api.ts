@@ -7,7 +7,7 @@ import { forbidden, userOf } from './access.ts';
 import { type Call, json, notFound, Refusal, type Reply } from './call.ts';
 import { answerAnyway, handlers } from './handlers.ts';
 import { deactivatedBecause } from './replies/activation.ts';
-import { type World } from './world.ts';
+import type { World } from './world.ts';
 
 interface ApiRequest {
   readonly method: string;

@@ -137,7 +137,6 @@ export interface DatalinkBackend extends BackendBase {
 export interface GslbFarm extends FarmBase {
   readonly profile: 'gslb';
   services: GslbService[];
-  zones: GslbZone[];
   /** The counters of the DNS daemon since its start. */
   counters: { client: Record<string, number>; server: Record<string, number>; extended: Record<string, number> };
 }
@@ -149,12 +148,6 @@ interface GslbService {
   farmguardian: string | null;
   /** Ids begin at 1. */
   backends: BackendBase[];
-}
-
-interface GslbZone {
-  readonly id: string;
-  defnamesv: string;
-  resources: { id: number; rname: string; ttl: number | null; type: string; rdata: string }[];
 }
 
 /**

@@ -127,7 +127,6 @@ export function gslbFarm(parts: Pick<GslbFarm, 'name' | 'vip' | 'vport'> & Parti
     profile: 'gslb',
     ...started,
     services: [],
-    zones: [],
     counters: { client: { reqs: 0 }, server: { reqs: 0 }, extended: { noerror: 0, nxdomain: 0 } },
     ...parts,
   };

@@ -1,4 +1,4 @@
-import { type Call, created, done, type Handlers, refuse, type Reply } from '../call.ts';
+import { created, done, type Handlers, refuse, type Reply } from '../call.ts';
 import {
   checkParameters,
   ipv4,
@@ -10,10 +10,10 @@ import {
   setTexts,
   text,
 } from '../parameters.ts';
-import { type DatalinkBackend, type DatalinkFarm, farmStatus, type L4Backend, type L4Farm } from '../world-farms.ts';
-import { datalinkBackend, httpBackend, l4Backend } from '../world-parts.ts';
+import { type DatalinkBackend, farmStatus, type L4Backend } from '../world-farms.ts';
+import { httpBackend, l4Backend } from '../world-parts.ts';
 import { flatBackends } from './farm-views.ts';
-import { backendOf, flatFarmOf, httpFarmOf, pending, serviceOf } from './find.ts';
+import { backendOf, flatFarmOf, httpFarmOf, l4FarmOf, pending, serviceOf } from './find.ts';
 
 const oneToNine = { nonBlank: true, interval: [1, 9] } as const;
 const httpModel: Model = {
@@ -50,17 +50,6 @@ export const backendHandlers: Handlers = {
     return created('The backend is added.', { id, ip, port, status: 'up', timeout, weight }, pending(farm));
   },
 
-  'PUT /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
-    const farm = httpFarmOf(call);
-    const backend = backendOf(call, serviceOf(call, farm).backends);
-    const input = checkParameters(call, httpModel);
-    setTexts(backend, input, ['ip']);
-    setNumbers(backend, input, ['port', 'priority']);
-    if ('timeout' in input) backend.timeout = number(input, 'timeout', null);
-    backend.weight = number(input, 'weight', backend.weight);
-    return done('The backend is changed.', { params: input, ...pending(farm) });
-  },
-
   'DELETE /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
     const farm = httpFarmOf(call);
     const service = serviceOf(call, farm);
@@ -73,10 +62,20 @@ export const backendHandlers: Handlers = {
   },
 
   'POST /farms/{farmname}/backends': (call) => {
-    const farm = flatFarmOf(call);
+    const farm = l4FarmOf(call);
+    const input = checkParameters(call, { ...l4Model, ip: required(ipv4) });
     const id = farm.backends.reduce((next, backend) => Math.max(next, backend.id + 1), 0);
-    if (farm.profile === 'datalink') addDatalink(call, farm, id);
-    else addL4(call, farm, id);
+    const ip = text(input, 'ip');
+    const port = number(input, 'port', '');
+    if (farm.backends.some((backend) => backend.ip === ip && backend.port === port))
+      return refuse(400, 'The farm has this backend.');
+    farm.backends.push(
+      l4Backend(id, ip, port, {
+        weight: number(input, 'weight', 1),
+        priority: number(input, 'priority', 1),
+        max_conns: number(input, 'max_conns', 0),
+      }),
+    );
     const params = flatBackends(call.world, farm).find((backend) => backend.id === id);
     return created('The backend is added.', params, { status: farmStatus(farm) });
   },
@@ -103,28 +102,3 @@ export const backendHandlers: Handlers = {
     return done('The backend is out.');
   },
 };
-
-function addL4(call: Call, farm: L4Farm, id: number): void {
-  const input = checkParameters(call, { ...l4Model, ip: required(ipv4) });
-  const ip = text(input, 'ip');
-  const port = number(input, 'port', '');
-  if (farm.backends.some((backend) => backend.ip === ip && backend.port === port))
-    refuse(400, 'The farm has this backend.');
-  farm.backends.push(
-    l4Backend(id, ip, port, {
-      weight: number(input, 'weight', 1),
-      priority: number(input, 'priority', 1),
-      max_conns: number(input, 'max_conns', 0),
-    }),
-  );
-}
-
-function addDatalink(call: Call, farm: DatalinkFarm, id: number): void {
-  const input = checkParameters(call, { ...datalinkModel, ip: required(ipv4), interface: required({}) });
-  farm.backends.push(
-    datalinkBackend(id, text(input, 'ip'), text(input, 'interface'), {
-      weight: number(input, 'weight', 1),
-      priority: number(input, 'priority', 1),
-    }),
-  );
-}

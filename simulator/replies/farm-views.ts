@@ -175,7 +175,6 @@ export function gslbView(world: World, farm: GslbFarm) {
       farmguardian: service.farmguardian,
       backends: gslbBackends(farm, service),
     })),
-    zones: farm.zones,
     ipds: ipdsOf(world, farm.name),
   };
 }

@@ -16,6 +16,12 @@ export function httpFarmOf(call: Call, otherwise = 400): HttpFarm {
   return farm.profile === 'http' ? farm : refuse(otherwise, `Farms of the profile ${farm.profile} have no services.`);
 }
 
+/** Returns the L4xNAT farm that the path names. */
+export function l4FarmOf(call: Call): L4Farm {
+  const farm = farmOf(call);
+  return farm.profile === 'l4xnat' ? farm : refuse(400, `Farms of the profile ${farm.profile} do not serve this call.`);
+}
+
 /** Returns the farm that the path names. Refuses a farm whose backends belong to services. */
 export function flatFarmOf(call: Call, otherwise = 400): L4Farm | DatalinkFarm {
   const farm = farmOf(call);

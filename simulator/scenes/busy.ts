@@ -193,13 +193,6 @@ function geo(): Farm {
         })),
       },
     ],
-    zones: [
-      {
-        id: 'example.com',
-        defnamesv: 'ns1',
-        resources: [{ id: 0, rname: 'www', ttl: 60, type: 'DYNA', rdata: 'geo' }],
-      },
-    ],
     counters: { client: { reqs: 9_120 }, server: { reqs: 14 }, extended: { noerror: 9_100, nxdomain: 34 } },
   });
 }

@@ -22,7 +22,7 @@ const routes = createRouteMatcher(endpointRows.map(([, row]) => row));
 
 /** Recorded writes that do not depend on the writes before them: actions, changes and refusals. */
 const independentWrites =
-  /^(205|218|219|234|247|254|255|258|261|262|263|265|266|267|282|285|286|287|290|291|293|294|295|302|305|306|307|309|310|314|315|323|325)-/;
+  /^(205|218|219|234|254|255|258|261|262|263|265|266|267|282|285|286|287|290|291|295|302|305|306|307|309|310|315|323|325)-/;
 
 describe('the simulated appliance beside the recordings of every clone', () => {
   agreement(ownRecordings);
@@ -43,7 +43,7 @@ function agreement(directory: string): void {
     for (const write of writes) problems.push(...(await play([write])));
 
     expect(problems).toEqual([]);
-    expect([reads.length > 80, writes.length > 30]).toEqual([true, true]);
+    expect([reads.length > 80, writes.length > 25]).toEqual([true, true]);
   });
 }
 
