@@ -4,7 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 /** Minutes of fuzzing, simulated hours, killed processes, images: `npm run test:all` runs them. */
 const long = [
   'test/fuzz/**/*.test.ts',
-  'test/docs/{code,commands,runbooks-even,runbooks-odd}.test.ts',
+  'test/docs/{commands,runbooks-even,runbooks-odd}.test.ts',
   'test/e2e/{admin-kill,requests-kill}.test.ts',
   'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,image,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-rules,descriptors,politeness,send-page}.test.ts',

@@ -24,7 +24,7 @@ basic_auth_users:
   prometheus: $2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG
 \`\`\`
 
-A self-signed certificate, for a host and an address:
+A self-signed certificate:
 
 \`\`\`sh
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -keyout server.key -out server.crt \\
@@ -68,8 +68,8 @@ tls_server_config:
   client_allowed_sans: [prometheus.example.org]
 \`\`\`
 
-In Prometheus, add \`cert_file\` and \`key_file\` to \`tls_config\`. A client without a suitable
-certificate is disconnected after the handshake, and the log says \`not let in\`.
+In Prometheus, add \`cert_file\` and \`key_file\` to \`tls_config\`. Other clients are disconnected after
+the handshake, and the log says \`not let in\`.
 
 | \`client_auth_type\` | No certificate | Not signed by \`client_ca_file\` | Signed by it |
 |---|---|---|---|
@@ -90,7 +90,7 @@ ${keyTable(plainSchema(webSchema))}
 - bcrypt with cost 10 takes a tenth of a second, and each step doubles it; more than 16 is refused.
   A right password is remembered.
 - \`rate_limit\` also counts scrapes, \`/sd\` and health checks.
-- Accepted by the toolkit, refused here: an empty file, a key without a value, \`tls_server_config\`
+- Refused here, unlike by the toolkit: an empty file, a key without a value, \`tls_server_config\`
   without a certificate, a \`client_auth_type\` that verifies without a \`client_ca_file\`.
 `;
 }
