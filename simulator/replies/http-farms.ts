@@ -60,18 +60,6 @@ export const httpFarmHandlers: Handlers = {
     });
   },
 
-  // Stops and starts a running farm inside the call (docs/api.md §4.2).
-  'POST /farms/{farmname}/services/{service}/actions': (call) => {
-    const farm = httpFarmOf(call, 404);
-    const service = serviceOf(call, farm);
-    const position = Number(onlyText(call, 'position', natural));
-    if (farm.services.indexOf(service) === position) return refuse(400, 'It is there already.');
-    farm.services = farm.services.filter(({ id }) => id !== param(call, 'service'));
-    farm.services.splice(position, 0, service);
-    farm.needsRestart = false;
-    return done('The service is moved.', { params: { position } });
-  },
-
   // Certificates of HTTPS farms (docs/api.md §4.1).
   'POST /farms/{farmname}/certificates': (call) => {
     const farm = httpFarmOf(call);

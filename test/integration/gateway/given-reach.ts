@@ -7,7 +7,7 @@ import { createDecoder } from '../../../src/appliance/decode.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { World } from '../../../simulator/world.ts';
-import { givenSimulated, rootKey } from '../../support/simulated.ts';
+import { startSimulatedAppliance } from '../../../simulator/server.ts';
 
 const operations = createOperations();
 
@@ -19,11 +19,12 @@ export function callOf(request: string): OperationCall {
 
 /** A simulated appliance, and what the gateway reaches it with. */
 export async function givenReach(world: World) {
-  const { appliance, call } = await givenSimulated(world);
+  const apiKey = 'root-key';
+  const appliance = await startSimulatedAppliance({ world, apiKey });
   const options = {
     url: new URL(appliance.url),
     tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
-    apiKey: new Secret(rootKey),
+    apiKey: new Secret(apiKey),
     keyHeader: 'auto',
     timeoutMs: 2_000,
     maxConnections: 1,
@@ -34,14 +35,13 @@ export async function givenReach(world: World) {
   onTestFinished(async () => {
     await relay.close();
     await client.close();
+    await appliance.close();
   });
   const { signal } = new AbortController();
   const slot = { signal, keepFor: () => undefined };
   const reach = createReach({ appliance: { relay, client }, slot, timeoutMs: options.timeoutMs, signal });
   return {
     appliance,
-    /** Straight to the appliance, past everything. */
-    call,
     reach,
     /** Returns the findings of the guards, as names and severities. */
     findings: async (request: string, body: Record<string, unknown> = {}) => {

@@ -138,12 +138,8 @@ admin:
   );
 
   it.each([
-    ':9445',
-    '0.0.0.0:9445',
-    '[::]:9445',
-    '128.0.0.1:9445',
-    'lb.example.org:9445',
-    '127.0.0.1.example.org:9445',
+    ...':9445 0.0.0.0:9445 [::]:9445 128.0.0.1:9445 lb.example.org:9445'.split(' '),
+    ...'127.0.0.1.example.org:9445'.split(' '),
   ])('is refused on %s without TLS, unless that is explicit', async (address) => {
     const refused = await refusal(loadBlock(`listen_address: "${address}",`));
     const meant = await loadBlock(`listen_address: "${address}", insecure_plaintext: true,`);
@@ -155,13 +151,8 @@ admin:
   });
 
   it.each([
-    '9445',
-    'localhost',
-    '127.0.0.1:70000',
-    '::1:9445',
-    '[::g]:9445',
-    '[1.2]:9445',
-    'http://localhost:9445',
+    ...'9445 localhost 127.0.0.1:70000 ::1:9445 [::g]:9445 [1.2]:9445'.split(' '),
+    ...'http://localhost:9445'.split(' '),
     '',
   ])('is refused for "%s", which is no listen address', async (address) => {
     const refused = await refusal(loadBlock(`listen_address: "${address}",`));

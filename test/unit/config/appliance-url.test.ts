@@ -21,23 +21,7 @@ describe('the address of an appliance', () => {
   });
 
   it('is always https without user, query and fragment, and a refusal never repeats it', () => {
-    const piece = fc.constantFrom(
-      'https://',
-      'http:',
-      '//',
-      '@',
-      'u:CANARY',
-      '?',
-      '#',
-      ':',
-      '444',
-      'lb',
-      '/',
-      '[::1]',
-      '\\',
-      ' ',
-      '%',
-    );
+    const piece = fc.constantFrom(...'https:// http: // @ u:CANARY ? # : 444 lb / [::1] \\'.split(' '), ' ', '%');
     const address = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
 
     fc.assert(
