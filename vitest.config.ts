@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-/** Minutes of fuzzing, simulated hours, killed processes, images: `npm run test:all` runs them. */
+/** Minutes of fuzzing, simulated hours, killed processes: `npm run test:all` runs them. */
 const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{commands,runbooks-even,runbooks-odd}.test.ts',
   'test/e2e/{admin-kill,requests-kill}.test.ts',
-  'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,image,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
+  'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-rules,descriptors,politeness,send-page}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/audit/full-disk.test.ts',

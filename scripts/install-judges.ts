@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { find, judgesFolder } from '../test/judges/tools.ts';
+import { fetchPrograms, suites } from './debian-programs.ts';
 
 /** Programs as packages of Go. */
 const fromGo = {
@@ -20,7 +21,15 @@ const fromPython = {
 } as const;
 
 /** Programs as packages of Debian. */
-const fromDebian = { 'systemd-nspawn': 'systemd-container', mmdebstrap: 'mmdebstrap', lintian: 'lintian' } as const;
+const fromDebian = {
+  'systemd-nspawn': 'systemd-container',
+  mmdebstrap: 'mmdebstrap',
+  lintian: 'lintian',
+  buildah: 'buildah',
+  runc: 'runc',
+  'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu',
+  'qemu-aarch64-static': 'qemu-user-static libstdc++6-arm64-cross',
+} as const;
 
 /** The Kubernetes that the chart is checked with, and the Prometheus Operator. */
 const kubernetesVersion = 'v1.37.2';
@@ -40,14 +49,24 @@ for (const [name, source] of Object.entries(fromPython)) {
   attempt(name, join(python, 'bin/pip'), ['install', '--quiet', source]);
 }
 
+// This version asks for node-fetch by a tag that not every registry has.
+if (!find('verdaccio')) {
+  const cwd = join(judgesFolder, 'npm');
+  mkdirSync(cwd, { recursive: true });
+  const manifest = { private: true, dependencies: { verdaccio: '6.0.5' }, overrides: { 'node-fetch': '2.6.7' } };
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify(manifest));
+  attempt('verdaccio', 'npm', ['install', '--ignore-scripts', '--omit=optional', '--prefer-offline'], { cwd });
+}
+
 const missing = Object.entries(fromDebian).filter(([name]) => !find(name));
 if (missing.length > 0) {
-  const packages = missing.map(([, name]) => name);
+  const packages = missing.flatMap(([, names]) => names.split(' '));
   const words = ['install', '--yes', '--quiet', '--no-install-recommends', ...packages];
   if (process.getuid?.() === 0) attempt(packages.join(', '), 'apt-get', words);
   else console.warn(`${packages.join(', ')}: for their checks, run sudo apt-get ${words.join(' ')}`);
 }
 
+for (const suite of suites) fetchPrograms(suite);
 writeCustomResources();
 writeSchemas();
 buildServers();

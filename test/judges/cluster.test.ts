@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { chart, helm, valuesOf } from './given-chart.ts';
 import { type Cluster, givenCluster } from './given-cluster.ts';
-import { judge, run } from './tools.ts';
+import { judge, run, tell } from './tools.ts';
 
 const [etcd, apiserver] = [judge('etcd'), judge('kube-apiserver')];
 
@@ -27,10 +27,12 @@ describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', 
       (await call('GET', `${inNamespace}/secrets/zlb-exporter-keys`)).kind,
       (await call('GET', `${inNamespace}/persistentvolumeclaims/zlb-exporter`)).kind,
     ];
+    const startedAt = performance.now();
     await call('POST', '/api/v1/namespaces', { metadata: { name: 'monitoring', labels } });
     await call('POST', `${inNamespace}/secrets`, secret);
 
     expect(helmOn(cluster, ['install', 'zlb-exporter', chart], valuesOf.gateway)).toContain('STATUS: deployed');
+    tell('chart, whose pods no node starts here', 3, startedAt);
     expect(await call('GET', '/apis/apps/v1/namespaces/monitoring/deployments/zlb-exporter')).toMatchObject({
       spec: { replicas: 1 },
     });

@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { collectOutput } from '../support/process.ts';
 
 /** Holds what scripts/install-judges.ts installed because the machine did not have it. */
 export const judgesFolder = fileURLToPath(new URL('../../node_modules/.cache/judges', import.meta.url));
@@ -14,7 +16,7 @@ export function judge(name: string): string | undefined {
 }
 
 export function find(name: string): string | undefined {
-  const installed = [join(judgesFolder, 'bin', name), join(judgesFolder, 'python/bin', name)];
+  const installed = ['bin', 'python/bin', 'npm/node_modules/.bin'].map((place) => join(judgesFolder, place, name));
   const own = installed.find((path) => existsSync(path));
   if (own !== undefined) return own;
   const { status, stdout } = spawnSync('which', [name], { encoding: 'utf8' });
@@ -28,4 +30,20 @@ export function run(
   input?: string,
 ): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
   return spawnSync(program, args, { encoding: 'utf8', input, maxBuffer: 64 * 1024 * 1024 });
+}
+
+/** Runs a program that takes long, and does not block meanwhile; returns what it printed. */
+export async function succeeds(program: string, words: readonly string[], options: SpawnOptions = {}): Promise<string> {
+  const child = spawn(program, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = collectOutput(child);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === 0) return stdout().trim();
+  throw new Error(`${program} ${words.join(' ')} ended with ${code}: ${(stdout() + stderr()).slice(-3_000)}`);
+}
+
+/** Prints how long it took from nothing to an exporter that Prometheus can scrape. */
+export function tell(way: string, steps: number, startedAt: number): void {
+  console.log(
+    `from nothing to scraped, ${way}: ${steps} steps, ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`,
+  );
 }

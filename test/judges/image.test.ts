@@ -1,23 +1,27 @@
-import { chownSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, globSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
+import { billOfMaterials } from '../../scripts/sbom.ts';
+import { canRunContainers, type Container, startContainer } from '../support/container.ts';
 import { givenFolder } from '../support/folder.ts';
-import { canRunContainers, type Container, type Image, startContainer } from '../support/container.ts';
-import { performDockerfile } from '../support/image.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
+import { buildImage, type BuiltImage } from './given-image.ts';
+import { judge, tell } from './tools.ts';
 
-describe.skipIf(!canRunContainers())('the image, its steps performed in an empty folder', () => {
-  let folder: string;
-  let image: Image;
+interface Package {
+  readonly name: string;
+  readonly version: string;
+}
 
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'zlb-image-'));
-    image = performDockerfile(folder);
-  }, 120_000);
-  afterAll(() => rmSync(folder, { recursive: true }));
+describe.skipIf(!judge('buildah') || !canRunContainers())('the image, built from the Dockerfile by buildah', () => {
+  let image: BuiltImage;
+
+  beforeAll(async () => {
+    image = await buildImage();
+    return image.remove;
+  }, 600_000);
 
   /**
    * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
@@ -34,21 +38,24 @@ describe.skipIf(!canRunContainers())('the image, its steps performed in an empty
 
   async function untilHealthy(container: Container): Promise<void> {
     await until(
-      () => container.exec('node', '/app/dist/src/main.js', 'healthcheck').code ?? container.output(),
+      () => container.exec(...image.docker.Healthcheck.Test.slice(1)).code ?? container.output(),
       (code) => code === 0,
       30_000,
     );
   }
 
   it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
+    const startedAt = performance.now();
     const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
     await untilHealthy(container);
+    console.log(`image: healthy ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after its start`);
 
     const up = await until(
       () => valueOf(get(container, 'http://127.0.0.1:9444/metrics'), 'zlb_up', { appliance: 'lb-madrid' }),
       (seen) => seen === 1,
       30_000,
     );
+    tell('image that is built', 1, startedAt);
     const runbooks = get(container, 'http://127.0.0.1:9444/runbooks');
     container.signal('SIGTERM');
 
@@ -160,7 +167,18 @@ describe.skipIf(!canRunContainers())('the image, its steps performed in an empty
       return `${(bytes / 1e6).toFixed(1)} MB`;
     };
     console.log(
-      `image: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
+      `image: built in ${image.seconds.toFixed(0)} s, ${(image.sent / 1e6).toFixed(1)} MB as it is sent; unpacked: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
     );
+  });
+
+  it('holds the packages of the bill of materials in these versions, and no others', () => {
+    const { components, metadata } = billOfMaterials();
+    const named = ({ name, version }: Package): string => `${name}@${version}`;
+    const held = globSync('app/**/node_modules/{*,@*/*}/package.json', { cwd: image.root })
+      .map((path) => JSON.parse(readFileSync(join(image.root, path), 'utf8')) as Package)
+      .filter(({ version }) => version);
+
+    expect(new Set(held.map(named))).toEqual(new Set(components.map(named)));
+    expect(image.docker.Labels['org.opencontainers.image.version']).toBe(metadata.component.version);
   });
 });
