@@ -2,14 +2,14 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../run-program.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
-import { type Facts, layDocuments, layProgram, settle, writeFile } from './tree.ts';
+import { layDocuments, type PackageParts, layProgram, settle, writeFile } from './tree.ts';
 import { manPage } from './man-page.ts';
 
 /** Builds the archive that runs from any folder; returns its path. */
-export function buildArchive(folder: string, facts: Facts, target: string): string {
-  const name = `zlb-exporter-${facts.version}-linux-${process.arch}`;
+export function buildArchive({ folder, facts }: PackageParts, target: string): string {
+  const name = `zlb-exporter-${facts.version}-linux-${facts.target.arch}`;
   const root = join(folder, name);
-  layProgram(root);
+  layProgram(root, facts.target);
   layDocuments(root, facts);
   cpSync('deploy/systemd', join(root, 'deploy/systemd'), { recursive: true });
   writeFile(join(root, 'bin/zlb-exporter'), launcherBeside(facts.revision));

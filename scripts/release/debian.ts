@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { run } from '../run-program.ts';
 import { type Facts, type PackageParts, programs, settle, writeFile } from './tree.ts';
 
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+/** The names that Debian gives to processors which Node.js names otherwise. */
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64' };
 
 /** Builds the Debian package in a folder; returns its path. */
 export function buildDebian({ tree, folder, facts }: PackageParts, target: string): string {
@@ -19,7 +20,7 @@ export function buildDebian({ tree, folder, facts }: PackageParts, target: strin
   settle(root, [...programs, ...Object.keys(scripts).map((name) => join('DEBIAN', name))], builtAt);
   // Read by systemd as root.
   run('chmod', ['600', join(root, 'etc/zlb-exporter/environment')]);
-  const file = join(target, `zlb-exporter_${debianVersion(version)}_${architecture()}.deb`);
+  const file = join(target, `zlb-exporter_${debianVersion(version)}_${architecture(facts)}.deb`);
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '-z3', '--build', root, file], {
     env: { SOURCE_DATE_EPOCH: String(Math.floor(builtAt.getTime() / 1_000)) },
   });
@@ -31,18 +32,17 @@ function debianVersion(version: string): string {
   return version.replace('-', '~');
 }
 
-function architecture(): string {
-  const name = architectures[process.arch];
-  if (name === undefined) throw new Error(`there is no package for ${process.arch}`);
-  return name;
+function architecture({ target: { arch } }: Facts): string {
+  return architectures[arch] ?? arch;
 }
 
-function control(root: string, { version, maintainer, homepage, description }: Facts): string {
+function control(root: string, facts: Facts): string {
+  const { version, maintainer, homepage, description } = facts;
   const bytes = globSync('**', { cwd: root }).reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
   return [
     'Package: zlb-exporter',
     `Version: ${debianVersion(version)}`,
-    `Architecture: ${architecture()}`,
+    `Architecture: ${architecture(facts)}`,
     `Maintainer: ${maintainer}`,
     `Installed-Size: ${Math.ceil(bytes / 1_024)}`,
     // The libraries of Node.js, useradd for the user, and kill for a reload.

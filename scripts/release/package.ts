@@ -1,36 +1,83 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ProgramError, run } from '../run-program.ts';
 import { buildArchive } from './archive.ts';
 import { buildDebian } from './debian.ts';
-import { missingTools, packageKinds } from './kinds.ts';
 import { buildRpm } from './rpm.ts';
-import { layTree, type PackageParts, readFacts } from './tree.ts';
+import { layTree, type PackageParts, readFacts, type Target } from './tree.ts';
 
-// Builds packages for this platform into release/: `npm run package`, or `npm run package -- deb`.
-const builders: Readonly<Record<string, (parts: PackageParts, target: string) => string>> = {
-  deb: buildDebian,
-  rpm: buildRpm,
-  archive: ({ folder, facts }, target) => buildArchive(folder, facts, target),
+type Build = (parts: PackageParts, target: string) => string;
+
+/** The kinds of package, with the program that each needs and its Debian package. */
+const builders: Readonly<Record<string, readonly [Build, string, string]>> = {
+  deb: [buildDebian, 'dpkg-deb', 'dpkg'],
+  rpm: [buildRpm, 'rpmbuild', 'rpm'],
+  archive: [buildArchive, 'tar', 'tar'],
 };
+
+/** The programs that take names of functions out of a Node.js, by processor. */
+const strips: Readonly<Record<string, readonly [string, string]>> = {
+  [process.arch]: ['strip', 'binutils'],
+  ...(process.arch === 'arm64'
+    ? { x64: ['x86_64-linux-gnu-strip', 'binutils-x86-64-linux-gnu'] as const }
+    : { arm64: ['aarch64-linux-gnu-strip', 'binutils-aarch64-linux-gnu'] as const }),
+};
+
+// Builds packages into release/: `npm run package`, `npm run package -- deb`, and for another
+// processor than that of this machine `npm run package -- --arch=arm64`.
 const folder = mkdtempSync(join(tmpdir(), 'zlb-release-'));
 try {
-  const kinds = packageKinds(process.argv.slice(2));
-  const missing = missingTools(kinds, process.env['PATH'] ?? '');
-  if (missing !== undefined) throw new ProgramError(missing);
-  run('npm', ['run', 'build']);
-  const parts = { tree: join(folder, 'tree'), folder, facts: readFacts() };
-  layTree(parts.tree, parts.facts);
-  mkdirSync('release', { recursive: true });
-  for (const kind of kinds) {
-    const file = builders[kind]?.(parts, 'release') ?? '';
-    console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
-  }
+  const { values, positionals } = parseArgs({ options: { arch: { type: 'string' } }, allowPositionals: true });
+  buildPackages(values.arch ?? process.arch, positionals.length > 0 ? positionals : Object.keys(builders));
 } catch (error) {
   if (!(error instanceof ProgramError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+function buildPackages(arch: string, kinds: readonly string[]): void {
+  const [strip, ...stripPackage] = pick(strips, 'for the processor', arch);
+  const chosen = kinds.map((kind) => pick(builders, 'of the kind', kind));
+  demand([[strip, ...stripPackage], ...chosen.map(([, ...tool]) => tool)]);
+  run('npm', ['run', 'build']);
+  const target: Target = { arch, strip, node: arch === process.arch ? process.execPath : fetchNode(arch) };
+  const parts = { tree: join(folder, 'tree'), folder, facts: readFacts(target) };
+  layTree(parts.tree, parts.facts);
+  mkdirSync('release', { recursive: true });
+  for (const [build] of chosen) {
+    const file = build(parts, 'release');
+    console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+  }
+}
+
+function pick<Value>(all: Readonly<Record<string, Value>>, what: string, name: string): Value {
+  const value = all[name];
+  if (value !== undefined) return value;
+  throw new ProgramError(`there is no package ${what} ${name}; choose from ${Object.keys(all).join(', ')}`);
+}
+
+/** Refuses to begin what cannot be finished: names the programs that are not installed. */
+function demand(tools: readonly (readonly [string, string])[]): void {
+  const missing = tools.filter(([tool]) => spawnSync('which', [tool]).status !== 0);
+  if (missing.length === 0) return;
+  const [names, packages] = [missing.map(([tool]) => tool), missing.map(([, from]) => from)];
+  throw new ProgramError(
+    `npm run package needs ${names.join(', ')}; on Debian: apt-get install ${packages.join(' ')}. npm run package -- archive builds one kind.`,
+  );
+}
+
+/** Fetches the Node.js of the tests for another processor; returns its path. */
+function fetchNode(arch: string): string {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    devDependencies: { node: string };
+  };
+  const name = `node-linux-${arch}@${devDependencies.node}`;
+  const file = run('npm', ['pack', '--silent', '--prefer-offline', '--pack-destination', folder, name]);
+  run('tar', ['-xzf', join(folder, file), '-C', folder]);
+  return join(folder, 'package/bin/node');
 }

@@ -3,6 +3,9 @@ import { basename, join, resolve } from 'node:path';
 import { run } from '../run-program.ts';
 import { type Facts, type PackageParts, writeFile } from './tree.ts';
 
+/** The names that RPM gives to processors. */
+const architectures: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' };
+
 /** Builds the RPM in a folder; returns its path. */
 export function buildRpm({ tree, folder, facts }: PackageParts, target: string): string {
   const root = join(folder, 'rpm-tree');
@@ -11,7 +14,8 @@ export function buildRpm({ tree, folder, facts }: PackageParts, target: string):
   renameSync(join(root, 'usr/share/zsh/vendor-completions'), join(root, 'usr/share/zsh/site-functions'));
   const spec = join(folder, 'zlb-exporter.spec');
   writeFile(spec, specOf(resolve(root), facts));
-  run('rpmbuild', ['-bb', '--define', `_topdir ${resolve(folder, 'rpm')}`, spec], {
+  const processor = architectures[facts.target.arch] ?? facts.target.arch;
+  run('rpmbuild', ['-bb', '--target', processor, '--define', `_topdir ${resolve(folder, 'rpm')}`, spec], {
     env: { SOURCE_DATE_EPOCH: String(Math.floor(facts.builtAt.getTime() / 1_000)) },
   });
   const [built = ''] = globSync(join(folder, 'rpm/RPMS/*/*.rpm'));

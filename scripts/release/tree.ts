@@ -7,6 +7,14 @@ import { run } from '../run-program.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
 import { manPage } from './man-page.ts';
 
+/** The processor that a package is for, and its Node.js. */
+export interface Target {
+  readonly arch: string;
+  readonly node: string;
+  /** Takes the names of functions out of that Node.js. */
+  readonly strip: string;
+}
+
 /** The words that all packages use about themselves. */
 export interface Facts {
   readonly version: string;
@@ -15,6 +23,7 @@ export interface Facts {
   readonly license: string;
   readonly maintainer: string;
   readonly revision: string;
+  readonly target: Target;
   /** The time of everything in the packages, so that they are the same when built again. */
   readonly builtAt: Date;
 }
@@ -30,16 +39,16 @@ export interface PackageParts {
 
 type Manifest = Readonly<Record<'version' | 'description' | 'homepage' | 'license' | 'author', string>>;
 
-export function readFacts(): Facts {
+export function readFacts(target: Target): Facts {
   const { ZLB_EXPORTER_REVISION: revision, SOURCE_DATE_EPOCH: epoch } = process.env;
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
-  const [, mail = ''] = /<(\S+@\S+)>/.exec(readFileSync('SECURITY.md', 'utf8')) ?? [];
   return {
     version: manifest.version,
     description: manifest.description,
     homepage: manifest.homepage.replace(/#.*/, ''),
     license: manifest.license,
-    maintainer: `${manifest.author} <${mail}>`,
+    maintainer: manifest.author,
+    target,
     revision: revision ?? gitRevision('.') ?? 'unknown',
     builtAt: epoch ? new Date(Number(epoch) * 1_000) : new Date(),
   };
@@ -53,7 +62,7 @@ export const programs: readonly string[] = ['usr/bin/zlb-exporter', 'usr/lib/zlb
 
 /** Lays everything that an installation brings into a folder, as it will be below `/`. */
 export function layTree(root: string, facts: Facts): void {
-  layProgram(join(root, program));
+  layProgram(join(root, program), facts.target);
   writeFile(join(root, 'usr/bin/zlb-exporter'), launcher(facts.revision));
   writeFile(join(root, 'usr/lib/systemd/system/zlb-exporter.service'), packagedUnit(facts.revision));
   writeFile(join(root, 'etc/zlb-exporter/zlb.yml'), readFileSync('deploy/packages/zlb.yml', 'utf8'));
@@ -110,10 +119,12 @@ const neverRead: readonly RegExp[] = [
   // A web page that loads scripts of other sites.
   /node_modules\/pino\/index\.html$/,
   /node_modules\/(?:@[^/]+\/)?[^/]+\/(?:test|spec|docs|integration|benchmarks?|examples?)(?:\/|$)/,
+  // Commands of packages.
+  /node_modules\/(?:@[^/]+\/)?[^/]+\/(?:(?:bin|scripts)(?:\/|$)|(?:bin|cli)\.m?js$|[^/]+\.sh$)/,
 ];
 
-/** Lays the program with its packages, rules, dashboards and this Node.js into a folder. */
-export function layProgram(folder: string): void {
+/** Lays the program with its packages, rules, dashboards and Node.js into a folder. */
+export function layProgram(folder: string, { node, strip }: Target): void {
   if (!existsSync('dist/src/main.js')) throw new Error('dist is not there: run npm run build first');
   for (const name of ['dist', 'package.json', 'dashboards']) cpSync(name, join(folder, name), { recursive: true });
   for (const name of [...ruleFiles, 'alertmanager.example.yml'])
@@ -125,9 +136,12 @@ export function layProgram(folder: string): void {
         recursive: true,
         filter: (file) => !neverRead.some((pattern) => pattern.test(file)),
       });
+  // Nobody starts it by its name: the first line is for npm.
+  const main = join(folder, 'dist/src/main.js');
+  writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*\n/, ''));
   mkdirSync(join(folder, 'bin'));
   // Without the names of functions it is 18 MB smaller.
-  run('strip', ['--strip-unneeded', '-o', join(folder, 'bin/node'), process.execPath]);
+  run(strip, ['--strip-unneeded', '-o', join(folder, 'bin/node'), node]);
 }
 
 /** The examples for other programs. By name: an administrator's own passwords lie beside them. */

@@ -1,0 +1,238 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenFolder } from '../support/folder.ts';
+import { copyClone } from '../support/packages.ts';
+import { until } from '../support/until.ts';
+import { canRunMachines, givenMachine, layDebian } from './given-machine.ts';
+import { judge, run, succeeds, tell } from './tools.ts';
+
+const verdaccio = judge('verdaccio');
+const qemu = judge('qemu-aarch64-static');
+const canCross = judge('aarch64-linux-gnu-strip') !== undefined && process.arch === 'x64';
+const version = '9.8.7';
+
+/** The environment of somebody with an empty cache, who has only the registry of the test. */
+function withRegistry(url: string, folder: string): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  return {
+    ...Object.fromEntries(others),
+    npm_config_registry: url,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_userconfig: join(folder, 'npmrc'),
+    npm_config_update_notifier: 'false',
+  };
+}
+
+/** Starts a registry of npm on this machine, where anybody may publish. */
+async function givenRegistry(folder: string): Promise<string> {
+  const port = await freePort();
+  const config = {
+    storage: join(folder, 'storage'),
+    auth: {},
+    packages: { '**': { access: '$all', publish: '$all' } },
+    log: { type: 'stdout', format: 'json', level: 'error' },
+  };
+  writeFileSync(join(folder, 'registry.yml'), JSON.stringify(config));
+  writeFileSync(join(folder, 'npmrc'), `//127.0.0.1:${port}/:_authToken=anybody\n`);
+  const words = [verdaccio ?? '', '--listen', `127.0.0.1:${port}`, '--config', join(folder, 'registry.yml')];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const url = `http://127.0.0.1:${port}/`;
+  await until(
+    () =>
+      fetch(`${url}-/ping`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    Boolean,
+    60_000,
+  );
+  return url;
+}
+
+async function isUp(port: number): Promise<boolean> {
+  return await fetch(`http://127.0.0.1:${port}/metrics`).then(
+    async (answer) => (await answer.text()).includes('zlb_up{appliance="lb-paris"} 1'),
+    () => false,
+  );
+}
+
+/** Does in a clone what the workflow of a release does. */
+async function makeRelease(clone: string): Promise<void> {
+  const env = { ...process.env, PATH: `${resolve('node_modules/.bin')}:${process.env['PATH']}` };
+  const inClone = async (program: string, ...words: readonly string[]): Promise<string> =>
+    await succeeds(program, words, { cwd: clone, env });
+  await inClone('npm', 'version', '--no-git-tag-version', version);
+  // Refuses a tag that is not the version, and a changelog without it.
+  await inClone('node', 'scripts/release/notes.ts', `v${version}`);
+  await inClone('npm', 'run', 'package', '--', 'deb');
+  if (canCross) await inClone('npm', 'run', 'package', '--', 'deb', '--arch=arm64');
+  console.log(await inClone('scripts/release/finish.sh'));
+}
+
+/** The same package as an earlier version. */
+function earlierThan(deb: string, folder: string): string {
+  const tree = join(folder, 'earlier');
+  run('dpkg-deb', ['-R', deb, tree]);
+  const control = join(tree, 'DEBIAN/control');
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*/m, 'Version: 0.0.1'));
+  run('dpkg-deb', ['--root-owner-group', '-Znone', '-b', tree, `${tree}.deb`]);
+  return `${tree}.deb`;
+}
+
+describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one machine', () => {
+  let folder: string;
+  let clone: string;
+  /** A Debian to install into. */
+  let root: string;
+  const release = (pattern: string): string => globSync(join(clone, 'release', pattern))[0] ?? '';
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'zlb-release-'));
+    clone = join(folder, 'clone');
+    copyClone(clone);
+    [root] = await Promise.all([canRunMachines ? layDebian(folder) : '', makeRelease(clone)]);
+  }, 900_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('has one version and one owner everywhere', () => {
+    const owner = spawnSync('git', ['grep', '--word-regexp', '--files-with-matches', 'OWNER'], { encoding: 'utf8' });
+    const files = [
+      'package.json',
+      'Dockerfile',
+      'deploy/helm/zlb-exporter/Chart.yaml',
+      'deploy/README.md',
+      'CHANGELOG.md',
+    ];
+    const without = files.filter((file) => !readFileSync(join(clone, file), 'utf8').includes(version));
+
+    // The second one names what is to be replaced in the first.
+    const named = owner.stdout
+      .trim()
+      .split('\n')
+      .filter((file) => !file.startsWith('test/'));
+    expect(named).toEqual(['package.json', 'scripts/release/README.md']);
+    expect(without).toEqual([]);
+  });
+
+  it('has checksums of everything in it, and a bill of materials', () => {
+    const checked = run('sh', ['-c', 'cd "$1" && sha256sum --check SHA256SUMS', 'sh', join(clone, 'release')]);
+    const bill = JSON.parse(readFileSync(release('*.cdx.json'), 'utf8')) as { components: readonly unknown[] };
+    const names = globSync('*', { cwd: join(clone, 'release') }).filter((name) => name !== 'SHA256SUMS');
+
+    expect(checked).toMatchObject({ status: 0, stderr: '' });
+    expect(checked.stdout.trim().split('\n').toSorted()).toEqual(names.map((name) => `${name}: OK`).toSorted());
+    expect(bill.components.length).toBeGreaterThan(50);
+  });
+
+  it.skipIf(!canCross || !qemu)(
+    'has a package for arm64 whose program runs on that processor',
+    { timeout: 120_000 },
+    async () => {
+      const root = givenFolder();
+      run('dpkg-deb', ['-x', release('*_arm64.deb'), root]);
+      const program = join(root, 'usr/lib/zlb-exporter');
+      const words = ['-L', '/usr/aarch64-linux-gnu', join(program, 'bin/node'), join(program, 'dist/src/main.js')];
+
+      expect(await succeeds(qemu ?? '', [...words, '--version'])).toContain(`zlb-exporter ${version} `);
+      const { stdout } = run('file', ['--brief', join(program, 'bin/node')]);
+      expect(stdout).toContain('aarch64');
+    },
+  );
+
+  it.skipIf(!verdaccio)('is published to a registry, and runs from there by npx', { timeout: 240_000 }, async () => {
+    const at = givenFolder();
+    const url = await givenRegistry(at);
+    const env = withRegistry(url, at);
+    await succeeds('npm', ['publish', '--access', 'public', release('*.tgz')], { cwd: at, env });
+    const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canarykey' });
+    onTestFinished(() => appliance.close());
+    const home = join(at, 'home');
+    mkdirSync(home);
+    const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
+    const target = { name: 'lb-paris', url: appliance.url, api_key: 'canarykey', tls };
+    writeFileSync(join(home, 'zlb.yml'), JSON.stringify({ appliances: [target] }));
+    const port = await freePort();
+    const startedAt = performance.now();
+
+    const words = [
+      '--yes',
+      `zlb-exporter@${version}`,
+      '--config.file=zlb.yml',
+      `--web.listen-address=127.0.0.1:${port}`,
+    ];
+    // A group of its own: npx does not pass a signal on to what it starts.
+    const child = spawn('npx', words, { cwd: home, env, stdio: 'ignore', detached: true });
+    onTestFinished(() => void (child.pid && process.kill(-child.pid, 'SIGKILL')));
+    await until(() => isUp(port), Boolean, 120_000);
+
+    tell('npx', 2, startedAt);
+  });
+
+  it.skipIf(!canRunMachines)(
+    'its Debian package under a real systemd is enabled, started, restarted when its port is taken, upgraded, and holds its limits',
+    {
+      timeout: 600_000,
+    },
+    async () => {
+      const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canarykey' });
+      onTestFinished(() => appliance.close());
+      const folder = givenFolder();
+      const inside = await givenMachine(root);
+      const deb = release(`*_${process.arch === 'x64' ? 'amd64' : process.arch}.deb`);
+      const earlier = earlierThan(deb, folder);
+      const port = await freePort();
+      const show = (name: string): string =>
+        inside('systemctl', 'show', '--value', '-p', name, 'zlb-exporter').stdout.trim();
+      const startedAt = performance.now();
+      const seconds = (): string => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+
+      cpSync(earlier, join(root, 'opt/earlier.deb'));
+      const installed = inside('dpkg', '-i', '/opt/earlier.deb');
+      expect(installed, installed.stderr).toMatchObject({ status: 0 });
+      expect(installed.stdout).toContain('sudo systemctl enable --now zlb-exporter');
+      writeFileSync(join(root, 'etc/zlb-exporter/keys/lb-paris.key'), 'canarykey');
+      inside('chown', 'zlb-exporter', '/etc/zlb-exporter/keys/lb-paris.key');
+      const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
+      const target = { name: 'lb-paris', url: appliance.url, api_key_file: 'keys/lb-paris.key', tls };
+      writeFileSync(join(root, 'etc/zlb-exporter/zlb.yml'), JSON.stringify({ appliances: [target] }));
+      const flags = `ZLB_EXPORTER_FLAGS=--web.listen-address=127.0.0.1:${port}\n`;
+      writeFileSync(join(root, 'etc/zlb-exporter/environment'), flags);
+      const steps = [`installed after ${seconds()}`];
+
+      const holder = createServer().listen(port, '127.0.0.1');
+      inside('systemctl', 'enable', '--now', 'zlb-exporter');
+      await until(
+        () => show('NRestarts'),
+        (restarts) => Number(restarts) >= 1,
+        60_000,
+      );
+      holder.close();
+      await until(() => isUp(port), Boolean, 120_000);
+      tell('package under systemd, whose port was taken once', 4, startedAt);
+      const first = show('MainPID');
+      expect(inside('systemctl', 'is-enabled', 'zlb-exporter').stdout.trim()).toBe('enabled');
+
+      cpSync(deb, join(root, 'opt/zlb-exporter.deb'));
+      const upgraded = inside('dpkg', '-i', '/opt/zlb-exporter.deb');
+      expect(upgraded, upgraded.stderr).toMatchObject({ status: 0 });
+      await until(() => isUp(port), Boolean, 120_000);
+      steps.push(`upgraded after ${seconds()}`);
+      expect([show('ActiveState'), show('MainPID') === first]).toEqual(['active', false]);
+
+      const journal = inside('journalctl', '--unit=zlb-exporter', '--output=cat', `_PID=${show('MainPID')}`).stdout;
+      const security = inside('systemd-analyze', 'security', 'zlb-exporter', '--no-pager').stdout;
+      console.log([steps.join(', '), journal, security.trim().split('\n').at(-1)].join('\n'));
+      expect(journal).not.toContain('canarykey');
+      expect(journal.trim().split('\n')).toHaveLength(3);
+      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(security)?.[1])).toBeLessThan(2);
+    },
+  );
+});
