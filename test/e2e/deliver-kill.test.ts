@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, createServer as createTcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { connect } from 'node:tls';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { request } from 'undici';
 import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { fileOf, given, httpsFarm, isNew, issue, name, worldWith } from '../integration/deliver/given-deliver.ts';
@@ -41,12 +41,6 @@ const kills: readonly Kill[] = [
   ),
   { appliance: 'lb-1', step: 'look', moment: 'before it' },
 ];
-
-const table: string[][] = [['killed', 'lb-1 serves', 'lb-2 serves', 'calls of the next run', 'of a third']];
-afterAll(() => {
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  console.log(table.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n'));
-});
 
 /** A gateway in front of the gateway, which kills the process that it waits for. */
 async function startProxy(target: string, { appliance, step, moment }: Kill, kill: () => Promise<boolean>) {
@@ -165,7 +159,6 @@ it.each(kills)(
     const first = await deliver();
     const lines = await until(audit, (all) => unfinished(all).length === 0);
     const between = await served();
-    const before = await done();
     const second = await deliver();
     const after = await done();
     const third = await deliver();
@@ -182,8 +175,6 @@ it.each(kills)(
       expect(fileOf(world)).toEqual([isNew]);
       expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
     }
-    const [next, last] = [after.slice(before.length), (await done()).slice(after.length)];
-    table.push([`${kill.appliance} ${kill.step}, ${kill.moment}`, ...between, callsOf(next), callsOf(last)]);
   },
   60_000,
 );
@@ -192,14 +183,4 @@ it.each(kills)(
 function unfinished(lines: readonly Record<string, unknown>[]): readonly unknown[] {
   const ended = new Set(lines.filter(({ event }) => event === 'outcome').map(({ request }) => request));
   return lines.filter(({ event, request }) => event === 'intent' && !ended.has(request));
-}
-
-function callsOf(operations: readonly unknown[]): string {
-  const words: Readonly<Record<string, string>> = {
-    uploadCertificate: 'upload',
-    addFarmCertificate: 'attach',
-    removeFarmCertificate: 'detach',
-    actOnFarm: 'restart',
-  };
-  return operations.map((operation) => words[String(operation)] ?? String(operation)).join(', ') || 'none';
 }

@@ -83,17 +83,6 @@ exec runuser -u "$user" -- sh -c "$*"
 `,
 };
 
-/** The same package as an earlier version. */
-function earlierPackage(deb: string, folder: string): string {
-  const tree = join(folder, 'earlier');
-  const file = join(folder, 'earlier.deb');
-  spawnSync('dpkg-deb', ['-R', deb, tree]);
-  const control = join(tree, 'DEBIAN/control');
-  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*/m, 'Version: 0.0.1'));
-  spawnSync('dpkg-deb', ['--root-owner-group', '-Znone', '-b', tree, file]);
-  return file;
-}
-
 /** The command of the unit, without the flags of its environment file. */
 function commandOfUnit(root: string): readonly string[] {
   const unit = readFileSync(join(root, 'usr/lib/systemd/system/zlb-exporter.service'), 'utf8').replaceAll('\\\n', ' ');
@@ -159,7 +148,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
   it('goes from nothing to metrics of an appliance in less than three minutes', async () => {
     const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey });
     onTestFinished(() => appliance.close());
-    const earlier = earlierPackage(built.deb, folder);
+    const earlier = olderThan(built.deb, mkdtempSync(join(folder, 'first-')));
     const startedAt = performance.now();
     const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
 
@@ -230,7 +219,9 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     writeFileSync(inRoot(audit), '{}\n');
     writeFileSync(inRoot(configuration), `${readFileSync(inRoot(configuration), 'utf8')}# ours\n`);
     const before = kept();
-    expect(install(olderThan(built.deb, folder))).toContain('downgrading zlb-exporter');
+    expect(install(olderThan(built.deb, mkdtempSync(join(folder, 'downgrade-'))))).toContain(
+      'downgrading zlb-exporter',
+    );
     note('downgrade', before);
     const upgraded = install(built.deb);
     note('upgrade', before);

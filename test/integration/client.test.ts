@@ -17,7 +17,7 @@ import type { ApplianceError, FailureReason } from '../../src/appliance/errors.t
 import { Secret } from '../../src/lib/secret.ts';
 import { listening } from '../support/listening.ts';
 import { type Listening, makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
-import { until } from '../support/until.ts';
+import { untilIs } from '../support/until.ts';
 import type { TlsMaterial } from '../../simulator/tls.ts';
 
 const canary = 'Canary0Key0Canary';
@@ -193,10 +193,7 @@ describe('the certificate of the appliance', () => {
     const { read } = givenClient(server, { tls: { fingerprintSha256: pinned, insecureSkipVerify: false } });
 
     const error = await failureOf(read());
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
 
     expect(error).toMatchObject({ reason: 'tls', status: undefined });
     expect(error.message).toContain(`expected SHA-256 fingerprint ${pinned}`);
@@ -442,10 +439,7 @@ describe('a failure on the network', () => {
     expect(next).toMatchObject({ params: { connections: 324 } });
     expect(reports.map((report) => report.reason)).toEqual([reason, undefined]);
     expect(server.accepted, 'connections').toBe(drops ? 2 : 1);
-    await until(
-      () => server.open,
-      (open) => open === 1,
-    );
+    await untilIs(() => server.open, 1);
   });
 
   it('with a missing server is connect, until it starts', async () => {
@@ -479,10 +473,7 @@ describe('a failure on the network', () => {
     const { client, read } = givenClient(server, { maxConnections: 2 });
 
     const slow = read();
-    await until(
-      () => waiting.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => waiting.length, 1);
     const failed = await failureOf(client.read('readStats', {}, patient));
     waiting.forEach((response) => answerJson(response));
 
@@ -511,10 +502,7 @@ describe('the connection', () => {
       server.hangUp();
       // Now and then the client has seen the end before its next call, and now and then it has not.
       if (call % 2 === 0) {
-        await until(
-          () => server.open,
-          (open) => open === 0,
-        );
+        await untilIs(() => server.open, 0);
       }
     }
 
@@ -572,18 +560,12 @@ describe('an abort', () => {
     const caller = new AbortController();
 
     const call = failureOf(read(caller.signal));
-    await until(
-      () => server.requests.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => server.requests.length, 1);
     caller.abort();
 
     expect((await call).reason).toBe('cancelled');
     expect(reasonsOf(reports)).toEqual(['cancelled']);
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 
   it('of the caller after its time is a timeout', async () => {
@@ -615,10 +597,7 @@ describe('an abort', () => {
     const caller = new AbortController();
 
     const call = failureOf(read(caller.signal));
-    await until(
-      () => held.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => held.length, 1);
     caller.abort();
     const outcome = await Promise.race([call, nextTurn('still waiting')]);
     const [waiting] = held;
@@ -636,19 +615,13 @@ describe('an abort', () => {
     const { client, read } = givenClient(server);
 
     const call = failureOf(read());
-    await until(
-      () => server.requests.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => server.requests.length, 1);
     await client.close();
 
     expect((await call).reason).toBe('connect');
     expect((await failureOf(read())).reason).toBe('connect');
     expect(server.accepted).toBe(1);
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 });
 

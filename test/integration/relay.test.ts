@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRelay, type Relay } from '../../src/appliance/relay.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { type HttpsServer, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
-import { until } from '../support/until.ts';
+import { untilIs } from '../support/until.ts';
 
 const key = 'Canary0Key0Canary';
 const pollingKey = 'CanaryOfPolling';
@@ -154,10 +154,7 @@ it('leaves no listener on a long-lived signal', async () => {
   await buffer(body as Readable);
 
   expect(during).toBe(1);
-  await until(
-    () => getEventListeners(signal, 'abort').length,
-    (count) => count === 0,
-  );
+  await untilIs(() => getEventListeners(signal, 'abort').length, 0);
 });
 
 describe('a call that fails', () => {
@@ -181,10 +178,7 @@ describe('a call that fails', () => {
     const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
 
     await expect(sending).rejects.toMatchObject({ reason: 'timeout', message: 'no answer within 0.2 s' });
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 
   it('ends the connection when its caller stops reading', async () => {
@@ -196,9 +190,6 @@ describe('a call that fails', () => {
 
     (body as Readable).destroy();
 
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 });

@@ -38,33 +38,6 @@ describe('an exposition', () => {
 
     expect(reader.body().equals(expected)).toBe(true);
   });
-
-  it('has its length for HEAD, and no body', async () => {
-    const { url, pageBytes, show } = await given();
-    show(3_000, 1);
-
-    const answer = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
-
-    expect(answer.headers.get('content-length')).toBe(String(await pageBytes()));
-    expect(await answer.text()).toBe('');
-  });
-});
-
-describe('many readers at a time', () => {
-  it('all get their exposition, like the targets of a fleet that are scraped together', async () => {
-    const { url, show } = await given();
-    show(3_000, 1);
-
-    const statuses = await Promise.all(
-      Array.from({ length: 200 }, async () => {
-        const answer = await fetch(url);
-        await answer.arrayBuffer();
-        return answer.status;
-      }),
-    );
-
-    expect(new Set(statuses)).toEqual(new Set([200]));
-  });
 });
 
 describe('a reader that leaves during rendering', () => {
@@ -141,16 +114,6 @@ describe('clients that do not read', () => {
     expect((await scrape.arrayBuffer()).byteLength).toBe(size);
     expect(await oldest?.rest()).toBeLessThan(size);
     expect(lines.join('')).toContain('127.0.0.2');
-  });
-
-  it('do not fill the log when they return', async () => {
-    const { url, show, lines } = await given({ maxUnfinished: 1 });
-    show(400_000, 1);
-    await slowReader(url);
-
-    for (let i = 0; i < 20; i += 1) expect((await fetch(url)).status).toBe(503);
-
-    expect(lines).toHaveLength(1);
   });
 
   it('are finally cut off, also without other clients', async () => {

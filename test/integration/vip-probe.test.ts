@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CertificateParts, createCertificate, type Identity } from '../../simulator/certificate.ts';
 import { chainEndOf, type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
-import { until } from '../support/until.ts';
+import { until, untilIs } from '../support/until.ts';
 
 const address = '127.0.0.1';
 const dayMs = 86_400_000;
@@ -173,15 +173,9 @@ describe('a probe by TLS', () => {
     const port = await listening(server);
 
     const named = await probe(port);
-    await until(
-      () => asked.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => asked.length, 1);
     const unnamed = await probe(port, '');
-    await until(
-      () => asked.length,
-      (count) => count === 2,
-    );
+    await untilIs(() => asked.length, 2);
 
     expect(asked).toEqual(['shop.test', false]);
     expect([named, unnamed].map(({ certificate }) => certificate?.coversName)).toEqual([false, undefined]);

@@ -19,6 +19,11 @@ export async function until<Seen>(
   }
 }
 
+/** Waits until a value is the one that is wanted, such as a number of requests. */
+export async function untilIs<Seen>(look: () => Seen | Promise<Seen>, wanted: Seen): Promise<void> {
+  await until(look, (seen) => seen === wanted);
+}
+
 function readable(seen: unknown): string {
   return typeof seen === 'string' ? seen : inspect(seen, { depth: 5 });
 }

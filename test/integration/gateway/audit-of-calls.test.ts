@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { verifyAudit } from '../../../src/audit/verify.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenFolder } from '../../support/folder.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { targetOf } from './given-target.ts';
@@ -205,10 +205,7 @@ describe('a change whose caller left', () => {
       body: '{"name":"x1"}',
       signal: leaving.signal,
     }).catch(() => 'left');
-    await until(
-      () => appliance.inFlight,
-      (count) => count === 1,
-    );
+    await untilIs(() => appliance.inFlight, 1);
 
     leaving.abort();
 

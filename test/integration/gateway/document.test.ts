@@ -6,16 +6,12 @@ import { givenGateway } from '../../support/given-gateway.ts';
 const at = (path: string) => `/appliances/lb-1${path}`;
 
 describe('the error statuses of the API document', () => {
-  it.each(documentStatuses.filter(([status]) => status !== 401))(
-    '%i passes unchanged, for reads and changes',
-    async (status) => {
-      const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
-      const body = {
-        description: 'A call',
-        error: 'true',
-        message: `Grüße, ${status}`,
-        documentation: 'https://appliance.example/',
-      };
+  it('pass unchanged, for reads and changes', async () => {
+    const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const passed = documentStatuses.map(([status]) => status).filter((status) => status !== 401);
+
+    for (const status of passed) {
+      const body = { description: 'A call', error: 'true', message: `Grüße, ${status}`, documentation: 'https://x/' };
       for (const route of ['GET /farms', 'POST /system/backup'])
         appliance.fail(route, { kind: 'status', status, body });
 
@@ -28,14 +24,13 @@ describe('the error statuses of the API document', () => {
         expect([answer.status, answer.json]).toEqual([status, body]);
         expect(answer.headers['content-type']).toBe('application/json');
       }
-      expect(
-        (await audit()).map(({ event, status: written, code, uncertain }) => [event, written, code, uncertain]),
-      ).toEqual([
-        ['intent', undefined, undefined, undefined],
-        ['outcome', status, undefined, undefined],
-      ]);
-    },
-  );
+    }
+
+    const outcomes = (await audit()).filter(({ event }) => event === 'outcome');
+    expect(outcomes.map(({ status, code, uncertain }) => [status, code, uncertain])).toEqual(
+      passed.map((status) => [status, undefined, undefined]),
+    );
+  });
 
   it('401 becomes 502, because the key of the gateway was refused', async () => {
     const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });

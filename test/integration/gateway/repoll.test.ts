@@ -5,7 +5,7 @@ import type { World } from '../../../simulator/world.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { seriesOf, stateOf } from '../../support/samples.ts';
 import { untilAllRead } from '../../support/all-read.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 
 const dayMs = 86_400_000;
 /** "Within seconds": the schedule of every collector here is up to a day away. */
@@ -19,10 +19,7 @@ async function given(
 ) {
   const gateway = await givenGateway({ 'lb-1': world }, { polls, admin: { timeoutMs } });
   await untilAllRead(gateway.metricsUrl);
-  await until(
-    () => gateway.appliance.inFlight,
-    (inFlight) => inFlight === 0,
-  );
+  await untilIs(() => gateway.appliance.inFlight, 0);
   const { length: readAtStart } = gateway.appliance.requests;
   return {
     ...gateway,

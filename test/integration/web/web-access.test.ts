@@ -8,7 +8,7 @@ import { type Authority, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { isThere } from '../../support/programs.ts';
 import { exchangeRaw, renegotiation } from '../../support/raw-exchange.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { loadWebText } from '../../unit/config/given-web-config.ts';
 import type { Identity } from '../../../simulator/certificate.ts';
 
@@ -169,10 +169,7 @@ describe('a new policy while it listens', () => {
     held.resolve();
 
     expect(await slow).toBe('let in');
-    await until(
-      () => Object.keys(agent.freeSockets).length,
-      (count) => count === 0,
-    );
+    await untilIs(() => Object.keys(agent.freeSockets).length, 0);
     expect(await kept('/')).toBe('cut off');
     expect(await outcomeOf(ask({ tls: { ...other.issue() } }))).toBe('let in');
   });
@@ -339,10 +336,7 @@ describe('hostile clients', () => {
     });
 
     for (let i = 0; i < 512; i += 1) openSocket(port, '127.0.0.2').write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(
-      () => asked,
-      (count) => count === 512,
-    );
+    await untilIs(() => asked, 512);
 
     expect(await outcomeOf(ask({ from: '127.0.0.2' }))).toBe('cut off');
     expect(await outcomeOf(ask())).toBe('let in');
