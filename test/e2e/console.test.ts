@@ -345,7 +345,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   );
 });
 
-/** A gateway with people, and a restart of the farm `shop` or another change that alice asks for. */
+/** A gateway with people; alice asks for a restart of the farm `shop`, or for something else. */
 async function givenRequests() {
   const given = await givenApprovals();
   return {

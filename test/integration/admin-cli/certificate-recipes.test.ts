@@ -262,21 +262,6 @@ describe('install-activation', () => {
     expect(err).not.toContain('machine-of');
   });
 
-  it.each([
-    [-3, 100, 'It expired on '],
-    [300, -3, 'It is valid from '],
-  ])('refuses one that ends in %d days and began %d days ago before anything is sent', async (days, age, message) => {
-    const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const path = await file('licence.pem', licenceFor(days, 'permanent', age));
-
-    const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
-
-    expect(code).toBe(1);
-    expect(err).toContain(message);
-    expect(err).toContain('Nothing was changed.');
-    expect(appliance.requests).toEqual([]);
-  });
-
   it('keeps a private key here, and says so', async () => {
     const { run, file, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
     const [licence, { key }] = [licenceFor(600), makeMaterial()];

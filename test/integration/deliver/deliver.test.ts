@@ -23,21 +23,12 @@ describe('deliver', () => {
     expect(fileOf(worlds['lb-1'])).toEqual([isNew]);
     expect(fileOf(worlds['lb-1'], 'shop2')).toEqual([isNew]);
     expect(fileOf(worlds['lb-2'])).toEqual([isNew]);
+    expect(fileOf(worlds['lb-1'], 'intranet'), 'a farm with another certificate').toEqual(['intranet.pem']);
     expect(httpsFarm(worlds['lb-1'], 'shop').needsRestart).toBe(false);
     expect(sent.filter((key) => key === 'uploadCertificate')).toHaveLength(2);
     expect(second.code).toBe(0);
     expect(second.out.match(/has it already/g)).toHaveLength(3);
     expect(await done()).toEqual(sent);
-  });
-
-  it('touches no farm with another certificate', async () => {
-    const world = worldWith();
-    const { run, words, appliance } = await given({ 'lb-1': world });
-
-    await run(words);
-
-    expect(fileOf(world, 'intranet')).toEqual(['intranet.pem']);
-    expect(appliance.requests.filter(({ path }) => path.includes('intranet/actions'))).toEqual([]);
   });
 
   it('replaces a certificate on the Community Edition, which keeps one', async () => {

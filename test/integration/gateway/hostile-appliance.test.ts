@@ -376,22 +376,6 @@ describe('an appliance that repeats its API key', () => {
 });
 
 describe('an appliance that does not answer', () => {
-  it('keeps the slot of a caller that left for twice admin.timeout, and the outcome is uncertain', async () => {
-    const { url, tokenOf, server, requests, audit, call } = await given(() => undefined, { admin: { timeoutMs: 300 } });
-    const socket = leavingCaller(url, tokenOf('admin'));
-    await untilIs(() => requests.length, 1);
-
-    socket.destroy();
-
-    await untilIs(() => server.open, 0);
-    const lines = await until(audit, (seen) => seen.length === 2);
-    expect(lines).toEqual([
-      expect.objectContaining({ event: 'intent', operation: 'createBackup' }),
-      expect.objectContaining({ event: 'outcome', uncertain: true, code: 'upstream_timeout' }),
-    ]);
-    expect((await call('GET', '/whoami')).status).toBe(200);
-  });
-
   it('is disconnected when the rest of a long answer does not come, with or without the caller', async () => {
     const { url, tokenOf, server, requests, audit } = await given(
       (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(200_000)}`),
