@@ -56,8 +56,8 @@ function alertLists(text: string): string {
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
   return [...Map.groupBy(alerts, ({ labels }) => labels?.severity ?? '')]
     .map(([severity, own]) => {
-      const links = own.map(({ alert = '' }) => `\n  - [${alert}](#${alert.toLowerCase()})`);
-      return `- *${severity}*${links.join('')}`;
+      const links = own.map(({ alert = '' }) => `\n  [${alert}](#${alert.toLowerCase()})`);
+      return `- *${severity}*:${links.join(',')}`;
     })
     .join('\n');
 }

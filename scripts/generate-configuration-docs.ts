@@ -117,9 +117,7 @@ Without both, the demonstration starts. With a file, they can replace \`applianc
 are refused. Relative paths start at the working directory. A variable that looks misspelt is
 refused, unless the file uses it as \`\${NAME}\`.
 
-| Variable | Stands for |
-|---|---|
-${environmentVariables.map(({ variable, key }) => `| \`${variable}\` | \`appliances[].${key}\` |`).join('\n')}
+${environmentVariables.map(({ variable }) => `\`${variable}\``).join(',\n')}
 `;
 }
 

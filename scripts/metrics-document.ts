@@ -40,8 +40,8 @@ Written by \`npm run docs\` from the code.
 
 **Contents**:
 ${collectors.map(({ name }) => `[${name}](#${name})`).join('\n')}
-[the exporter, per appliance](#of-the-exporter-for-each-appliance)
-[the admin gateway](#of-the-admin-gateway) [the exporter itself](#of-the-exporter-itself)
+[for each appliance](#of-the-exporter-for-each-appliance)
+[gateway](#of-the-admin-gateway) [exporter](#of-the-exporter-itself)
 
 ${parts.join('\n\n')}
 
