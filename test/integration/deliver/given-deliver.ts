@@ -1,33 +1,12 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'vitest';
-import { createCertificate, type Identity } from '../../../simulator/certificate.ts';
+import type { Identity } from '../../../simulator/certificate.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import type { HttpFarm } from '../../../simulator/world-farms.ts';
 import { certificate } from '../../../simulator/world-parts.ts';
 import type { World } from '../../../simulator/world.ts';
 import type { GivenOptions } from '../../support/given-gateway.ts';
+import { dayMs, issue } from '../../support/issue.ts';
 import { givenAdminCli } from '../admin-cli/given-admin-cli.ts';
-
-export const dayMs = 86_400_000;
-export const name = 'shop.example.com';
-
-interface Issued {
-  readonly names?: readonly string[];
-  /** Days from now at which it begins. */
-  readonly from?: number;
-  readonly until?: number;
-  readonly rsa?: boolean;
-}
-
-export function issue({ names = [name], from = -1, until = 89, rsa = false }: Issued = {}): Identity {
-  return createCertificate({
-    subject: { CN: names[0] ?? '' },
-    altNames: names.map((each) => `DNS:${each}`),
-    notBefore: new Date(Date.now() + from * dayMs),
-    notAfter: new Date(Date.now() + until * dayMs),
-    ...(rsa && { key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey }),
-  });
-}
 
 /** Puts a certificate into the store of a world, and gives it to a farm. */
 export function attach(world: World, farm: string, file: string, { cert, key, subject }: Identity, until = 29): void {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tlsMaterialOf } from '../../../simulator/tls.ts';
 import { startTlsServer } from '../../support/tls-server.ts';
-import { attach, fileOf, given, httpsFarm, isNew, issue, name, worldWith } from './given-deliver.ts';
+import { attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
+import { issue, name } from '../../support/issue.ts';
 
 const networks = ['192.0.2.0/24', '127.0.0.1'];
 

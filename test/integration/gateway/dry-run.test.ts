@@ -4,7 +4,6 @@ import { maskBody } from '../../../src/gateway/mask.ts';
 import type { Reach } from '../../../src/gateway/reach.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import { emptyCommunityWorld } from '../../../simulator/scenes/sizes.ts';
 import type { World } from '../../../simulator/world.ts';
 import { callOf, givenReach } from './given-reach.ts';
 
@@ -312,16 +311,6 @@ describe('a plan for a failing appliance', () => {
     expect(arrived().filter((line) => !line.startsWith('GET '))).toEqual([]);
   });
 
-  it('asks for no parameters of a file', async () => {
-    const { plan, arrived } = await givenPlans(emptyCommunityWorld());
-
-    const made = await plan('POST /certificates/activation');
-
-    expect(made).toMatchObject({ would: 'be refused', validation: { checked: false, problems: [] } });
-    expect(made.findings).toMatchObject([{ guard: 'stray_activation_file' }]);
-    expect(arrived().filter((line) => !line.startsWith('GET '))).toEqual([]);
-  });
-
   it('exists without a connection, and predicts a refusal', async () => {
     const { plan, appliance } = await givenPlans(busyWorld());
     appliance.fail('*', { kind: 'refuse' });
@@ -332,13 +321,5 @@ describe('a plan for a failing appliance', () => {
     expect(made.findings[0]?.message).toMatch(
       /^It could not be checked whether the call is safe: GET \/farms\/modules\/summary: /,
     );
-  });
-
-  it('exists when an answer is cut in the middle', async () => {
-    const { plan, appliance } = await givenPlans(busyWorld());
-    appliance.fail('GET /farms', { kind: 'cut' });
-    appliance.fail('POST /farms', { kind: 'cut' });
-
-    expect(await plan('POST /farms', {})).toMatchObject({ current: null, validation: { checked: false } });
   });
 });

@@ -122,7 +122,6 @@ describe('a reload before the approval', () => {
   it.each([
     ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
     ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
-    ['turns out to be the same', { person: 'bob' }, 'own_request'],
   ] as const)('counts: the requester is %s', async (_, ofAlice, code) => {
     const { approve, arrived, write, daemon, entry } = await givenAsked();
 

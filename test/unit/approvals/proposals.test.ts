@@ -4,8 +4,9 @@ import { createPrincipals } from '../../../src/gateway/principal.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import { requestableRecipes } from '../../../src/recipes/recipes.ts';
 import type { AlertSource, ChangeRequest } from '../../../src/approvals/change-request.ts';
-import { createProposals, repairOf } from '../../../src/approvals/proposals.ts';
+import { createProposals, repairOf, repairs } from '../../../src/approvals/proposals.ts';
 import { givenEntry } from '../../support/given-principal.ts';
+import { alertNames } from '../../support/shipped-rules.ts';
 import { givenRequest } from './given-request.ts';
 
 const since = '2026-11-24T01:00:00Z';
@@ -92,6 +93,24 @@ it.each<readonly [string, boolean, Partial<ChangeRequest>]>([
 
   expect(told).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
   expect(await asked()).toEqual(isAgain ? ['lb-1'] : []);
+});
+
+it.each<readonly [string, Readonly<Record<string, string>>]>([
+  ['an appliance that is not there', { ...needsRestart, appliance: 'lb-9' }],
+  ['an alert without a repair', { ...needsRestart, alertname: 'ZlbSaturated' }],
+  ['a name of every object', { ...needsRestart, alertname: '__proto__' }],
+  ['a farm that runs without backends', { ...needsRestart, alertname: 'ZlbFarmDown', status: 'critical' }],
+  ['a delivery without a folder', { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1', file: 'old.pem' }],
+  ['an alert without its labels', { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1' }],
+])('an alert is ignored: %s', async (_, labels) => {
+  const { tell, asked } = givenProposals([]);
+
+  expect(await tell([labels])).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
+  expect(await asked()).toEqual([]);
+});
+
+it('the table of repairs names alerts of the rules', () => {
+  expect(Object.keys(repairs).filter((name) => !alertNames.includes(name))).toEqual([]);
 });
 
 it('each of 25 appliances has five proposals at most, also when all alerts come at once', async () => {

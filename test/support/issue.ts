@@ -1,0 +1,24 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createCertificate, type Identity } from '../../simulator/certificate.ts';
+
+export const dayMs = 86_400_000;
+/** The host name of a certificate unless a test says otherwise. */
+export const name = 'shop.example.com';
+
+interface Issued {
+  readonly names?: readonly string[];
+  /** Days from now at which it begins. */
+  readonly from?: number;
+  readonly until?: number;
+  readonly rsa?: boolean;
+}
+
+export function issue({ names = [name], from = -1, until = 89, rsa = false }: Issued = {}): Identity {
+  return createCertificate({
+    subject: { CN: names[0] ?? '' },
+    altNames: names.map((each) => `DNS:${each}`),
+    notBefore: new Date(Date.now() + from * dayMs),
+    notAfter: new Date(Date.now() + until * dayMs),
+    ...(rsa && { key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey }),
+  });
+}
