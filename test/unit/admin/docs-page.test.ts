@@ -47,16 +47,14 @@ describe('the page', () => {
   });
 });
 
-describe('the document behind it', () => {
-  it('exists once, and never as YAML', async () => {
-    const app = await givenApp();
+it('the document behind it exists once, and never as YAML', async () => {
+  const app = await givenApp();
 
-    const json = await app.inject('/docs/json');
-    const yaml = await app.inject('/docs/yaml');
+  const json = await app.inject('/docs/json');
+  const yaml = await app.inject('/docs/yaml');
 
-    expect([json.statusCode, json.headers.location]).toEqual([302, '/docs/openapi.json']);
-    expect(yaml.statusCode).toBe(404);
-  });
+  expect([json.statusCode, json.headers.location]).toEqual([302, '/docs/openapi.json']);
+  expect(yaml.statusCode).toBe(404);
 });
 
 describe('the plug-in of the page', () => {

@@ -20,20 +20,18 @@ const reading = (route: string, body: unknown): unknown => {
   return read(row.reply, body);
 };
 
-describe('what polling may read', () => {
-  it('is GETs that show nothing confidential, except the text of the licence, whose dates no other call has', () => {
-    // The client can only read rows with a reply. GET /certificates/activation has the risk secret,
-    // because its text shows the licence; the collector keeps two dates (docs/api.md §3.19).
-    const others = Object.entries<EndpointRow>(endpoints).filter(
-      ([, { route, risk, reply }]) => reply && !(route.startsWith('GET ') && risk === 'read'),
-    );
+it('what polling may read is GETs that show nothing confidential, except the text of the licence, whose dates no other call has', () => {
+  // The client can only read rows with a reply. GET /certificates/activation has the risk secret,
+  // because its text shows the licence; the collector keeps two dates (docs/api.md §3.19).
+  const others = Object.entries<EndpointRow>(endpoints).filter(
+    ([, { route, risk, reply }]) => reply && !(route.startsWith('GET ') && risk === 'read'),
+  );
 
-    expect(others.map(([key]) => key)).toEqual(['readActivationCertificate']);
-    expect(endpoints.readActivationCertificate).toMatchObject({
-      route: 'GET /certificates/activation',
-      risk: 'secret',
-      body: 'none',
-    });
+  expect(others.map(([key]) => key)).toEqual(['readActivationCertificate']);
+  expect(endpoints.readActivationCertificate).toMatchObject({
+    route: 'GET /certificates/activation',
+    risk: 'secret',
+    body: 'none',
   });
 });
 

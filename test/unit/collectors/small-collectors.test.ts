@@ -49,16 +49,14 @@ describe('the packages collector', () => {
   });
 });
 
-describe('the connections collector', () => {
-  it('writes the size of the connection table, and nothing if it is missing', async () => {
-    const of = async (params: object) => (await collectFrom(connectionTable, { readConnectionStats: { params } })).text;
+it('the connections collector writes the size of the connection table, and nothing if it is missing', async () => {
+  const of = async (params: object) => (await collectFrom(connectionTable, { readConnectionStats: { params } })).text;
 
-    expect([await of({ connections: '324' }), await of({ connections: 0 }), await of({ connections: '' })]).toEqual([
-      'zlb_connections{appliance="lb"} 324\n',
-      'zlb_connections{appliance="lb"} 0\n',
-      '',
-    ]);
-  });
+  expect([await of({ connections: '324' }), await of({ connections: 0 }), await of({ connections: '' })]).toEqual([
+    'zlb_connections{appliance="lb"} 324\n',
+    'zlb_connections{appliance="lb"} 0\n',
+    '',
+  ]);
 });
 
 describe('the VPN collector', () => {
@@ -87,25 +85,23 @@ describe('the VPN collector', () => {
   });
 });
 
-describe('the cluster collector', () => {
-  it.each([
-    [
-      { name: 'lb-a', role: 'master', status: 'ok', message: 'Node online and active' },
-      'node="lb-a",role="master"',
-      'ok',
-    ],
-    [
-      { name: 'lb-b', role: 'not configured', status: 'not configured' },
-      'node="lb-b",role="not_configured"',
-      'not_configured',
-    ],
-    [{ name: 'lb-c', role: 'backup', status: 'resting' }, 'node="lb-c",role="backup"', 'unknown'],
-    [{ status: '' }, 'node="",role="unknown"', 'unknown'],
-  ])('writes %j', async (params, labels, status) => {
-    const { text } = await collectFrom(cluster, { readLocalClusterNode: { params } });
+it.each([
+  [
+    { name: 'lb-a', role: 'master', status: 'ok', message: 'Node online and active' },
+    'node="lb-a",role="master"',
+    'ok',
+  ],
+  [
+    { name: 'lb-b', role: 'not configured', status: 'not configured' },
+    'node="lb-b",role="not_configured"',
+    'not_configured',
+  ],
+  [{ name: 'lb-c', role: 'backup', status: 'resting' }, 'node="lb-c",role="backup"', 'unknown'],
+  [{ status: '' }, 'node="",role="unknown"', 'unknown'],
+])('the cluster collector writes %j', async (params, labels, status) => {
+  const { text } = await collectFrom(cluster, { readLocalClusterNode: { params } });
 
-    expect(stateIn(text, labels)).toBe(status);
-  });
+  expect(stateIn(text, labels)).toBe(status);
 });
 
 describe('the ACME collector', () => {
@@ -164,13 +160,11 @@ describe('the ACME collector', () => {
   });
 });
 
-describe('the IPDS collector', () => {
-  it('writes the state of each rule, also in a release that does not name it', async () => {
-    const list = [{ name: 'flood', rule: 'dos', status: 'up', type: 'farm' }, { name: 'older' }];
+it('the IPDS collector writes the state of each rule, also in a release that does not name it', async () => {
+  const list = [{ name: 'flood', rule: 'dos', status: 'up', type: 'farm' }, { name: 'older' }];
 
-    const { text } = await collectFrom(ipds, { listIpds: { params: list } });
+  const { text } = await collectFrom(ipds, { listIpds: { params: list } });
 
-    expect(stateIn(text, 'rule="flood",kind="dos"')).toBe('up');
-    expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
-  });
+  expect(stateIn(text, 'rule="flood",kind="dos"')).toBe('up');
+  expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
 });

@@ -62,20 +62,18 @@ describe('a key file or CA file', () => {
   });
 });
 
-describe('a configuration file', () => {
-  it.each([
-    ['a named pipe', givenPipe, 'it is a named pipe, not a file'],
-    ['a device without end', (path: string) => symlink('/dev/zero', path), 'it is a device, not a file'],
-    ['a folder', (path: string) => symlink(tmpdir(), path), 'it is a folder, not a file'],
-    ['far too long', givenLongFile, 'it is larger than 1 MiB'],
-  ])('is refused when it is %s', async (_what, make, because) => {
-    const file = join(givenFolder(), 'it.yml');
-    await make(file);
+it.each([
+  ['a named pipe', givenPipe, 'it is a named pipe, not a file'],
+  ['a device without end', (path: string) => symlink('/dev/zero', path), 'it is a device, not a file'],
+  ['a folder', (path: string) => symlink(tmpdir(), path), 'it is a folder, not a file'],
+  ['far too long', givenLongFile, 'it is larger than 1 MiB'],
+])('a configuration file is refused when it is %s', async (_what, make, because) => {
+  const file = join(givenFolder(), 'it.yml');
+  await make(file);
 
-    const refused = await refusal(loadSettings({ file, env: {} }));
+  const refused = await refusal(loadSettings({ file, env: {} }));
 
-    expect(refused).toEqual([`it.yml: cannot be read: ${because}. Give --config.file the path of a YAML file`]);
-  });
+  expect(refused).toEqual([`it.yml: cannot be read: ${because}. Give --config.file the path of a YAML file`]);
 });
 
 async function givenPipe(path: string): Promise<void> {

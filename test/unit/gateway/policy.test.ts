@@ -84,24 +84,22 @@ describe('the operations of the gateway itself', () => {
   });
 });
 
-describe('a record of the audit', () => {
-  it.each([
-    [{}, {}, true],
-    [{}, { appliance: 'lb-b', operation: 'deleteFarm' }, true],
-    [{ appliances: ['lb-a'] }, {}, false],
-    [{ appliances: ['lb-a'] }, { appliance: 'lb-a' }, true],
-    [{ appliances: ['lb-a'] }, { appliance: 'lb-b' }, false],
-    [{ appliances: ['lb-a'] }, { operation: 'listFarms' }, false],
-    [{ allow: ['listFarms'] }, { operation: 'listFarms' }, true],
-    [{ allow: ['listFarms'] }, { operation: 'deleteFarm' }, false],
-    [{ allow: ['listFarms'] }, {}, true],
-    [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
-    [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'listFarms' }, true],
-    [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
-    [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-b', operation: 'listFarms' }, false],
-  ])('to a token with %j: %j is visible: %j', (limits, record, isVisible) => {
-    expect(maySee(givenPrincipal(limits), record)).toBe(isVisible);
-  });
+it.each([
+  [{}, {}, true],
+  [{}, { appliance: 'lb-b', operation: 'deleteFarm' }, true],
+  [{ appliances: ['lb-a'] }, {}, false],
+  [{ appliances: ['lb-a'] }, { appliance: 'lb-a' }, true],
+  [{ appliances: ['lb-a'] }, { appliance: 'lb-b' }, false],
+  [{ appliances: ['lb-a'] }, { operation: 'listFarms' }, false],
+  [{ allow: ['listFarms'] }, { operation: 'listFarms' }, true],
+  [{ allow: ['listFarms'] }, { operation: 'deleteFarm' }, false],
+  [{ allow: ['listFarms'] }, {}, true],
+  [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
+  [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'listFarms' }, true],
+  [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
+  [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-b', operation: 'listFarms' }, false],
+])('a record of the audit to a token with %j: %j is visible: %j', (limits, record, isVisible) => {
+  expect(maySee(givenPrincipal(limits), record)).toBe(isVisible);
 });
 
 describe('the risk of a call', () => {

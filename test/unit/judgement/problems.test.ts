@@ -423,28 +423,26 @@ describe('what is wrong with an appliance', () => {
   });
 });
 
-describe('the order of what is wrong', () => {
-  it('is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
-    const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
-      about: 'farm',
-      appliance: 'lb-1',
-      title,
-      meaning: '',
-      alert: 'ZlbFarmDown',
-      ...parts,
-    });
-    const problems = [
-      problem('to come', { level: 'critical', sinceMs: undefined }),
-      problem('newest, but small', { level: 'warning', sinceMs: nowMs }),
-      problem('unseen', { level: 'critical', sinceMs: 'unseen' }),
-      problem('old', { level: 'critical', sinceMs: nowMs - dayMs }),
-      problem('new', { level: 'critical', sinceMs: nowMs - minuteMs }),
-    ];
-
-    const titles = problems.toSorted(compareProblems).map(({ title }) => title);
-
-    expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
+it('the order of what is wrong is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
+  const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
+    about: 'farm',
+    appliance: 'lb-1',
+    title,
+    meaning: '',
+    alert: 'ZlbFarmDown',
+    ...parts,
   });
+  const problems = [
+    problem('to come', { level: 'critical', sinceMs: undefined }),
+    problem('newest, but small', { level: 'warning', sinceMs: nowMs }),
+    problem('unseen', { level: 'critical', sinceMs: 'unseen' }),
+    problem('old', { level: 'critical', sinceMs: nowMs - dayMs }),
+    problem('new', { level: 'critical', sinceMs: nowMs - minuteMs }),
+  ];
+
+  const titles = problems.toSorted(compareProblems).map(({ title }) => title);
+
+  expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
 });
 
 function problemsOf(given: Partial<ApplianceStatus>): string[] {

@@ -43,15 +43,16 @@ describe('a schedule with a fixed hour', () => {
   });
 });
 
-describe('a schedule of every hour', () => {
-  it.each([
-    ['Europe/Rome', '2026-10-25T00:00Z'],
-    ['Europe/Rome', '2027-03-28T00:00Z'],
-    ['America/New_York', '2026-11-01T05:00Z'],
-    ['America/New_York', '2027-03-14T06:00Z'],
-    ['Australia/Lord_Howe', '2027-04-03T14:00Z'],
-    ['Australia/Lord_Howe', '2026-10-03T15:00Z'],
-  ])('neither leaves out nor repeats a run while the clocks of %s change at %s', (zone, around) => {
+it.each([
+  ['Europe/Rome', '2026-10-25T00:00Z'],
+  ['Europe/Rome', '2027-03-28T00:00Z'],
+  ['America/New_York', '2026-11-01T05:00Z'],
+  ['America/New_York', '2027-03-14T06:00Z'],
+  ['Australia/Lord_Howe', '2027-04-03T14:00Z'],
+  ['Australia/Lord_Howe', '2026-10-03T15:00Z'],
+])(
+  'a schedule of every hour neither leaves out nor repeats a run while the clocks of %s change at %s',
+  (zone, around) => {
     const at = Date.parse(around);
     const [from, to] = [at - 7_200_000, at + 7_200_000].map((time) => new Date(time).toISOString());
 
@@ -59,5 +60,5 @@ describe('a schedule of every hour', () => {
 
     expect(times).toHaveLength(24);
     expect(new Set(times).size).toBe(24);
-  });
-});
+  },
+);

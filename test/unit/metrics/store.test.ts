@@ -188,20 +188,18 @@ describe('a reading', () => {
   });
 });
 
-describe('the appliances of a page', () => {
-  it('keep their series if they stay, lose them if they are removed, and begin empty if they are new', async () => {
-    const store = given();
-    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
+it('the appliances of a page keep their series if they stay, lose them if they are removed, and begin empty if they are new', async () => {
+  const store = given();
+  for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
 
-    store.arrange(['lb-4', 'lb-3', 'lb-1']);
-    put(store, 'lb-2', 'a', fillEverything);
-    const arranged = upLines(await textOf(store));
-    store.arrange(['lb-2', 'lb-4', 'lb-3', 'lb-1'], new Set(['lb-3']));
-    put(store, 'lb-4', 'a', fillEverything);
+  store.arrange(['lb-4', 'lb-3', 'lb-1']);
+  put(store, 'lb-2', 'a', fillEverything);
+  const arranged = upLines(await textOf(store));
+  store.arrange(['lb-2', 'lb-4', 'lb-3', 'lb-1'], new Set(['lb-3']));
+  put(store, 'lb-4', 'a', fillEverything);
 
-    expect(arranged).toEqual(['zlb_up{appliance="lb-3"} 1', 'zlb_up{appliance="lb-1"} 1']);
-    expect(upLines(await textOf(store))).toEqual(['zlb_up{appliance="lb-4"} 1', 'zlb_up{appliance="lb-1"} 1']);
-  });
+  expect(arranged).toEqual(['zlb_up{appliance="lb-3"} 1', 'zlb_up{appliance="lb-1"} 1']);
+  expect(upLines(await textOf(store))).toEqual(['zlb_up{appliance="lb-4"} 1', 'zlb_up{appliance="lb-1"} 1']);
 });
 
 describe('any history of readings', () => {

@@ -308,40 +308,36 @@ describe('a link', () => {
   });
 });
 
-describe('a reading', () => {
-  it('that was put off does not fail: it is fresh, late or still to come by its age', async () => {
-    const failure = { reason: 'stretched', sinceMs: nowMs } as const;
-    const old = nowMs - 30 * minuteMs;
-    const collectors = [
-      collectorStatus({ name: 'farms', failure }),
-      collectorStatus({ name: 'system', failure, lastSuccessMs: old }),
-      collectorStatus({ name: 'backends', failure: { ...failure, reason: 'farms_unknown' }, lastSuccessMs: undefined }),
-      collectorStatus({ name: 'certificates', isStale: true, failure: { ...failure, reason: 'timeout' } }),
-      collectorStatus({ name: 'vpn', ok: false, failure: { ...failure, reason: 'malformed' } }),
-    ];
+it('a reading that was put off does not fail: it is fresh, late or still to come by its age', async () => {
+  const failure = { reason: 'stretched', sinceMs: nowMs } as const;
+  const old = nowMs - 30 * minuteMs;
+  const collectors = [
+    collectorStatus({ name: 'farms', failure }),
+    collectorStatus({ name: 'system', failure, lastSuccessMs: old }),
+    collectorStatus({ name: 'backends', failure: { ...failure, reason: 'farms_unknown' }, lastSuccessMs: undefined }),
+    collectorStatus({ name: 'certificates', isStale: true, failure: { ...failure, reason: 'timeout' } }),
+    collectorStatus({ name: 'vpn', ok: false, failure: { ...failure, reason: 'malformed' } }),
+  ];
 
-    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', collectors }))), '/');
+  const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', collectors }))), '/');
 
-    expect(page).toContain('4 readings are not fresh: 1 failing, 1 too old to be shown, 1 late, 1 not read yet.');
-    expect(page).toContain('1 of 5 fresh');
-  });
+  expect(page).toContain('4 readings are not fresh: 1 failing, 1 too old to be shown, 1 late, 1 not read yet.');
+  expect(page).toContain('1 of 5 fresh');
 });
 
-describe('the list of problems', () => {
-  it('has an interface that went down at any time, and none that never was up or is up again', async () => {
-    const interfaces = [
-      { name: 'eth0', state: 'down' },
-      { name: 'eth1', state: 'down', sinceMs: nowMs },
-      { name: 'eth2', state: 'up', sinceMs: nowMs },
-    ];
+it('the list of problems has an interface that went down at any time, and none that never was up or is up again', async () => {
+  const interfaces = [
+    { name: 'eth0', state: 'down' },
+    { name: 'eth1', state: 'down', sinceMs: nowMs },
+    { name: 'eth2', state: 'up', sinceMs: nowMs },
+  ];
 
-    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', interfaces }))), '/');
+  const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', interfaces }))), '/');
 
-    expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi>.*?<\/h3>/g)].map(([, title]) => title)).toEqual([
-      'Interface eth1 of lb-1 is down',
-    ]);
-    expect(page, 'counted for its appliance too').toContain('1 warning');
-  });
+  expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi>.*?<\/h3>/g)].map(([, title]) => title)).toEqual([
+    'Interface eth1 of lb-1 is down',
+  ]);
+  expect(page, 'counted for its appliance too').toContain('1 warning');
 });
 
 describe('one appliance', () => {

@@ -118,55 +118,50 @@ describe('an appliance that is slow with every answer', () => {
   );
 });
 
-describe('a route that answers 404 in a bad moment', () => {
-  it('is a failure for a route that every edition has, until the next run', async () => {
-    let upgrading = true;
-    const names = ['farms', 'certificates', 'appliance', 'vpn'];
-    const { poller, page } = givenPoller({
-      names,
-      answer: (key) => (upgrading ? { fails: 'not_found' } : answering()(key)),
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(0);
-    expect(
-      valueOf(await page(), 'zlb_collector_errors_total', { collector: 'certificates', reason: 'not_found' }),
-    ).toBe(1);
-    expect(
-      valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }),
-      'what an edition may lack',
-    ).toBeUndefined();
-
-    upgrading = false;
-    await vi.advanceTimersByTimeAsync(20 * minuteMs);
-
-    for (const collector of ['farms', 'certificates', 'appliance'])
-      expect(valueOf(await page(), 'zlb_collector_success', { collector }), collector).toBe(1);
-    await vi.advanceTimersByTimeAsync(hourMs);
-    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }), 'tried again after an hour').toBe(1);
+it('a route that answers 404 in a bad moment is a failure for a route that every edition has, until the next run', async () => {
+  let upgrading = true;
+  const names = ['farms', 'certificates', 'appliance', 'vpn'];
+  const { poller, page } = givenPoller({
+    names,
+    answer: (key) => (upgrading ? { fails: 'not_found' } : answering()(key)),
   });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(0);
+  expect(valueOf(await page(), 'zlb_collector_errors_total', { collector: 'certificates', reason: 'not_found' })).toBe(
+    1,
+  );
+  expect(
+    valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }),
+    'what an edition may lack',
+  ).toBeUndefined();
+
+  upgrading = false;
+  await vi.advanceTimersByTimeAsync(20 * minuteMs);
+
+  for (const collector of ['farms', 'certificates', 'appliance'])
+    expect(valueOf(await page(), 'zlb_collector_success', { collector }), collector).toBe(1);
+  await vi.advanceTimersByTimeAsync(hourMs);
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }), 'tried again after an hour').toBe(1);
 });
 
-describe('a route that an edition lacks', () => {
-  it('is tried again at the next run after the version of the appliance changed', async () => {
-    let version = '7.9.0';
-    const { poller, page, asked } = givenPoller({
-      names: ['farms', 'appliance', 'vpn'],
-      answer: (key) => {
-        if (key === 'readSystemInfo')
-          return { body: { params: { edition: 'enterprise', relianoid_version: version } } };
-        return key === 'listVpns' && version === '7.9.0' ? { fails: 'not_found' } : answering()(key);
-      },
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(15 * minuteMs);
-    expect(asked.filter(({ key }) => key === 'listVpns')).toHaveLength(1);
-
-    version = '8.0.0';
-    await vi.advanceTimersByTimeAsync(25 * minuteMs);
-
-    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' })).toBe(1);
+it('a route that an edition lacks is tried again at the next run after the version of the appliance changed', async () => {
+  let version = '7.9.0';
+  const { poller, page, asked } = givenPoller({
+    names: ['farms', 'appliance', 'vpn'],
+    answer: (key) => {
+      if (key === 'readSystemInfo') return { body: { params: { edition: 'enterprise', relianoid_version: version } } };
+      return key === 'listVpns' && version === '7.9.0' ? { fails: 'not_found' } : answering()(key);
+    },
   });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(15 * minuteMs);
+  expect(asked.filter(({ key }) => key === 'listVpns')).toHaveLength(1);
+
+  version = '8.0.0';
+  await vi.advanceTimersByTimeAsync(25 * minuteMs);
+
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' })).toBe(1);
 });
 
 describe('a farm whose state changed', () => {
@@ -205,46 +200,42 @@ describe('a farm whose state changed', () => {
   );
 });
 
-describe('farms that all change at once', () => {
-  it('trigger reads of the backends of twenty; the others wait for the next round', async () => {
-    let status = 'up';
-    const farmList = () => ({
-      body: { farms: Array.from({ length: 200 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status })) },
-    });
-    const { poller, asked } = givenPoller({
-      names: ['farms', 'backends'],
-      answer: (key) => (key === 'listFarmStats' ? farmList() : answering()(key)),
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(5 * minuteMs);
-
-    const before = asked.length;
-    status = 'down';
-    await vi.advanceTimersByTimeAsync(35 * secondMs);
-    const since = asked.slice(before);
-    const seenAt = since.find(({ key }) => key === 'listFarmStats')?.at ?? 0;
-    const atOnce = since.filter(({ key, at }) => key === 'readFarmStats' && at >= seenAt && at < seenAt + secondMs);
-
-    expect(atOnce.length).toBeGreaterThanOrEqual(20);
-    // The round goes on meanwhile, a farm after the other over the minute.
-    expect(atOnce.length).toBeLessThan(40);
+it('farms that all change at once trigger reads of the backends of twenty; the others wait for the next round', async () => {
+  let status = 'up';
+  const farmList = () => ({
+    body: { farms: Array.from({ length: 200 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status })) },
   });
+  const { poller, asked } = givenPoller({
+    names: ['farms', 'backends'],
+    answer: (key) => (key === 'listFarmStats' ? farmList() : answering()(key)),
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+  const before = asked.length;
+  status = 'down';
+  await vi.advanceTimersByTimeAsync(35 * secondMs);
+  const since = asked.slice(before);
+  const seenAt = since.find(({ key }) => key === 'listFarmStats')?.at ?? 0;
+  const atOnce = since.filter(({ key, at }) => key === 'readFarmStats' && at >= seenAt && at < seenAt + secondMs);
+
+  expect(atOnce.length).toBeGreaterThanOrEqual(20);
+  // The round goes on meanwhile, a farm after the other over the minute.
+  expect(atOnce.length).toBeLessThan(40);
 });
 
-describe('after an outage', () => {
-  it('missed readings run at once, on any schedule', async () => {
-    let away = true;
-    const names = ['farms', 'certificates'];
-    const { poller, page } = givenPoller({ names, answer: (key) => (away ? { fails: 'connect' } : answering()(key)) });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(5 * minuteMs);
-    expect(stateOf(await page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
+it('after an outage missed readings run at once, on any schedule', async () => {
+  let away = true;
+  const names = ['farms', 'certificates'];
+  const { poller, page } = givenPoller({ names, answer: (key) => (away ? { fails: 'connect' } : answering()(key)) });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  expect(stateOf(await page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
 
-    away = false;
-    await vi.advanceTimersByTimeAsync(3 * minuteMs);
+  away = false;
+  await vi.advanceTimersByTimeAsync(3 * minuteMs);
 
-    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
-  });
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
 });
 
 describe('a 402', () => {
@@ -364,22 +355,20 @@ describe('a farm that is deleted', () => {
   });
 });
 
-describe('closing a poller', () => {
-  it('ends running and waiting calls, and leaves no timer', async () => {
-    const { poller, asked } = givenPoller({
-      names: ['farms', 'backends', 'system', 'activation'],
-      answer: answering(),
-      callMs: 5_000,
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(3_000);
-
-    const closed = poller.close();
-    await vi.advanceTimersByTimeAsync(0);
-    await closed;
-    const atClose = asked.length;
-    await vi.advanceTimersByTimeAsync(hourMs);
-
-    expect(asked).toHaveLength(atClose);
+it('closing a poller ends running and waiting calls, and leaves no timer', async () => {
+  const { poller, asked } = givenPoller({
+    names: ['farms', 'backends', 'system', 'activation'],
+    answer: answering(),
+    callMs: 5_000,
   });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(3_000);
+
+  const closed = poller.close();
+  await vi.advanceTimersByTimeAsync(0);
+  await closed;
+  const atClose = asked.length;
+  await vi.advanceTimersByTimeAsync(hourMs);
+
+  expect(asked).toHaveLength(atClose);
 });

@@ -11,45 +11,39 @@ const text: Representation = { format: 'text', encoding: 'gzip' };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('an exposition', () => {
-  it('refreshes the named appliances, or all of them, at each request', async () => {
-    const { fleet, expired } = await given(['lb-1', 'lb-2', 'lb-3']);
+it('an exposition refreshes the named appliances, or all of them, at each request', async () => {
+  const { fleet, expired } = await given(['lb-1', 'lb-2', 'lb-3']);
 
-    await fleet.page(text, new Set(['lb-2']));
-    const forOne = expired.splice(0);
-    await fleet.page(text);
+  await fleet.page(text, new Set(['lb-2']));
+  const forOne = expired.splice(0);
+  await fleet.page(text);
 
-    expect(forOne).toEqual(['lb-2']);
-    expect(expired).toEqual(['lb-1', 'lb-2', 'lb-3']);
-  });
+  expect(forOne).toEqual(['lb-2']);
+  expect(expired).toEqual(['lb-1', 'lb-2', 'lb-3']);
 });
 
-describe('a reading that is too old', () => {
-  it('is removed within a second, without a request', async () => {
-    const { fleet, expired } = await given(['lb-1', 'lb-2']);
-    fleet.start();
+it('a reading that is too old is removed within a second, without a request', async () => {
+  const { fleet, expired } = await given(['lb-1', 'lb-2']);
+  fleet.start();
 
-    await vi.advanceTimersByTimeAsync(3_000);
-    await closed(fleet);
-    const untilClosed = expired.splice(0);
-    await vi.advanceTimersByTimeAsync(3_000);
+  await vi.advanceTimersByTimeAsync(3_000);
+  await closed(fleet);
+  const untilClosed = expired.splice(0);
+  await vi.advanceTimersByTimeAsync(3_000);
 
-    expect(untilClosed).toEqual(['lb-1', 'lb-2', 'lb-1', 'lb-2', 'lb-1', 'lb-2']);
-    expect(expired).toEqual([]);
-  });
+  expect(untilClosed).toEqual(['lb-1', 'lb-2', 'lb-1', 'lb-2', 'lb-1', 'lb-2']);
+  expect(expired).toEqual([]);
 });
 
-describe('a changed fleet', () => {
-  it('shows the counters of an appliance at once with another poller or machine', async () => {
-    const { fleet, published } = await given(['lb-1', 'lb-2']);
+it('a changed fleet shows the counters of an appliance at once with another poller or machine', async () => {
+  const { fleet, published } = await given(['lb-1', 'lb-2']);
 
-    await fleet.watch([
-      { name: 'lb-2', labels: { site: 'paris' } },
-      { name: 'lb-3', labels: {} },
-    ]);
+  await fleet.watch([
+    { name: 'lb-2', labels: { site: 'paris' } },
+    { name: 'lb-3', labels: {} },
+  ]);
 
-    expect(published).toEqual(['lb-2']);
-  });
+  expect(published).toEqual(['lb-2']);
 });
 
 describe('the status of a fleet', () => {

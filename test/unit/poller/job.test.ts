@@ -45,15 +45,13 @@ describe('a job', () => {
   });
 });
 
-describe('the interval of a schedule', () => {
-  it.each([
-    ['* * * * * *', 1_000],
-    ['*/30 * * * * *', 30_000],
-    ['0 * * * * *', 60_000],
-    ['0 */10 * * * *', 600_000],
-    ['0 0 3 * * *', 86_400_000],
-    ['0 0,5 * * * *', 300_000],
-  ])('%s is %d ms', (schedule, ms) => {
-    expect(intervalOf(schedule)).toBe(ms);
-  });
+it.each([
+  ['* * * * * *', 1_000],
+  ['*/30 * * * * *', 30_000],
+  ['0 * * * * *', 60_000],
+  ['0 */10 * * * *', 600_000],
+  ['0 0 3 * * *', 86_400_000],
+  ['0 0,5 * * * *', 300_000],
+])('the interval of a schedule %s is %d ms', (schedule, ms) => {
+  expect(intervalOf(schedule)).toBe(ms);
 });

@@ -147,29 +147,27 @@ describe('an appliance with hundreds of farms', () => {
   });
 });
 
-describe('a round over the farms that is cut off', () => {
-  it('is followed by one that continues where it ended', async () => {
-    const state = { refusing: false };
-    const farms = Array.from({ length: 10 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
-    const { poller, asked } = givenPoller({
-      names: ['farms', 'backends'],
-      answer: (key) => {
-        if (state.refusing) return { fails: 'unauthorized' };
-        return { body: key === 'listFarmStats' ? { farms } : wellAnswers[key] };
-      },
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(3 * minuteMs);
-    while (asked.at(-1)?.params.farmname !== 'f3') await vi.advanceTimersByTimeAsync(secondMs);
-    state.refusing = true;
-    await vi.advanceTimersByTimeAsync(30 * secondMs);
-    state.refusing = false;
-    const before = asked.length;
-
-    await vi.advanceTimersByTimeAsync(5 * minuteMs);
-
-    const rounds = asked.slice(before).flatMap(({ params: { farmname } }) => farmname ?? []);
-    expect(rounds[0]).not.toBe('f0');
-    expect(new Set(rounds.slice(0, 10)).size, 'all ten come round').toBe(10);
+it('a round over the farms that is cut off is followed by one that continues where it ended', async () => {
+  const state = { refusing: false };
+  const farms = Array.from({ length: 10 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+  const { poller, asked } = givenPoller({
+    names: ['farms', 'backends'],
+    answer: (key) => {
+      if (state.refusing) return { fails: 'unauthorized' };
+      return { body: key === 'listFarmStats' ? { farms } : wellAnswers[key] };
+    },
   });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(3 * minuteMs);
+  while (asked.at(-1)?.params.farmname !== 'f3') await vi.advanceTimersByTimeAsync(secondMs);
+  state.refusing = true;
+  await vi.advanceTimersByTimeAsync(30 * secondMs);
+  state.refusing = false;
+  const before = asked.length;
+
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+  const rounds = asked.slice(before).flatMap(({ params: { farmname } }) => farmname ?? []);
+  expect(rounds[0]).not.toBe('f0');
+  expect(new Set(rounds.slice(0, 10)).size, 'all ten come round').toBe(10);
 });

@@ -134,14 +134,12 @@ describe('a poller that takes the place of another', () => {
   });
 });
 
-describe('a poller that is closed before it was started', () => {
-  it('does not start later', async () => {
-    const { poller, asked } = givenPoller({ names: ['farms'], answer: answering() });
-    await poller.close();
+it('a poller that is closed before it was started does not start later', async () => {
+  const { poller, asked } = givenPoller({ names: ['farms'], answer: answering() });
+  await poller.close();
 
-    poller.start();
+  poller.start();
 
-    expect(vi.getTimerCount()).toBe(0);
-    expect(asked).toEqual([]);
-  });
+  expect(vi.getTimerCount()).toBe(0);
+  expect(asked).toEqual([]);
 });

@@ -112,35 +112,33 @@ describe('a machine that was suspended for hours', () => {
   });
 });
 
-describe('a late answer from before a change', () => {
-  it('does not replace the newer one, and is no change of state', async () => {
-    const state = { status: 'up', callMs: 10 };
-    const { poller, page, lines } = givenPoller({
-      names: ['farms', 'backends'],
-      maxConcurrent: 2,
-      callMs: () => state.callMs,
-      answer: (key) => {
-        if (key === 'listFarmStats') return { body: { farms: [{ farmname: 'shop', profile: 'http', status: 'up' }] } };
-        return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: state.status }] } };
-      },
-    });
-    poller.start();
-    await vi.advanceTimersByTimeAsync(5 * secondMs);
-
-    state.callMs = 10 * secondMs;
-    state.status = 'down';
-    const slow = poller.run('backends');
-    await vi.advanceTimersByTimeAsync(secondMs);
-    state.callMs = 10;
-    state.status = 'maintenance';
-    const quick = poller.changed('farm-backends', 'shop');
-    await vi.advanceTimersByTimeAsync(secondMs);
-    await quick;
-    state.status = 'down';
-    await vi.advanceTimersByTimeAsync(10 * secondMs);
-    await slow;
-
-    expect(stateOf(await page(), 'zlb_backend_status')).toBe('maintenance');
-    expect(lines.filter(({ msg }) => msg === 'state changed').map(({ to }) => to)).toEqual(['maintenance']);
+it('a late answer from before a change does not replace the newer one, and is no change of state', async () => {
+  const state = { status: 'up', callMs: 10 };
+  const { poller, page, lines } = givenPoller({
+    names: ['farms', 'backends'],
+    maxConcurrent: 2,
+    callMs: () => state.callMs,
+    answer: (key) => {
+      if (key === 'listFarmStats') return { body: { farms: [{ farmname: 'shop', profile: 'http', status: 'up' }] } };
+      return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: state.status }] } };
+    },
   });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * secondMs);
+
+  state.callMs = 10 * secondMs;
+  state.status = 'down';
+  const slow = poller.run('backends');
+  await vi.advanceTimersByTimeAsync(secondMs);
+  state.callMs = 10;
+  state.status = 'maintenance';
+  const quick = poller.changed('farm-backends', 'shop');
+  await vi.advanceTimersByTimeAsync(secondMs);
+  await quick;
+  state.status = 'down';
+  await vi.advanceTimersByTimeAsync(10 * secondMs);
+  await slow;
+
+  expect(stateOf(await page(), 'zlb_backend_status')).toBe('maintenance');
+  expect(lines.filter(({ msg }) => msg === 'state changed').map(({ to }) => to)).toEqual(['maintenance']);
 });

@@ -236,20 +236,18 @@ describe('the failure of a collector', () => {
   });
 });
 
-describe('a deactivated appliance', () => {
-  it('is up and deactivated, also in readings that need the licence', async () => {
-    const { describe, answers } = given();
-    answers(Object.fromEntries(keysOf(all).map((key) => [key, { fails: 'unlicensed' }])));
-    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+it('a deactivated appliance is up and deactivated, also in readings that need the licence', async () => {
+  const { describe, answers } = given();
+  answers(Object.fromEntries(keysOf(all).map((key) => [key, { fails: 'unlicensed' }])));
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
 
-    expect(describe()).toMatchObject({ up: true, deactivated: true, activation: { status: 'deactivated' } });
-    expect(collector(describe(), 'farms')?.failure?.reason).toBe('unlicensed');
+  expect(describe()).toMatchObject({ up: true, deactivated: true, activation: { status: 'deactivated' } });
+  expect(collector(describe(), 'farms')?.failure?.reason).toBe('unlicensed');
 
-    answers({});
-    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  answers({});
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
 
-    expect(describe()).toMatchObject({ deactivated: false, activation: { status: 'activated' }, farms: [{}, {}] });
-  });
+  expect(describe()).toMatchObject({ deactivated: false, activation: { status: 'activated' }, farms: [{}, {}] });
 });
 
 describe('the time since a state exists', () => {

@@ -38,32 +38,30 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? nu
 
 const shop = { name: 'shop', profile: 'https', state: 'up' };
 
-describe('the status of farms', () => {
-  it('has everything of the list, in the words of the metrics', async () => {
-    const farm = {
-      farmname: 'shop',
+it('the status of farms has everything of the list, in the words of the metrics', async () => {
+  const farm = {
+    farmname: 'shop',
+    profile: 'https',
+    status: 'needed restart',
+    vip: '192.0.2.20',
+    vport: 443,
+    established: '120',
+    pending: '2',
+  };
+
+  const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm] } });
+
+  expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
+    {
+      name: 'shop',
       profile: 'https',
-      status: 'needed restart',
+      state: 'needed_restart',
       vip: '192.0.2.20',
-      vport: 443,
-      established: '120',
-      pending: '2',
-    };
-
-    const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm] } });
-
-    expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
-      {
-        name: 'shop',
-        profile: 'https',
-        state: 'needed_restart',
-        vip: '192.0.2.20',
-        vport: '443',
-        established: 120,
-        pending: 2,
-      },
-    ]);
-  });
+      vport: '443',
+      established: 120,
+      pending: 2,
+    },
+  ]);
 });
 
 describe('the status of backends', () => {
@@ -154,40 +152,38 @@ describe('the status of a farm, as configured', () => {
   });
 });
 
-describe('the status of certificates', () => {
-  it('has the end dates, and reports unreadable ones', async () => {
-    const certificate = {
-      file: 'shop.pem',
-      type: 'Certificate',
-      CN: 'shop.example.com',
-      issuer: 'Example CA',
-      creation: 'Nov  6 00:00:00 2025 GMT',
-      expiration: 'Dec  9 23:59:59 2026 GMT',
-      status: 'about to expire',
-    };
-    const request = { file: 'new.csr', type: 'CSR', creation: 'Oct 30 11:02:03 2026 GMT', expiration: 'NA' };
-    const broken = { file: 'broken.pem', type: 'Certificate', creation: '-', expiration: '-', status: 'invalid' };
+it('the status of certificates has the end dates, and reports unreadable ones', async () => {
+  const certificate = {
+    file: 'shop.pem',
+    type: 'Certificate',
+    CN: 'shop.example.com',
+    issuer: 'Example CA',
+    creation: 'Nov  6 00:00:00 2025 GMT',
+    expiration: 'Dec  9 23:59:59 2026 GMT',
+    status: 'about to expire',
+  };
+  const request = { file: 'new.csr', type: 'CSR', creation: 'Oct 30 11:02:03 2026 GMT', expiration: 'NA' };
+  const broken = { file: 'broken.pem', type: 'Certificate', creation: '-', expiration: '-', status: 'invalid' };
 
-    const { data } = await collectFrom(certificates, {
-      listCertificates: { params: [certificate, request, broken] },
-    });
-
-    expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([
-      {
-        file: 'shop.pem',
-        kind: 'certificate',
-        commonName: 'shop.example.com',
-        issuer: 'Example CA',
-        state: 'about_to_expire',
-        notBeforeSeconds: 1_762_387_200,
-        notAfterSeconds: 1_796_860_799,
-        isUnreadable: false,
-        usedBy: undefined,
-      },
-      expect.objectContaining({ file: 'new.csr', kind: 'csr', notAfterSeconds: undefined, isUnreadable: false }),
-      expect.objectContaining({ file: 'broken.pem', state: 'invalid', notAfterSeconds: undefined, isUnreadable: true }),
-    ]);
+  const { data } = await collectFrom(certificates, {
+    listCertificates: { params: [certificate, request, broken] },
   });
+
+  expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([
+    {
+      file: 'shop.pem',
+      kind: 'certificate',
+      commonName: 'shop.example.com',
+      issuer: 'Example CA',
+      state: 'about_to_expire',
+      notBeforeSeconds: 1_762_387_200,
+      notAfterSeconds: 1_796_860_799,
+      isUnreadable: false,
+      usedBy: undefined,
+    },
+    expect.objectContaining({ file: 'new.csr', kind: 'csr', notAfterSeconds: undefined, isUnreadable: false }),
+    expect.objectContaining({ file: 'broken.pem', state: 'invalid', notAfterSeconds: undefined, isUnreadable: true }),
+  ]);
 });
 
 describe('the farms that use a certificate', () => {
@@ -280,16 +276,14 @@ describe('the status of the appliance and of its interfaces', () => {
   });
 });
 
-describe('the data of other collectors', () => {
-  it('is shown unchanged, of the appliance and of each farm', () => {
-    const own = { collector: 'sessions_table', data: { entries: 7 } };
-    const status = statusOf(
-      { collector: 'farms', data: { farms: [{ name: 'shop', profile: 'http', state: 'up' }], excluded: 0 } },
-      own,
-      { collector: 'latency', farm: 'shop', data: { seconds: 0.2 } },
-    );
+it('the data of other collectors is shown unchanged, of the appliance and of each farm', () => {
+  const own = { collector: 'sessions_table', data: { entries: 7 } };
+  const status = statusOf(
+    { collector: 'farms', data: { farms: [{ name: 'shop', profile: 'http', state: 'up' }], excluded: 0 } },
+    own,
+    { collector: 'latency', farm: 'shop', data: { seconds: 0.2 } },
+  );
 
-    expect(status.readings).toEqual({ sessions_table: { entries: 7 } });
-    expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
-  });
+  expect(status.readings).toEqual({ sessions_table: { entries: 7 } });
+  expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
 });

@@ -236,16 +236,14 @@ describe('GET /', () => {
   });
 });
 
-describe('GET /-/healthy and /-/ready', () => {
-  it('is healthy when it listens, and ready after the first run of every collector', async () => {
-    const state = { ready: false };
-    const app = givenApp({ state });
+it('GET /-/healthy and /-/ready is healthy when it listens, and ready after the first run of every collector', async () => {
+  const state = { ready: false };
+  const app = givenApp({ state });
 
-    expect(await statusOf(app, '/-/healthy')).toBe(200);
-    expect(await statusOf(app, '/-/ready')).toBe(503);
-    state.ready = true;
-    expect(await statusOf(app, '/-/ready')).toBe(200);
-  });
+  expect(await statusOf(app, '/-/healthy')).toBe(200);
+  expect(await statusOf(app, '/-/ready')).toBe(503);
+  state.ready = true;
+  expect(await statusOf(app, '/-/ready')).toBe(200);
 });
 
 describe('other requests', () => {

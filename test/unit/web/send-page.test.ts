@@ -45,18 +45,16 @@ describe('the format', () => {
   });
 });
 
-describe('the encoding', () => {
-  it.each([
-    ['Prometheus', 'gzip', 'gzip'],
-    ['a client that names zstd', 'zstd', 'zstd'],
-    ['a client that names both', 'gzip, zstd', 'zstd'],
-    ['a client that weighs gzip higher', 'zstd;q=0.5, gzip;q=0.8', 'gzip'],
-    ['a client that refuses zstd', 'gzip, zstd;q=0', 'gzip'],
-    ['a client that takes anything', '*', 'identity'],
-    ['curl', undefined, 'identity'],
-  ])('for %s is negotiated from %s', (_, acceptEncoding, encoding) => {
-    expect(negotiateEncoding(acceptEncoding)).toBe(encoding);
-  });
+it.each([
+  ['Prometheus', 'gzip', 'gzip'],
+  ['a client that names zstd', 'zstd', 'zstd'],
+  ['a client that names both', 'gzip, zstd', 'zstd'],
+  ['a client that weighs gzip higher', 'zstd;q=0.5, gzip;q=0.8', 'gzip'],
+  ['a client that refuses zstd', 'gzip, zstd;q=0', 'gzip'],
+  ['a client that takes anything', '*', 'identity'],
+  ['curl', undefined, 'identity'],
+])('the encoding for %s is negotiated from %s', (_, acceptEncoding, encoding) => {
+  expect(negotiateEncoding(acceptEncoding)).toBe(encoding);
 });
 
 describe('gzip', () => {

@@ -57,14 +57,12 @@ describe('an activation certificate', () => {
   });
 });
 
-describe('the management access', () => {
-  it.each(['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'] as const)(
-    'can be cut by %s, which is a warning without a read',
-    async (key) => {
-      const seen = await inspect(key, {});
+it.each(['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'] as const)(
+  'the management access can be cut by %s, which is a warning without a read',
+  async (key) => {
+    const seen = await inspect(key, {});
 
-      expect(namesOf(seen)).toEqual(['management_cut warning']);
-      expect(seen.asked).toEqual([]);
-    },
-  );
-});
+    expect(namesOf(seen)).toEqual(['management_cut warning']);
+    expect(seen.asked).toEqual([]);
+  },
+);

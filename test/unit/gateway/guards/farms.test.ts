@@ -43,22 +43,20 @@ describe('a restart of a farm whose proxy does not answer', () => {
   });
 });
 
-describe('a restart of a farm that was listed a moment ago', () => {
-  it.each([
-    ['is asked for its status', refusal('timeout'), ['readFarmStatus shop']],
-    ['is not, if its statistics show that its proxy answers', {}, []],
-  ])('%s', async (_, stats, status) => {
-    const outcome = stats instanceof Error ? Promise.reject(stats) : Promise.resolve(stats);
-    outcome.catch(() => undefined);
-    const answers = new Map<string, Promise<unknown>>([
-      [questionOf('listFarms', {}), Promise.resolve({ params: [farm] })],
-      [questionOf('readFarmStats', { farmname: 'shop' }), outcome],
-    ]);
+it.each([
+  ['is asked for its status', refusal('timeout'), ['readFarmStatus shop']],
+  ['is not, if its statistics show that its proxy answers', {}, []],
+])('a restart of a farm that was listed a moment ago %s', async (_, stats, status) => {
+  const outcome = stats instanceof Error ? Promise.reject(stats) : Promise.resolve(stats);
+  outcome.catch(() => undefined);
+  const answers = new Map<string, Promise<unknown>>([
+    [questionOf('listFarms', {}), Promise.resolve({ params: [farm] })],
+    [questionOf('readFarmStats', { farmname: 'shop' }), outcome],
+  ]);
 
-    const { asked } = await inspect('actOnFarm', given({}), { body: { action: 'restart' }, answers });
+  const { asked } = await inspect('actOnFarm', given({}), { body: { action: 'restart' }, answers });
 
-    expect(asked).toEqual([...status, 'listInterfaces', 'readFarm shop', 'listCertificates']);
-  });
+  expect(asked).toEqual([...status, 'listInterfaces', 'readFarm shop', 'listCertificates']);
 });
 
 describe('a start', () => {
