@@ -12,11 +12,8 @@ export function adminDocument(document: string): string {
 }
 
 function guardTable(): string {
-  const rows = allGuards.map(({ name, effect, operations, about }) => {
-    const keys = operations.map((key) => `\`${key}\``).join(', ');
-    return [`\`${name}\``, effect, about, keys];
-  });
-  return markdownTable(['Guard', 'Effect', 'What could happen', 'Operations'], rows);
+  const rows = allGuards.map(({ name, effect, about }) => [`\`${name}\``, effect, about]);
+  return markdownTable(['Guard', 'Effect', 'What could happen'], rows);
 }
 
 const risks: readonly Risk[] = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];

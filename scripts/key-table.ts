@@ -76,7 +76,7 @@ function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): re
 
 /** The description, with an example where the type does not show how a value is written. */
 function meaning({ description = '', examples, items, additionalProperties }: SchemaNode): string {
-  const isSimple = additionalProperties === undefined && (items === undefined || items.properties !== undefined);
+  const isSimple = additionalProperties === undefined && items?.reads?.reader !== 'pattern';
   return isSimple || examples === undefined ? description : `${description} Example: ${code(examples[0])}`;
 }
 
@@ -104,6 +104,6 @@ function code(value: unknown): string {
 
 function itemWords(item: SchemaNode): string {
   if (item.properties) return 'mappings';
-  if (item.enum) return item.enum.join(', ');
+  if (item.enum) return item.enum.length > 10 ? 'names' : item.enum.join(', ');
   return item.reads ? `${typeWords(item)}s` : 'texts';
 }

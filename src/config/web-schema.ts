@@ -124,7 +124,7 @@ const tlsServer = mapping(
     }),
     cipher_suites: Type.Optional(
       Type.Array(Type.Enum([...cipherNames.keys()]), {
-        description: 'The cipher suites up to TLS 1.2. Those of TLS 1.3 are always allowed.',
+        description: 'The cipher suites up to TLS 1.2, by their names in Go. Those of TLS 1.3 are always allowed.',
         minItems: 1,
         examples: [['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256']],
       }),

@@ -49,7 +49,7 @@ const managementCut: Guard = {
   name: 'management_cut',
   effect: 'warns',
   operations: ['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'],
-  about: 'The call can cut the way to the appliance itself.',
+  about: 'A change of the web server or a gateway can cut the way to the appliance itself.',
   async inspect() {
     return {
       severity: 'warning',

@@ -73,7 +73,7 @@ const unknownBackend: Guard = {
   name: 'unknown_backend',
   effect: 'refuses',
   operations: backendOperations,
-  about: 'The appliance accepts an id that is one past the last, and does nothing.',
+  about: 'The appliance accepts the id of a backend that is one past the last, and does nothing.',
   async inspect(context) {
     const backends = await configuredBackends(context);
     const wanted = callParam(context, 'backend');
