@@ -35,7 +35,6 @@ appliances:
   Inside \`{ }\` and \`[ ]\`, quote it.
 - Durations: \`500ms\`, \`20s\`, \`1m30s\`, \`24h\`. Sizes: \`64KiB\`, \`8MiB\`. Ratios: \`10%\` or \`0.1\`.
 - Relative paths start at the folder of the file. An API key file may end with a line break.
-- YAML anchors, aliases and merges (\`<<\`) are allowed.
 
 ## In an editor
 

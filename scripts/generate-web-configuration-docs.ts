@@ -86,10 +86,9 @@ ${keyTable(plainSchema(webSchema))}
 - Mistakes, [\`\${NAME}\`](configuration.md) and relative paths are treated as in the configuration.
 - The file, certificates and keys are reloaded within seconds when they change. A restart is needed
   to switch TLS on or off, and to change \`client_auth_type\` from or to \`NoClientCert\`.
-- Users, client certificates and limits apply to every path, also \`/-/healthy\`.
+- Users, client certificates and limits apply to every path, also \`/sd\` and \`/-/healthy\`.
 - bcrypt with cost 10 takes a tenth of a second, and each step doubles it; more than 16 is refused.
   A right password is remembered.
-- \`rate_limit\` also counts scrapes, \`/sd\` and health checks.
 - Refused here, unlike by the toolkit: an empty file, a key without a value, \`tls_server_config\`
   without a certificate, a \`client_auth_type\` that verifies without a \`client_ca_file\`.
 `;

@@ -38,11 +38,6 @@ Written by \`npm run docs\` from the code.
 - A meaning ends with its source. Without one it is this exporter.
 - Metrics with *detail* are left out first at [the limit of series](scaling.md#the-limit-of-series).
 
-**Contents**:
-${collectors.map(({ name }) => `[${name}](#${name})`).join('\n')}
-[for each appliance](#of-the-exporter-for-each-appliance)
-[gateway](#of-the-admin-gateway) [exporter](#of-the-exporter-itself)
-
 ${parts.join('\n\n')}
 
 ## Of the exporter, for each appliance
