@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { knownSeries } from '../support/known-series.ts';
 import { complaintsAbout } from '../support/query-complaints.ts';
 import { readDocuments } from './documents.ts';
@@ -14,9 +14,10 @@ function queriesIn(text: string): readonly string[] {
   return text.split(/\n(?=\S)/).filter((query) => !/^\s*(#|$)/.test(query));
 }
 
-describe('the queries of the documents', () => {
-  it.each(blocks)('$file:$line name series, labels and states that there are', ({ queries }) => {
+it.each(blocks)(
+  'the queries of the documents $file:$line name series, labels and states that there are',
+  ({ queries }) => {
     expect(queries).not.toEqual([]);
     expect(queries.flatMap((query) => complaintsAbout(query, known))).toEqual([]);
-  });
-});
+  },
+);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readDocuments } from './documents.ts';
 import { readerOf } from './yaml-readers.ts';
 import { givenFolder } from '../support/folder.ts';
@@ -12,14 +12,12 @@ const blocks = readDocuments()
   .map((block) => ({ ...block, reader: readerOf(block.text) }));
 const served = makeMaterial({ name: 'exporter.example.org' });
 
-describe('the YAML of the documents', () => {
-  it.each(blocks)('$file:$line is accepted by $reader.name', async ({ text, reader }) => {
-    const folder = givenFolder();
-    for (const [name, content] of Object.entries({ certificate: served.cert, key: served.key, secret: 'a-secret' }))
-      writeFileSync(join(folder, name), content);
+it.each(blocks)('the YAML of the documents $file:$line is accepted by $reader.name', async ({ text, reader }) => {
+  const folder = givenFolder();
+  for (const [name, content] of Object.entries({ certificate: served.cert, key: served.key, secret: 'a-secret' }))
+    writeFileSync(join(folder, name), content);
 
-    expect(await reader.complaint(whole(text, folder), folder)).toBe('');
-  });
+  expect(await reader.complaint(whole(text, folder), folder)).toBe('');
 });
 
 /** The text with what its reader has to fill in: files that are there, a fingerprint, a digest. */

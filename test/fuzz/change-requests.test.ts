@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
 import { type ChangeRequest, isOver } from '../../src/approvals/change-request.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
@@ -146,33 +146,31 @@ async function live(history: readonly Event[]) {
   }
 }
 
-describe('change requests, whatever happens to them', () => {
-  it('are carried out at most once, never without the approval of another, and always end', async () => {
-    let ended = 0;
-    let executed = 0;
-    await fc.assert(
-      fc.asyncProperty(events, async (history) => {
-        const { requests, audit, arrived } = await live(history);
+it('change requests, whatever happens to them are carried out at most once, never without the approval of another, and always end', async () => {
+  let ended = 0;
+  let executed = 0;
+  await fc.assert(
+    fc.asyncProperty(events, async (history) => {
+      const { requests, audit, arrived } = await live(history);
 
-        for (const { id, state, requested_by: asker, decision } of requests) {
-          const own = audit.filter(({ request }) => request === id);
-          const intents = own.filter(({ event }) => event === 'intent');
-          const approvals = own.filter((line) => line.event === 'change_request' && line.state === 'approved');
-          expect(isOver(state), state).toBe(true);
-          expect(intents.length).toBeLessThanOrEqual(1);
-          expect(approvals.length).toBeLessThanOrEqual(1);
-          if (intents.length > 0) expect(approvals[0]?.principal).not.toBe(asker);
-          if (intents.length > 0) expect(decision?.by).toBe(approvals[0]?.principal);
-          expect(own.some((line) => line.event === 'change_request' && line.state === state)).toBe(true);
-        }
-        const intents = audit.filter(({ event }) => event === 'intent');
-        expect(arrived.length).toBeLessThanOrEqual(intents.length);
-        ended += requests.length;
-        executed += arrived.length;
-      }),
-      { numRuns: 25 },
-    );
-    console.log(`${ended} requests ended, ${executed} of them by a call`);
-    expect(executed).toBeGreaterThan(5);
-  }, 300_000);
-});
+      for (const { id, state, requested_by: asker, decision } of requests) {
+        const own = audit.filter(({ request }) => request === id);
+        const intents = own.filter(({ event }) => event === 'intent');
+        const approvals = own.filter((line) => line.event === 'change_request' && line.state === 'approved');
+        expect(isOver(state), state).toBe(true);
+        expect(intents.length).toBeLessThanOrEqual(1);
+        expect(approvals.length).toBeLessThanOrEqual(1);
+        if (intents.length > 0) expect(approvals[0]?.principal).not.toBe(asker);
+        if (intents.length > 0) expect(decision?.by).toBe(approvals[0]?.principal);
+        expect(own.some((line) => line.event === 'change_request' && line.state === state)).toBe(true);
+      }
+      const intents = audit.filter(({ event }) => event === 'intent');
+      expect(arrived.length).toBeLessThanOrEqual(intents.length);
+      ended += requests.length;
+      executed += arrived.length;
+    }),
+    { numRuns: 25 },
+  );
+  console.log(`${ended} requests ended, ${executed} of them by a call`);
+  expect(executed).toBeGreaterThan(5);
+}, 300_000);

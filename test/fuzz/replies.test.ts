@@ -16,13 +16,11 @@ const replies = recordedReplies();
 const decode = createDecoder();
 const scrubBody = createBodyScrubber([new Secret('kQ7wXr2mZp9sVt4n')]);
 
-describe('the replies to be damaged', () => {
-  it('are of every kind that is decoded, and fit as they are', () => {
-    const decoded = endpointRows.filter(([, row]) => row.reply).map(([key]) => key);
+it('the replies to be damaged are of every kind that is decoded, and fit as they are', () => {
+  const decoded = endpointRows.filter(([, row]) => row.reply).map(([key]) => key);
 
-    expect([...new Set(replies.map(({ key }) => key))].toSorted()).toEqual(decoded.toSorted());
-    for (const { key, text } of replies) expect(judge(key, text), key).toHaveProperty('value');
-  });
+  expect([...new Set(replies.map(({ key }) => key))].toSorted()).toEqual(decoded.toSorted());
+  for (const { key, text } of replies) expect(judge(key, text), key).toHaveProperty('value');
 });
 
 describe('a damaged reply', () => {

@@ -131,9 +131,6 @@ describe('the farm configuration collector', () => {
     ['modules', 'http', false],
     ['link', 'datalink', false],
     ['..', 'http', false],
-    ['a/b', 'http', false],
-    ['shop\n', 'http', false],
-    ['shop (old)', 'http', true],
   ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
     expect(farmConfig.covers({ name, profile, state: 'up' })).toBe(covered);
   });
