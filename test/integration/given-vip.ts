@@ -7,7 +7,7 @@ import { byFile, byName, createWorld, enterprise } from '../../simulator/world-c
 import { certificate, httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
 import type { HttpFarm } from '../../simulator/world-farms.ts';
 
-export const dayMs = 86_400_000;
+const dayMs = 86_400_000;
 /** Certificates have whole seconds. */
 export const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
 export const lists = ['farms', 'certificates', 'farm_config'];

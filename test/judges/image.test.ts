@@ -15,72 +15,75 @@ interface Package {
   readonly version: string;
 }
 
-describe.skipIf(!judge('buildah') || !canRunContainers())('the image, built from the Dockerfile by buildah', () => {
-  let image: BuiltImage;
+describe.skipIf(!judge('buildah') || !canRunContainers())(
+  'the image, built from the Dockerfile by buildah',
+  { timeout: 300_000 },
+  () => {
+    let image: BuiltImage;
 
-  beforeAll(async () => {
-    image = await buildImage();
-    return image.remove;
-  }, 600_000);
+    beforeAll(async () => {
+      image = await buildImage();
+      return image.remove;
+    }, 1_200_000);
 
-  /**
-   * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
-   */
-  function givenVolume(): string {
-    const given = givenFolder();
-    chownSync(given, 1_000, 1_000);
-    return given;
-  }
+    /**
+     * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
+     */
+    function givenVolume(): string {
+      const given = givenFolder();
+      chownSync(given, 1_000, 1_000);
+      return given;
+    }
 
-  function get(container: Container, url: string): string {
-    return container.exec('node', '--eval', `fetch('${url}').then((r) => r.text()).then(console.log)`).stdout;
-  }
+    function get(container: Container, url: string): string {
+      return container.exec('node', '--eval', `fetch('${url}').then((r) => r.text()).then(console.log)`).stdout;
+    }
 
-  async function untilHealthy(container: Container): Promise<void> {
-    await until(
-      () => container.exec(...image.docker.Healthcheck.Test.slice(1)).code ?? container.output(),
-      (code) => code === 0,
-      30_000,
-    );
-  }
+    async function untilHealthy(container: Container): Promise<void> {
+      await until(
+        () => container.exec(...image.docker.Healthcheck.Test.slice(1)).code ?? container.output(),
+        (code) => code === 0,
+        120_000,
+      );
+    }
 
-  it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
-    const startedAt = performance.now();
-    const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
-    await untilHealthy(container);
-    console.log(`image: healthy ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after its start`);
+    it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
+      const startedAt = performance.now();
+      const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
+      await untilHealthy(container);
+      console.log(`image: healthy ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after its start`);
 
-    const up = await until(
-      () => valueOf(get(container, 'http://127.0.0.1:9444/metrics'), 'zlb_up', { appliance: 'lb-madrid' }),
-      (seen) => seen === 1,
-      30_000,
-    );
-    tell('image that is built', 1, startedAt);
-    const runbooks = get(container, 'http://127.0.0.1:9444/runbooks');
-    container.signal('SIGTERM');
+      const up = await until(
+        () => valueOf(get(container, 'http://127.0.0.1:9444/metrics'), 'zlb_up', { appliance: 'lb-madrid' }),
+        (seen) => seen === 1,
+        120_000,
+      );
+      tell('image that is built', 1, startedAt);
+      const runbooks = get(container, 'http://127.0.0.1:9444/runbooks');
+      container.signal('SIGTERM');
 
-    expect(await container.ended).toBe(0);
-    expect(up).toBe(1);
-    expect(runbooks).toContain('id="zlbfarmdown"');
-    expect(container.output()).toContain('http://');
-  });
+      expect(await container.ended).toBe(0);
+      expect(up).toBe(1);
+      expect(runbooks).toContain('id="zlbfarmdown"');
+      expect(container.output()).toContain('http://');
+    });
 
-  it('is a user without rights and process 1, which the program in it cannot change', async () => {
-    const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
-    await untilHealthy(container);
-    const attempts = [
-      '/app/dist/src/main.js',
-      '/app/x',
-      '/etc/x',
-      '/usr/local/bin/node',
-      '/var/lib/zlb-exporter/x',
-      '/x',
-    ];
+    it('is a user without rights and process 1, which the program in it cannot change', async () => {
+      const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
+      await untilHealthy(container);
+      const attempts = [
+        '/app/dist/src/main.js',
+        '/app/x',
+        '/etc/x',
+        '/usr/local/bin/node',
+        '/var/lib/zlb-exporter/x',
+        '/x',
+      ];
 
-    const { stdout } = container.exec(
-      'node',
-      '--eval',
-      `const fs = require('fs');
+      const { stdout } = container.exec(
+        'node',
+        '--eval',
+        `const fs = require('fs');
       const status = fs.readFileSync('/proc/1/status', 'utf8');
       const write = (file) => { try { fs.writeFileSync(file, ''); return 'written'; } catch ({ code }) { return code; } };
       console.log(JSON.stringify({
@@ -89,96 +92,97 @@ describe.skipIf(!judge('buildah') || !canRunContainers())('the image, built from
         attempts: ${JSON.stringify(attempts)}.map(write),
         temporary: write('/tmp/x'),
       }))`,
-    );
-
-    expect(JSON.parse(stdout)).toEqual({
-      program: 'node',
-      Uid: '1000\t1000\t1000\t1000',
-      CapEff: '0000000000000000',
-      CapBnd: '0000000000000000',
-      NoNewPrivs: '1',
-      attempts: attempts.map(() => 'EROFS'),
-      temporary: 'written',
-    });
-  });
-
-  it('reads its configuration at SIGHUP, and has its audit on the volume', async () => {
-    const [etc, state] = [givenVolume(), givenVolume()];
-    const { token, sha256 } = makeToken();
-    const configure = (...names: readonly string[]): void =>
-      writeFileSync(
-        join(etc, 'zlb.yml'),
-        JSON.stringify({
-          appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: 'canary-key' })),
-          admin: {
-            audit_file: '/var/lib/zlb-exporter/audit.jsonl',
-            tokens: [{ name: 'alice', sha256, role: 'admin' }],
-          },
-        }),
       );
-    configure('one');
-    const container = startContainer({
-      image,
-      env: ['ZLB_ADMIN_URL=http://127.0.0.1:9445', `ZLB_ADMIN_TOKEN=${token}`],
-      readable: { '/etc/zlb-exporter': etc },
-      writable: { '/var/lib/zlb-exporter': state },
+
+      expect(JSON.parse(stdout)).toEqual({
+        program: 'node',
+        Uid: '1000\t1000\t1000\t1000',
+        CapEff: '0000000000000000',
+        CapBnd: '0000000000000000',
+        NoNewPrivs: '1',
+        attempts: attempts.map(() => 'EROFS'),
+        temporary: 'written',
+      });
     });
-    await untilHealthy(container);
 
-    configure('one', 'two');
-    container.signal('SIGHUP');
-    const discovered = await until(
-      () => get(container, 'http://127.0.0.1:9444/sd'),
-      (seen) => seen.includes('two'),
-    );
-    const call = ['admin', 'two', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=trying', '--force', '--yes'];
-    const refused = container.exec('zlb-exporter', ...call, '--confirm=shop');
-    const verified = container.exec('zlb-exporter', 'audit', 'verify', '/var/lib/zlb-exporter/audit.jsonl');
-    container.signal('SIGTERM');
+    it('reads its configuration at SIGHUP, and has its audit on the volume', async () => {
+      const [etc, state] = [givenVolume(), givenVolume()];
+      const { token, sha256 } = makeToken();
+      const configure = (...names: readonly string[]): void =>
+        writeFileSync(
+          join(etc, 'zlb.yml'),
+          JSON.stringify({
+            appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: 'canary-key' })),
+            admin: {
+              audit_file: '/var/lib/zlb-exporter/audit.jsonl',
+              tokens: [{ name: 'alice', sha256, role: 'admin' }],
+            },
+          }),
+        );
+      configure('one');
+      const container = startContainer({
+        image,
+        env: ['ZLB_ADMIN_URL=http://127.0.0.1:9445', `ZLB_ADMIN_TOKEN=${token}`],
+        readable: { '/etc/zlb-exporter': etc },
+        writable: { '/var/lib/zlb-exporter': state },
+      });
+      await untilHealthy(container);
 
-    expect(discovered).toContain('one');
-    expect(refused.code).not.toBe(0);
-    expect(readFileSync(join(state, 'audit.jsonl'), 'utf8')).toContain('"alice"');
-    expect(verified).toMatchObject({ code: 0 });
-    expect(await container.ended).toBe(0);
-    expect(container.output()).not.toContain('canary-key');
-  });
+      configure('one', 'two');
+      container.signal('SIGHUP');
+      const discovered = await until(
+        () => get(container, 'http://127.0.0.1:9444/sd'),
+        (seen) => seen.includes('two'),
+      );
+      const call = ['admin', 'two', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=trying', '--force', '--yes'];
+      const refused = container.exec('zlb-exporter', ...call, '--confirm=shop');
+      const verified = container.exec('zlb-exporter', 'audit', 'verify', '/var/lib/zlb-exporter/audit.jsonl');
+      container.signal('SIGTERM');
 
-  it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
-    const files = readdirSync(image.root, { recursive: true, withFileTypes: true })
-      .filter((entry) => !entry.isDirectory())
-      .map((entry) => join(entry.parentPath, entry.name).slice(image.root.length));
-    const stats = new Map(files.map((file) => [file, lstatSync(join(image.root, file))]));
-    const programs = files.filter((file) => /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(file));
-    const loose = files.filter((file) => {
-      const { mode, uid } = stats.get(file) ?? { mode: 0, uid: 1 };
-      return uid !== 0 || ((mode & 0o6022) !== 0 && !lstatSync(join(image.root, file)).isSymbolicLink());
+      expect(discovered).toContain('one');
+      expect(refused.code).not.toBe(0);
+      expect(readFileSync(join(state, 'audit.jsonl'), 'utf8')).toContain('"alice"');
+      expect(verified).toMatchObject({ code: 0 });
+      expect(await container.ended).toBe(0);
+      expect(container.output()).not.toContain('canary-key');
     });
-    const idle = files.filter((file) => /^\/app\/.+\.(?:map|[cm]?ts|md)$/.test(file) && !/licen[cs]e/i.test(file));
 
-    expect(programs).toEqual(['/usr/local/bin/node', '/usr/local/bin/zlb-exporter']);
-    expect(loose).toEqual([]);
-    expect(idle).toEqual([]);
-    expect(files.filter((file) => /^\/app\/node_modules\/(?:typescript|vitest|node)\//.test(file))).toEqual([]);
-    const sizeOf = (start: string): string => {
-      const bytes = files
-        .filter((file) => file.startsWith(start))
-        .reduce((sum, file) => sum + stats.get(file)!.size, 0);
-      return `${(bytes / 1e6).toFixed(1)} MB`;
-    };
-    console.log(
-      `image: built in ${image.seconds.toFixed(0)} s, ${(image.sent / 1e6).toFixed(1)} MB as it is sent; unpacked: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
-    );
-  });
+    it('holds no program but Node.js, nothing that others may change, and nothing that is never read', () => {
+      const files = readdirSync(image.root, { recursive: true, withFileTypes: true })
+        .filter((entry) => !entry.isDirectory())
+        .map((entry) => join(entry.parentPath, entry.name).slice(image.root.length));
+      const stats = new Map(files.map((file) => [file, lstatSync(join(image.root, file))]));
+      const programs = files.filter((file) => /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(file));
+      const loose = files.filter((file) => {
+        const { mode, uid } = stats.get(file) ?? { mode: 0, uid: 1 };
+        return uid !== 0 || ((mode & 0o6022) !== 0 && !lstatSync(join(image.root, file)).isSymbolicLink());
+      });
+      const idle = files.filter((file) => /^\/app\/.+\.(?:map|[cm]?ts|md)$/.test(file) && !/licen[cs]e/i.test(file));
 
-  it('holds the packages of the bill of materials in these versions, and no others', () => {
-    const { components, metadata } = billOfMaterials();
-    const named = ({ name, version }: Package): string => `${name}@${version}`;
-    const held = globSync('app/**/node_modules/{*,@*/*}/package.json', { cwd: image.root })
-      .map((path) => JSON.parse(readFileSync(join(image.root, path), 'utf8')) as Package)
-      .filter(({ version }) => version);
+      expect(programs).toEqual(['/usr/local/bin/node', '/usr/local/bin/zlb-exporter']);
+      expect(loose).toEqual([]);
+      expect(idle).toEqual([]);
+      expect(files.filter((file) => /^\/app\/node_modules\/(?:typescript|vitest|node)\//.test(file))).toEqual([]);
+      const sizeOf = (start: string): string => {
+        const bytes = files
+          .filter((file) => file.startsWith(start))
+          .reduce((sum, file) => sum + stats.get(file)!.size, 0);
+        return `${(bytes / 1e6).toFixed(1)} MB`;
+      };
+      console.log(
+        `image: built in ${image.seconds.toFixed(0)} s, ${(image.sent / 1e6).toFixed(1)} MB as it is sent; unpacked: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
+      );
+    });
 
-    expect(new Set(held.map(named))).toEqual(new Set(components.map(named)));
-    expect(image.docker.Labels['org.opencontainers.image.version']).toBe(metadata.component.version);
-  });
-});
+    it('holds the packages of the bill of materials in these versions, and no others', () => {
+      const { components, metadata } = billOfMaterials();
+      const named = ({ name, version }: Package): string => `${name}@${version}`;
+      const held = globSync('app/**/node_modules/{*,@*/*}/package.json', { cwd: image.root })
+        .map((path) => JSON.parse(readFileSync(join(image.root, path), 'utf8')) as Package)
+        .filter(({ version }) => version);
+
+      expect(new Set(held.map(named))).toEqual(new Set(components.map(named)));
+      expect(image.docker.Labels['org.opencontainers.image.version']).toBe(metadata.component.version);
+    });
+  },
+);

@@ -99,7 +99,7 @@ describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one m
     clone = join(folder, 'clone');
     copyClone(clone);
     [root] = await Promise.all([canRunMachines ? layDebian(folder) : '', makeRelease(clone)]);
-  }, 900_000);
+  }, 1_500_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('has one version and one owner everywhere', () => {

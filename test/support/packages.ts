@@ -13,7 +13,7 @@ const buildTool = /^node_modules\/(?:typescript|@typescript\/[\w-]+|@types\/node
  * Copies the packages that run, and those that build, out of this clone, as `npm ci` would lay
  * them. Copies and not links: what a build takes out of them stays in the clone.
  */
-export function copyPackages(folder: string): void {
+function copyPackages(folder: string): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
   const needed = Object.entries(packages).flatMap(([path, { dev }]) =>
     // The lock file names the compilers of all platforms; one of them is there.
