@@ -187,6 +187,9 @@ function toProblem(error: unknown): unknown {
   if (!(error instanceof AdminError)) return error;
   const { title, message, remedy } = error;
   const detail = /nothing was/i.test(message) ? message : `${message} Nothing was sent.`;
-  if (error instanceof AdminProblem) return new AdminProblem(error.code, { ...error, detail, cause: error });
+  if (error instanceof AdminProblem) {
+    const { code, status, headers, members } = error;
+    return new AdminProblem(code, { detail, remedy, status, headers, members, cause: error });
+  }
   return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
 }

@@ -70,20 +70,14 @@ describe('a plan', () => {
     expect(cancelled.text).not.toContain('"readFarm"');
   });
 
-  it('is not made of answers without end', async () => {
+  it.each([
+    ['without end', { kind: 'huge_body', bytes: 9_000_000 }, 'upstream_oversize'],
+    ['that break off', { kind: 'cut' }, 'upstream_unreachable'],
+  ] as const)('is not made of answers %s', async (_, fault, code) => {
     const { ask, appliance } = await givenApprovals();
-    appliance.fail('GET /farms', { kind: 'huge_body', bytes: 9_000_000 });
+    appliance.fail('GET /farms', fault);
 
-    const answer = await ask('alice');
-
-    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_oversize' } });
-  });
-
-  it('says what failed when an answer breaks off', async () => {
-    const { ask, appliance } = await givenApprovals();
-    appliance.fail('GET /farms', { kind: 'cut' });
-
-    expect((await ask('alice')).status).toBe(502);
+    expect(await ask('alice')).toMatchObject({ status: 502, json: { code } });
   });
 });
 
@@ -226,9 +220,12 @@ describe('a backup', () => {
 });
 
 describe('the time of a request', () => {
-  it('ends also while the appliance keeps the approval waiting', async () => {
+  it.each([
+    ['ends also', 'its time', 'request_over', 'expired'],
+    ['is not over', 'a freeze', 'frozen', 'pending'],
+  ] as const)('%s while the appliance keeps the approval waiting: %s comes', async (_, what, code, state) => {
     let now = Date.parse('2026-11-24T01:00:00Z');
-    const { ask, approve, read, sent, appliance } = await givenApprovals({ now: () => now });
+    const { ask, approve, read, call, sent, appliance } = await givenApprovals({ now: () => now });
     const id = String((await ask('alice')).json?.id);
     appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 4_000 });
 
@@ -237,27 +234,11 @@ describe('the time of a request', () => {
       () => appliance.inFlight,
       (inFlight) => inFlight > 0,
     );
-    now += 31 * minute;
+    if (what === 'a freeze') await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
+    else now += 31 * minute;
 
-    expect((await approving).json?.code).toBe('request_over');
-    expect(await read(id)).toMatchObject({ state: 'expired' });
-    expect(sent()).toEqual([]);
-  });
-
-  it('is not over by a freeze that comes while the approval is planned', async () => {
-    const { ask, approve, read, call, sent, appliance } = await givenApprovals();
-    const id = String((await ask('alice')).json?.id);
-    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 4_000 });
-
-    const approving = approve('bob', id);
-    await until(
-      () => appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
-    await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
-
-    expect((await approving).json?.code).toBe('frozen');
-    expect(await read(id)).toMatchObject({ state: 'pending' });
+    expect((await approving).json?.code).toBe(code);
+    expect(await read(id)).toMatchObject({ state });
     expect(sent()).toEqual([]);
   });
 });

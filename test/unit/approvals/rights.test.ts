@@ -48,6 +48,13 @@ describe('what a caller may do with a request', () => {
     ['the requester, who may approve it', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
     ['a second token of the requester', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
     ['one that a reload gave to the requester', bob, { personNow: 'bob' }, [], /^bob asked for it/],
+    [
+      'one of the person who asked, before a reload',
+      { ...bob, person: 'alice' },
+      { personNow: 'al' },
+      [],
+      /^alice asked/,
+    ],
     ['another approver of a proposal', bob, { state: 'proposed' }, ['approve', 'deny'], null],
     ['another approver once it is approved', bob, { state: 'approved' }, [], /it is approved\. Nothing was sent/],
     ['the requester once it is denied', alice, { state: 'denied' }, [], /it is denied/],

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adminCommand, isOneLine, oneLine } from '../../../src/lib/text.ts';
+import { adminCommand, isOneLine, oneLine, unseen } from '../../../src/lib/text.ts';
 
 describe('a text from outside on one line', () => {
   it.each([
@@ -21,6 +22,10 @@ describe('a text from outside on one line', () => {
   it('is cut if it is too long, never within a character', () => {
     expect(oneLine('abcdef', 3)).toBe('abc');
     expect(oneLine('ab👍', 3)).toBe('ab\ufffd');
+  });
+
+  it('has the pattern of the console, which cannot import it', () => {
+    expect(readFileSync('src/pages/console/make.js', 'utf8')).toContain(`/(?!\\n)${unseen}/gu`);
   });
 
   it('never controls a terminal', () => {
