@@ -51,7 +51,7 @@ describe('an idle connection', () => {
     const idleSinceMs = performance.now();
     server.requests.at(-1)?.socket.once('close', () => closed.resolve(performance.now() - idleSinceMs));
 
-    expect(await closed.promise).toBeLessThan(5_000);
+    expect(await closed.promise).toBeLessThan(30_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
 import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
+import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { until } from '../support/until.ts';
 
@@ -35,47 +36,39 @@ describe('a search for a state', () => {
 });
 
 describe('an appliance that was never read', () => {
-  it('is not shown as an earlier state', async () => {
+  /** The page of an exporter that was started on a trouble, once it says so. */
+  async function pageAfter(trouble: (appliance: SimulatedAppliance) => unknown, expected: string): Promise<string> {
     const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
     await given.stop();
-    await given.appliances[0]?.close();
+    for (const appliance of given.appliances) await trouble(appliance);
     const url = await given.start();
-
-    const text = await until(
+    return await until(
       () => pageText(url),
-      (page) => page.includes('does not answer'),
+      (page) => page.includes(expected),
       40_000,
     );
+  }
+
+  it('is not shown as an earlier state', async () => {
+    const text = await pageAfter((appliance) => appliance.close(), 'does not answer');
 
     expect(text).toContain('It was not read since the exporter was started: nothing is known of it.');
     expect(text).not.toContain('was read before');
   }, 60_000);
 
   it('is not reported as silent if another server answers', async () => {
-    const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
-    await given.stop();
-    given.appliances[0]?.fail('*', { kind: 'html', status: 404 });
-    const url = await given.start();
-
-    const text = await until(
-      () => pageText(url),
-      (page) => page.includes('What is wrong now'),
-      40_000,
+    const text = await pageAfter(
+      (appliance) => appliance.fail('*', { kind: 'html', status: 404 }),
+      'What is wrong now',
     );
 
     expect(text).toContain('lb-1 does not answer as an appliance does: not found');
   }, 60_000);
 
   it('shows no older readings while they fail one by one', async () => {
-    const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
-    await given.stop();
-    given.appliances[0]?.fail('*', { kind: 'status', status: 404 });
-    const url = await given.start();
-
-    const text = await until(
-      () => pageText(url),
-      (page) => page.includes('What is wrong now'),
-      40_000,
+    const text = await pageAfter(
+      (appliance) => appliance.fail('*', { kind: 'status', status: 404 }),
+      'What is wrong now',
     );
 
     expect(text).not.toContain('What is shown of it is older');

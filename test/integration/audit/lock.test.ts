@@ -24,7 +24,7 @@ describe('the lock of an audit', () => {
   it.each([2, 4])(
     'goes to exactly one of %i processes that find a stale lock in the same millisecond',
     async (count) => {
-      const rounds = 200;
+      const rounds = 60;
       const file = givenFile();
       const makeStale = await givenStaleLock(file);
       const lockers = await Promise.all(Array.from({ length: count }, () => startLocker(file)));

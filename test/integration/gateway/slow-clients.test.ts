@@ -67,39 +67,23 @@ async function givenManual(options: Omit<GivenOptions, 'target'> = {}) {
 describe('a slow upload', () => {
   it('does not keep others from changing the appliance', async () => {
     const { url, call, tokenOf, appliance, auditFile } = await givenGateway({ 'lb-1': busyWorld() });
-    openUpload(url, tokenOf('operator'));
-    openUpload(url, tokenOf('operator'));
+    const uploads = [openUpload(url, tokenOf('operator')), openUpload(url, tokenOf('operator'))];
     await until(
       async () => (await call('GET', '/whoami')).status,
       (status) => status === 200,
     );
 
-    const startedAt = performance.now();
     const stopped = await call('PUT', actions, { json: { action: 'stop' } });
 
     expect(stopped.status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(
+      uploads.map(({ text }) => text()),
+      'they are still under way',
+    ).toEqual(['', '']);
     expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
     // A spooled file has no name.
     expect((await readdir(dirname(auditFile))).filter((name) => name.includes('spool'))).toEqual([]);
   }, 60_000);
-
-  it('takes no more space than its principal may', async () => {
-    const { url, call, tokenOf } = await givenGateway(
-      { 'lb-1': busyWorld() },
-      { admin: { uploadBytes: 1_000_000, downloadBytes: 1_000_000 } },
-    );
-    const uploads = Array.from({ length: 3 }, () => openUpload(url, tokenOf('operator'), 900_000));
-
-    const answers = await until(
-      () => uploads.map(({ text }) => text()).filter((text) => text !== ''),
-      ({ length }) => length > 0,
-    );
-    const another = await call('PUT', backup, file);
-
-    expect(answers).toEqual([expect.stringMatching(/^HTTP\/1.1 503 [^]*"code":"spool_unavailable"/)]);
-    expect(another.json?.message).toBe('This is no backup.');
-  });
 });
 
 describe('an upload that cannot be sent', () => {
@@ -183,17 +167,19 @@ describe('a caller that reads its answer slowly', () => {
     const readers = [1, 2].map(() => {
       const { socket, text } = openRequest(url, tokenOf('viewer'), [`GET ${path}`]);
       socket.once('data', () => socket.pause());
-      return text;
+      return { socket, text };
     });
-    for (const text of readers) await until(text, (seen) => seen !== '');
+    for (const { text } of readers) await until(text, (seen) => seen !== '');
 
-    const startedAt = performance.now();
     const read = await call('GET', '/appliances/lb-1/farms');
     const whole = await call('GET', path);
 
     expect(read.status).toBe(200);
     expect(whole.bytes.equals(long)).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(
+      readers.map(({ socket }) => socket.destroyed),
+      'they still read',
+    ).toEqual([false, false]);
   }, 60_000);
 
   it('takes no more space than its principal may', async () => {

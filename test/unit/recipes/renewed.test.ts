@@ -42,9 +42,10 @@ describe('a renewed certificate', () => {
   it('may stand in any order, with comments and Windows line ends', () => {
     const authority = issue(-1, 900, { subject: { CN: 'Test CA' }, isAuthority: true });
     const leaf = issue(-1, 89, { issuer: authority });
-    const odd = `# the chain\n${authority.cert}\nsubject=CN = shop\n${leaf.cert}`.replaceAll('\n', '\r\n');
+    const windows = (text: string) => text.replaceAll('\n', '\r\n');
+    const odd = `# the chain\n${authority.cert}\nsubject=CN = shop\n${leaf.cert}`;
 
-    const { bytes, names, file } = read(odd, leaf.key);
+    const { bytes, names, file } = read(windows(odd), windows(leaf.key));
 
     expect(bytes.toString().startsWith(leaf.cert.trim())).toBe(true);
     expect(bytes.toString().match(/BEGIN (?:EC )?[A-Z ]+/g)).toEqual([
@@ -52,6 +53,7 @@ describe('a renewed certificate', () => {
       'BEGIN CERTIFICATE',
       'BEGIN PRIVATE KEY',
     ]);
+    expect(bytes.toString()).not.toContain('\r');
     expect(names).toEqual([name]);
     expect(file).toMatch(/^shop\.example\.com-[\da-f]{12}\.pem$/);
   });
