@@ -46,7 +46,7 @@ WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist ./dist
-COPY alerts/zlb.rules.yml alerts/zlb-extended.rules.yml ./alerts/
+COPY alerts/zlb.rules.yml alerts/zlb-extended.rules.yml alerts/zlb-requests.rules.yml ./alerts/
 COPY --from=build /app/commands /usr/local/bin
 # For the audit of the gateway. A new volume here gets the owner of this folder.
 COPY --from=build --chown=1000:1000 /app/state /var/lib/zlb-exporter

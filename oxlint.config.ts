@@ -39,6 +39,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'poller',
       'status',
       'judgement',
+      'requests',
       'approvals',
       'recipes',
       'gateway',
@@ -68,6 +69,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   poller: {
     floor: 3,
     imports: ['appliance', 'metrics', 'collectors', 'status'],
+  },
+  requests: {
+    floor: 3,
+    imports: ['metrics', 'status', 'server'],
   },
   status: {
     floor: 3,

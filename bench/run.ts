@@ -3,6 +3,7 @@ import { growthResults, largeFleetResults } from './fleets.ts';
 import { installPackage } from './installed.ts';
 import { pageResults } from './pages.ts';
 import { readingResults } from './reading.ts';
+import { requestResults } from './requests.ts';
 import { absolute, type Result, runFacts, table } from './results.ts';
 
 const maxSeconds = 480;
@@ -17,6 +18,7 @@ await measure('a page of 100,000 series', async () => {
   const { results: pages, page } = await pageResults(program);
   return [...pages, await readingResults(page)];
 });
+await measure('10 million lines of requests', requestResults);
 await measure('100 appliances at work', () => largeFleetResults(program));
 await measure('growth to 1,000 appliances', () => growthResults(program));
 installed.remove();

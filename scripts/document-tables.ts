@@ -43,8 +43,10 @@ interface RuleFile {
  * by hand.
  */
 export function operationsDocument(document: string, files: readonly string[]): string {
-  const [core = '', extended = ''] = files;
-  return betweenMarkers(betweenMarkers(document, 'alerts', alertLists(core)), 'extended-alerts', alertLists(extended));
+  return ['alerts', 'extended-alerts', 'requests-alerts'].reduce(
+    (text, marker, index) => betweenMarkers(text, marker, alertLists(files[index] ?? '')),
+    document,
+  );
 }
 
 /** Returns the alerts by severity. */

@@ -1,10 +1,11 @@
 import { collectorFamilies } from '../src/collectors/registry.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
 import { ownFamilies } from '../src/poller/collector-statistics.ts';
+import { requestFamilies } from '../src/requests/counts.ts';
 
 /** The families of appliances by name. */
 export const families: ReadonlyMap<string, Family> = new Map(
-  [...collectorFamilies, ...ownFamilies].map((family) => [family.name, family]),
+  [...collectorFamilies, ...ownFamilies, ...requestFamilies].map((family) => [family.name, family]),
 );
 
 export function isStateSet(family: Family): family is StateSet {

@@ -11,7 +11,7 @@ import { markdownTable } from './markdown.ts';
 /** Returns docs/configuration.md, from the schema that the loader uses. */
 export function configurationPage(): string {
   const root = plainSchema(configSchema(['NAME'], []));
-  const { appliances, admin, collectors: forAll, ...others } = root.properties ?? {};
+  const { appliances, admin, collectors: forAll, requests, ...others } = root.properties ?? {};
   const appliance = appliances?.items ?? {};
   const { collectors: ownCollectors, ...ownOthers } = appliance.properties ?? {};
   const own = { type: 'object', properties: ownOthers, required: appliance.required ?? [] };
@@ -97,6 +97,14 @@ ${keyTable({ type: 'object', properties: { collectors: forAll ?? {} } }, { witho
 \`NAME\` is one of these collectors:
 
 ${collectorTable()}
+
+## Requests
+
+[The log of requests](requests.md). Off by default.
+
+${keyTable({ type: 'object', properties: { requests: requests ?? {} } }, { withoutDefault: '–' })}
+
+\`listen_udp\` or \`listen_tcp\` is required.
 
 ## Admin gateway
 

@@ -25,6 +25,7 @@ const fromDebian = {
   'systemd-nspawn': 'systemd-container',
   mmdebstrap: 'mmdebstrap',
   lintian: 'lintian',
+  rsyslogd: 'rsyslog',
   buildah: 'buildah',
   runc: 'runc',
   'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu',

@@ -8,6 +8,8 @@ export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
   readonly reads?: Reads;
+  readonly opens?: string;
+  readonly resolves?: boolean;
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
@@ -32,6 +34,7 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   fingerprint: '64 hex digits, colons allowed',
   headerValue: 'text',
   interval: 'duration, or 0',
+  latency: 'time for a share',
   listenAddress: 'host:port',
   network: 'network',
   passwordHash: 'bcrypt hash',
@@ -88,7 +91,8 @@ function typeWords(node: SchemaNode): string {
     return `mapping to a ${typeWords(node.additionalProperties)}`;
   if (node.type === 'integer')
     return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
-  return { boolean: 'boolean', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';
+  const string = node.opens !== undefined || node.resolves ? 'path' : 'text';
+  return { boolean: 'boolean', object: 'mapping of texts', string }[String(node.type)] ?? '';
 }
 
 /** The limits of a quantity; 0 goes without saying. */
@@ -105,5 +109,5 @@ function code(value: unknown): string {
 function itemWords(item: SchemaNode): string {
   if (item.properties) return 'mappings';
   if (item.enum) return item.enum.length > 10 ? 'names' : item.enum.join(', ');
-  return item.reads ? `${typeWords(item)}s` : 'texts';
+  return item.reads ? [`${readerWords[item.reads.reader]}s`, ...limitWords(item.reads)].join(', ') : 'texts';
 }

@@ -2,9 +2,10 @@ import { adminMetricFamilies } from '../src/gateway/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
 import type { Family } from '../src/metrics/family.ts';
 import { ownFamilies } from '../src/poller/collector-statistics.ts';
+import { requestFamilies } from '../src/requests/counts.ts';
 import { isStateSet } from './families.ts';
 import { markdownTable } from './markdown.ts';
-import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from './metrics-queries.ts';
+import { collectorQueries, exporterQueries, gatewayQueries, queryBlock, requestQueries } from './metrics-queries.ts';
 
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
 export function metricsDocument(): string {
@@ -40,6 +41,15 @@ Written by \`npm run docs\` from the code.
 
 ${parts.join('\n\n')}
 
+## requests
+
+From the [log of requests](requests.md), off by default. Bounds of buckets are
+[\`requests.buckets\`](configuration.md#requests).
+
+${table(requestFamilies)}
+
+${queryBlock(requestQueries)}
+
 ## Of the exporter, for each appliance
 
 ${table(ownFamilies)}
@@ -62,6 +72,8 @@ Without the label \`appliance\`, on \`/metrics\` only:
 - \`zlb_exporter_demonstration\`: 1 while the demonstration runs
 - \`zlb_exporter_config_last_reload_successful\`, \`zlb_exporter_config_last_reload_success_timestamp_seconds\`
 - \`zlb_exporter_log_lines_dropped_total\`: log lines that could not be written
+- \`zlb_exporter_request_log_refused_total\` (reason): datagrams and connections of the
+  [log of requests](requests.md) that were refused
 - the \`process_*\` and \`nodejs_*\` families of prom-client
 `;
 }

@@ -59,6 +59,23 @@ export const exporterQueries: readonly ExampleQuery[] = [
   },
 ];
 
+export const requestQueries: readonly ExampleQuery[] = [
+  {
+    asks: 'part of the requests that were answered with an error, by farm',
+    query:
+      'sum by (appliance, farm) (rate(zlb_requests_total{code=~"5.."}[5m])) / sum by (appliance, farm) (rate(zlb_requests_total[5m]))',
+  },
+  {
+    asks: '95th percentile of the time, by service',
+    query:
+      'histogram_quantile(0.95, sum by (appliance, farm, service, le) (rate(zlb_request_duration_seconds_bucket[5m])))',
+  },
+  {
+    asks: 'backends with the most errors',
+    query: 'topk(10, sum by (appliance, farm, backend) (rate(zlb_requests_total{code=~"5.."}[5m])) > 0)',
+  },
+];
+
 export const gatewayQueries: readonly ExampleQuery[] = [
   {
     asks: 'refused requests of a day by token and reason',

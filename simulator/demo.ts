@@ -20,6 +20,8 @@ export interface DemonstrationAppliance {
   readonly name: string;
   /** The content in a few words. */
   readonly about: string;
+  /** The address of this machine from which it would send its log. */
+  readonly logsFrom: string;
   readonly appliance: SimulatedAppliance;
 }
 
@@ -42,17 +44,22 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
     { name: 'lb-berlin', about: 'Enterprise, certificates and the trial licence run out', world: expiringWorld() },
     { name: 'lb-lisbon', about: 'Enterprise, deactivated: the trial is over', world: deactivatedWorld() },
   ];
+  // macOS has 127.0.0.1 alone: there, the others cannot send.
+  const logsFromOf = (name: string, index: number) => (name === 'lb-madrid' ? '127.0.0.1' : `127.0.1.${index + 1}`);
   const appliances = await Promise.all(
-    scenes.map(async ({ name, about, world }) => {
+    scenes.map(async ({ name, about, world }, index) => {
+      const logsFrom = logsFromOf(name, index);
       world.moving = true;
       return {
         name,
         about,
+        logsFrom,
         appliance: await startSimulatedAppliance({
           world,
           apiKey,
           latency,
           farmsListen: true,
+          sendLogsFrom: logsFrom,
           port: ports[name] ?? 0,
           ...(tls && { tls }),
           now: () => alive(world),

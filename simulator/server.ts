@@ -1,5 +1,6 @@
 import { type ExchangeParts, Exchanges } from './exchange.ts';
 import { type FarmListeners, listenAsFarms } from './farm-listeners.ts';
+import { sendRequestLines } from './farm-requests.ts';
 import { type Fault, FaultTable } from './faults.ts';
 import { startListener } from './listener.ts';
 import type { SimulatedRequest } from './request-log.ts';
@@ -21,6 +22,8 @@ export interface SimulatedApplianceOptions {
   readonly basePaths?: readonly string[];
   /** True if running TCP farms listen on ports of 127.0.0.1. */
   readonly farmsListen?: boolean;
+  /** The local address from which it sends the lines of its HTTP farms to its remote syslog. */
+  readonly sendLogsFrom?: string | undefined;
   /** Made for this appliance if absent. A thousand appliances should share one. */
   readonly tls?: { readonly expired?: boolean } | TlsMaterials;
 }
@@ -59,6 +62,7 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
   const materials = tls && 'usual' in tls ? tls : createTlsMaterials(tls);
   const faults = new FaultTable();
   const farms = options.farmsListen ? await listenAsFarms(world) : undefined;
+  const { sendLogsFrom: from } = options;
   const exchanges = new Exchanges({ world, basePaths, faults, latency, now, afterCall: farms?.follow });
   const root = world.users.get('root');
   if (root) root.key = apiKey;
@@ -70,6 +74,8 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
     // An answer is interrupted when its connection ends; then no client is left to inform.
     onRequest: (request, response) => void exchanges.serve(request, response).catch(() => response.destroy()),
   });
+
+  const endLogs = from === undefined ? undefined : sendRequestLines(world, { from, now });
 
   function applyToListener(): void {
     listener.present(faults.has('expired_tls') ? materials.expired : materials.usual);
@@ -98,6 +104,7 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
       return exchanges.sleeping;
     },
     async close() {
+      endLogs?.();
       await Promise.all([listener.close(), farms?.close()]);
     },
   };

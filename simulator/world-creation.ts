@@ -37,6 +37,7 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
     users: new Map([['root', { name: 'root', key: '', enabled: true, password: 'admin' }]]),
     groups: new Map(),
     ipds: new Map(),
+    remoteSyslog: undefined,
     load: {
       cores: 2,
       cpu: { user: 0.5, nice: 0, sys: 0, iowait: 0, irq: 0, softirq: 0.5 },

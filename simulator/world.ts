@@ -34,6 +34,8 @@ export interface World {
   readonly users: Map<string, User>;
   readonly groups: Map<string, Group>;
   readonly ipds: Map<string, IpdsRule>;
+  /** The receiver of its system log; undefined if there is none. */
+  remoteSyslog: { readonly ip: string; readonly port: number } | undefined;
   readonly load: SystemLoad;
   readonly settings: SystemSettings;
   activation: Activation;

@@ -17,6 +17,7 @@ import {
   series,
   serviceId,
 } from './queries.ts';
+import { requestSection } from './requests.ts';
 import { servedSection } from './served.ts';
 import { leastUpStates, numberedWords, yesNo } from './states.ts';
 import { only, stateColumn, table, type ValueColumn } from './table.ts';
@@ -170,6 +171,7 @@ export function farm(): Dashboard {
           }),
         ],
       },
+      requestSection(),
       servedSection(),
       {
         title: 'All backends (choose an appliance first)',

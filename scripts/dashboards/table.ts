@@ -63,6 +63,7 @@ const usualColumns = {
   method: { title: 'Method', width: 90 },
   node_version: { title: 'Node.js' },
   object: { title: 'What' },
+  objective: { title: 'Objective' },
   parent: { title: 'Parent' },
   principal: { title: 'Who' },
   product: { title: 'Product' },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import type { WebSettings } from '../../src/config/web-settings.ts';
 import { type Daemon, type DaemonParts, startDaemon } from '../../src/app/daemon.ts';
+import { parseListenAddress } from '../../src/lib/address.ts';
 import { ListenError } from '../../src/server/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../../src/commands/command.ts';
@@ -43,6 +44,7 @@ export async function runDemonstration(
     });
     const { url, adminUrl } = daemon;
     const { appliances } = simulation;
+    sendLogsTo(daemon.requestLogAddresses, appliances);
     const { paint } = shell;
     const tokens = { demo: demo.token, approver: approver.token };
     demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(say);
@@ -92,14 +94,16 @@ interface DemonstrationParts {
  */
 function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationParts): object {
   return {
-    appliances: appliances.map(({ name, appliance }) => ({
+    appliances: appliances.map(({ name, appliance, logsFrom }) => ({
       name,
       url: appliance.url,
       api_key: apiKey,
       tls: { fingerprint_sha256: appliance.fingerprintSha256 },
       labels: { site: name.split('-')[1] ?? '' },
       vip: vipOf(appliance.farms?.addresses ?? {}),
+      requests: { from: [logsFrom], objectives: name === 'lb-madrid' ? [objective] : [] },
     })),
+    requests: { listen_tcp: '127.0.0.1:0' },
     collectors: { vip: { enabled: true } },
     admin: {
       listen_address: defaultGatewayAddress,
@@ -110,6 +114,16 @@ function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationP
       ],
     },
   };
+}
+
+/** One that is nearly missed while a backend fails, for one minute in four. */
+const objective = { farm: 'shop', availability: '99%', latency: '300ms for 95%' };
+
+/** Lets the appliances with traffic send the lines of their farms to the exporter. */
+function sendLogsTo([address = '']: readonly string[], appliances: readonly DemonstrationAppliance[]): void {
+  const { host: ip, port } = parseListenAddress(address) ?? { host: '', port: 0 };
+  for (const { name, appliance } of appliances)
+    if (['lb-paris-1', 'lb-madrid', 'lb-berlin'].includes(name)) appliance.world.remoteSyslog = { ip, port };
 }
 
 /** A port of this machine on which nobody listens, for farms that are created later. */

@@ -1,6 +1,6 @@
 import { type Call, done, download, flag, type Handlers, param, read, refuse, type Reply } from '../call.ts';
 import { backupDate, systemDate } from '../dates.ts';
-import { anyText, checkParameters, onlyText, required, text, yesNo } from '../parameters.ts';
+import { anyText, checkParameters, ipv4, onlyText, portNumber, required, text, yesNo } from '../parameters.ts';
 import { type Backup, isNewestCommunity, type World } from '../world.ts';
 
 const apiVersions = {
@@ -47,6 +47,21 @@ export const systemHandlers: Handlers = {
   'POST /system/users': changeUser,
 
   'GET /system/support': () => download('support.tar.gz', bundle),
+  // No document has the shape of these: it is assumed.
+  'GET /system/rsyslog': ({ world }) => read(remoteSyslogOf(world)),
+
+  'POST /system/rsyslog': (call) => {
+    const model = { ip: required(ipv4), port: required(portNumber), protocol: { values: ['tcp'] } };
+    const input = checkParameters(call, model);
+    call.world.remoteSyslog = { ip: text(input, 'ip'), port: Number(input['port']) };
+    return done('The log is sent there.', { params: remoteSyslogOf(call.world) });
+  },
+
+  'DELETE /system/rsyslog': ({ world }) => {
+    world.remoteSyslog = undefined;
+    return done('The log is sent nowhere.');
+  },
+
   // Backups (docs/api.md §3.12, §4.7).
   'GET /system/backup': ({ world }) =>
     read([...world.backups.values()].map(({ createdAt, ...backup }) => ({ ...backup, date: backupDate(createdAt) }))),
@@ -124,6 +139,10 @@ function changeUser(call: Call): Reply {
   if (permissions !== '') user.enabled = permissions === 'true';
   if (permissions === 'false' && world.release === 'newest') user.key = '';
   return done('The user is changed.');
+}
+
+function remoteSyslogOf({ remoteSyslog }: World) {
+  return remoteSyslog ? [{ ...remoteSyslog, protocol: 'tcp' }] : [];
 }
 
 const bundle = 'a bundle of logs and settings';

@@ -12,8 +12,10 @@ import { createMetricsApp, type ReloadOutcome } from '../web/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../web/web-access.ts';
 import { openToAll, webChangeProblem, type WebPolicy } from '../web/web-policy.ts';
 import { isSame } from '../lib/same.ts';
+import { requestFamilies } from '../requests/counts.ts';
+import { RequestLog, type RequestLogSettings } from '../requests/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
-import { createMetricsStore } from '../metrics/store.ts';
+import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
 import { AppliancePoller } from '../poller/appliance-poller.ts';
 import { createCron, type Cron } from '../poller/schedule.ts';
 import { createCounters } from '../poller/counters.ts';
@@ -48,6 +50,8 @@ export interface Daemon {
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
   readonly adminUrl: string | undefined;
+  /** The addresses on which logs of requests are received. */
+  readonly requestLogAddresses: readonly string[];
   /** Reads and applies the configuration, or says why not. */
   reload(): Promise<ReloadOutcome>;
   close(): Promise<void>;
@@ -63,7 +67,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const decode = createDecoder();
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
-  const fleet = createFleet(parts, { decode, cron });
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
+  const fleet = createFleet(parts, { store, decode, cron });
+  const farmsOf = (appliance: string) => fleet.describe().appliances.find(({ name }) => name === appliance)?.farms;
+  const requests = new RequestLog({ store, farmsOf, registry: self.registry, log, now });
   const current: Current = { settings, web };
   await fleet.watch(watchedIn(settings));
   self.configurationLoaded(now());
@@ -80,7 +87,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     log: log.child({ part: 'admin' }),
     now,
   }));
-  const reloading = createReload(parts, { current, fleet, gateway, access, self });
+  const reloading = createReload(parts, { current, fleet, gateway, requests, access, self });
   const app = createMetricsApp({
     fleet,
     shardWatching: (appliance) => current.settings.shard?.elsewhere.get(appliance),
@@ -91,16 +98,20 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     spoken,
     adminUrl: () => gateway.url,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
+    lastMinuteOf: (appliance, farm) => requests.lastMinute(appliance, farm),
     access,
     log: httpLog,
     now,
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
   logListening(log, url, settings);
-  await gateway.reconfigure(settings).catch(async (error: unknown) => {
-    await app.close();
+  try {
+    await requests.reconfigure(requestsIn(settings));
+    await gateway.reconfigure(settings);
+  } catch (error) {
+    await Promise.all([app.close(), requests.close()]);
     throw error;
-  });
+  }
   if (gateway.url === undefined) log.info('no admin gateway, since the configuration has no admin block');
   fleet.start();
   reloading?.watchFiles();
@@ -110,13 +121,14 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     get adminUrl() {
       return gateway.url;
     },
+    requestLogAddresses: requests.addresses,
     reload: async () => (await reloading?.reload()) ?? { ok: false, because: 'there is no configuration to reload' },
     async close() {
       log.info('stopping');
       await reloading?.close();
       // The gateway first: its last calls still notify the fleet.
       await gateway.close();
-      await Promise.all([app.close(), fleet.close()]);
+      await Promise.all([app.close(), requests.close(), fleet.close()]);
     },
   };
 }
@@ -128,12 +140,15 @@ interface Current {
 }
 
 interface PollingParts {
+  readonly store: MetricsStore;
   readonly decode: Decode;
   readonly cron: Cron;
 }
 
-function createFleet({ log, now, random }: DaemonParts, { decode, cron }: PollingParts): FleetPoller<WatchedAppliance> {
-  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
+function createFleet(
+  { log, now, random }: DaemonParts,
+  { store, decode, cron }: PollingParts,
+): FleetPoller<WatchedAppliance> {
   const createPoller = (
     appliance: WatchedAppliance,
     { counters = createCounters(appliance.name), state }: Inherited,
@@ -175,20 +190,25 @@ interface ReloadParts {
   readonly current: Current;
   readonly fleet: FleetPoller<WatchedAppliance>;
   readonly gateway: GatewayLifecycle;
+  readonly requests: RequestLog;
   readonly access: WebAccess;
   readonly self: SelfMetrics;
 }
 
 /** Creates what applies changes of the configuration; undefined if it cannot change. */
 function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
-  const { current, fleet, gateway, access, self } = parts;
+  const { current, fleet, gateway, requests, access, self } = parts;
   if (!source) return undefined;
   return createReloading({
     source,
     async apply({ settings, web = openToAll }) {
       const problem = webChangeProblem(current.web, web);
       if (problem !== undefined) throw new RestartNeededError(problem);
-      await gateway.reconfigure(settings);
+      await requests.reconfigure(requestsIn(settings));
+      await gateway.reconfigure(settings).catch(async (error: unknown) => {
+        await requests.reconfigure(requestsIn(current.settings));
+        throw error;
+      });
       access.update(web);
       Object.assign(current, { settings, web });
       return describeChange(await fleet.watch(watchedIn(settings)));
@@ -208,6 +228,17 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
 
 function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedAppliance[] {
   return appliances.map((appliance) => ({ ...appliance, polling, limits }));
+}
+
+function requestsIn({ requests, appliances }: Settings): RequestLogSettings {
+  const { buckets = [], ...receiver } = requests ?? {};
+  const senders = appliances.map(({ name, url, requests: { from, objectives } }) => ({
+    name,
+    // A name instead of an address is no sender.
+    from: from.length > 0 ? from : [url.hostname.replaceAll(/[[\]]/g, '')],
+    objectives,
+  }));
+  return { receiver, buckets: buckets.toSorted((one, other) => one - other), appliances: requests ? senders : [] };
 }
 
 function describeChange({ added, changed, removed }: FleetChange): string {

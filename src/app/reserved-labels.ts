@@ -1,6 +1,7 @@
 import { collectorFamilies } from '../collectors/registry.ts';
 import { adminMetricFamilies } from '../gateway/admin-metrics.ts';
 import type { Family, StateSet } from '../metrics/family.ts';
+import { requestFamilies } from '../requests/counts.ts';
 import { selfLabels } from '../metrics/self.ts';
 import { ownFamilies } from '../poller/collector-statistics.ts';
 
@@ -17,7 +18,7 @@ const ruleLabels = ['severity', 'fault', 'resource', 'event'];
 export function reservedLabels(): readonly string[] {
   const names = [
     'appliance',
-    ...[...collectorFamilies, ...ownFamilies].flatMap(labelsOf),
+    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies].flatMap(labelsOf),
     ...Object.values(adminMetricFamilies).flatMap((family) => ('labelNames' in family ? family.labelNames : [])),
     ...selfLabels,
     ...ruleLabels,

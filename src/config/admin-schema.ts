@@ -1,28 +1,9 @@
 import { Type } from 'typebox';
 
-import { file, flag, mapping, path, type SettingsOf, value } from './schema-parts.ts';
+import { flag, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
 /** The settings of the `admin` block. */
 export type AdminBlock = SettingsOf<typeof adminSchema>;
-
-const tls = mapping(
-  {
-    cert_file: file(
-      'certificates',
-      'PEM file of the certificate and its intermediates.',
-      '/etc/zlb-exporter/admin.pem',
-    ),
-    key_file: file('privateKey', 'PEM file of its private key, without a passphrase.', '/run/secrets/admin.key'),
-    client_ca_file: Type.Optional(
-      file(
-        'certificates',
-        'PEM file of the authorities of client certificates. Only clients with one can then connect.',
-        '/etc/zlb-exporter/clients.pem',
-      ),
-    ),
-  },
-  { description: 'Without it the listener speaks plain HTTP.' },
-);
 
 const tokenExample = {
   name: 'alice',
@@ -131,7 +112,7 @@ export const adminSchema = mapping(
     insecure_plaintext: flag(
       'Listen without `tls` where other machines can connect, for a proxy on this machine or a mesh that encrypts.',
     ),
-    tls: Type.Optional(tls),
+    tls: Type.Optional(listenerTls('admin', 'Without it the listener speaks plain HTTP.')),
     audit_file: path({
       description: 'The file of the audit.',
       default: 'data/audit.jsonl',

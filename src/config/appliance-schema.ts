@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
+import { applianceRequestsSchema } from './requests-schema.ts';
 import { file, flag, mapping, value } from './schema-parts.ts';
 
 const tls = mapping(
@@ -130,6 +131,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       }),
       farms,
       vip,
+      requests: applianceRequestsSchema,
       compact: Type.Optional(
         Type.Boolean({
           description: '`limits.compact` for this appliance; takes precedence.',

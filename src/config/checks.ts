@@ -27,6 +27,7 @@ export function checkCombinations(checked: Checked): void {
     requireRareProbes,
     requireAddresses,
     requireEncryption,
+    requireRequests,
     requireUniqueTokens,
     requireKnownAppliances,
     requireKnownOperations,
@@ -138,6 +139,30 @@ function requireEncryption({ settings: { admin }, source, problems }: Checked): 
     'lets other machines connect, and without TLS tokens would cross the network in clear text; ' +
       'add admin.tls with cert_file and key_file, or set admin.insecure_plaintext to true where something else encrypts them',
   );
+}
+
+/** Reports a log of requests without effect, and senders of two appliances. */
+function requireRequests({ settings: { requests, appliances }, source, problems }: Checked): void {
+  const report = (at: Path, message: string) => problems.report(source.locate(at), message);
+  if (requests && requests.listenTcp === undefined && requests.listenUdp === undefined)
+    report(['requests'], 'receives nothing; add listen_tcp or listen_udp');
+  const senders = new Map<string, string>();
+  for (const [index, { name, requests: own }] of appliances.entries()) {
+    const at: Path = ['appliances', index, 'requests'];
+    if (!requests && own.from.length + own.objectives.length > 0)
+      report(at, 'has no effect; add a block requests with listen_tcp or listen_udp');
+    for (const [position, sender] of own.from.entries()) {
+      const other = senders.get(sender);
+      if (other !== undefined)
+        report([...at, 'from', position], `is a sender of ${other} too; give each appliance its own addresses`);
+      senders.set(sender, name);
+    }
+    for (const [position, { availabilityRatio, latency }] of own.objectives.entries())
+      if (availabilityRatio === undefined && latency === undefined)
+        report([...at, 'objectives', position], 'expects nothing; add availability or latency');
+    for (const { index: position } of findRepeats(own.objectives.map(({ farm }) => farm)))
+      report([...at, 'objectives', position, 'farm'], 'has an objective already; join the two');
+  }
 }
 
 function requireUniqueTokens({ settings: { admin }, source, problems }: Checked): void {

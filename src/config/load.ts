@@ -76,9 +76,12 @@ async function load(
   await nextTurn();
   const { appliances, admin, limits, applianceFiles: _read, collectors: _merged, ...others } = settings;
   checkCombinations({ settings, source, collectorDefaults, operations, problems });
-  if (admin?.tls && problems.isEmpty()) {
-    const mismatch = pairProblem(admin.tls.cert, admin.tls.key, 'cert_file');
-    if (mismatch !== undefined) problems.report(source.locate(['admin', 'tls', 'key_file']), mismatch);
+  for (const [block, tls] of [
+    ['admin', admin?.tls],
+    ['requests', others.requests?.tls],
+  ] as const) {
+    const mismatch = tls && problems.isEmpty() ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
+    if (mismatch !== undefined) problems.report(source.locate([block, 'tls', 'key_file']), mismatch);
   }
   if (!problems.isEmpty()) throw problems.error();
 

@@ -80,6 +80,7 @@ export const readers = {
   fingerprint,
   headerValue,
   interval,
+  latency,
   listenAddress,
   network,
   passwordHash,
@@ -160,6 +161,16 @@ function network(text: string): Parsed<string> {
 /** Parses a duration to milliseconds; a bare 0 needs no unit. */
 function interval(text: string, limits: QuantityLimits): Parsed<number> {
   return text === '0' ? { value: 0 } : duration(text, limits);
+}
+
+/** Parses `300ms for 99%`: a time, and the part of requests within it. */
+function latency(text: string): Parsed<{ readonly thresholdMs: number; readonly ratio: number }> {
+  const [, time = '', part = ''] = /^(\S+) for (\S+)$/.exec(text.trim()) ?? [];
+  const thresholdMs = parseDuration(time);
+  const ratioOfRequests = parseRatio(part) ?? 0;
+  const isValid = thresholdMs !== undefined && thresholdMs > 0 && ratioOfRequests >= 0.5 && ratioOfRequests < 1;
+  if (isValid) return { value: { thresholdMs, ratio: ratioOfRequests } };
+  return { problem: 'must be a time and a share from 50% to less than 100%, such as 300ms for 99%' };
 }
 
 /** Parses a text in which `*` stands for any characters. */

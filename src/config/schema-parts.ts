@@ -49,6 +49,28 @@ export function flag(description: string) {
   return Type.Boolean({ description, default: false, examples: [true] });
 }
 
+/** Returns the schema of the certificate of a listener, and of its clients. */
+export function listenerTls(block: string, description: string) {
+  return mapping(
+    {
+      cert_file: file(
+        'certificates',
+        'PEM file of the certificate and its intermediates.',
+        `/etc/zlb-exporter/${block}.pem`,
+      ),
+      key_file: file('privateKey', 'PEM file of its private key, without a passphrase.', `/run/secrets/${block}.key`),
+      client_ca_file: Type.Optional(
+        file(
+          'certificates',
+          'PEM file of the authorities of client certificates. Only clients with one can then connect.',
+          '/etc/zlb-exporter/clients.pem',
+        ),
+      ),
+    },
+    { description },
+  );
+}
+
 /** The keywords of the parts above that only the program reads. */
 export const ownKeywords = ['reads', 'opens', 'resolves', 'keepsKeys'] as const;
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
+import { requestsSchema } from './requests-schema.ts';
 import { flag, mapping, type SettingsOf, value } from './schema-parts.ts';
 
 export type ConfigSchema = ReturnType<typeof configSchema>;
@@ -108,6 +109,7 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
     polling,
     limits,
     admin: Type.Optional(adminSchema),
+    requests: Type.Optional(requestsSchema),
   };
   return mapping(parts, {
     examples: [{ appliances: [applianceExample] }],

@@ -1,7 +1,7 @@
 import { type Severity, worstSeverity } from './severity.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice } from '../lib/time.ts';
-import type { ApplianceStatus, FleetStatus, RecentTransition } from '../status/status.ts';
+import type { ApplianceStatus, FleetStatus, LastMinuteOf, RecentTransition } from '../status/status.ts';
 import { applianceProblems } from './appliance.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
@@ -43,6 +43,7 @@ export interface HealthSummary {
   /** The problems of all appliances, the worst first. */
   readonly problems: readonly Problem[];
   readonly transitions: readonly RecentTransition[];
+  readonly lastMinuteOf: LastMinuteOf;
 }
 
 /** Returns the health of all appliances; computed at most once a second, however many ask. */
@@ -54,9 +55,10 @@ const sliceMs = 5;
 
 export function createHealthSummary(parts: {
   readonly describe: () => FleetStatus;
+  readonly lastMinuteOf: LastMinuteOf;
   readonly now: () => number;
 }): SummarizeHealth {
-  const { describe, now } = parts;
+  const { describe, lastMinuteOf, now } = parts;
   let newest: Promise<HealthSummary> | undefined;
 
   async function take(): Promise<HealthSummary> {
@@ -70,7 +72,7 @@ export function createHealthSummary(parts: {
     }
     await nextTurn();
     const problems = perAppliance.flatMap((each) => each.problems);
-    return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), transitions };
+    return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), transitions, lastMinuteOf };
   }
 
   return () => {

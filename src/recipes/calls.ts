@@ -4,6 +4,7 @@ import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BodyKind, EndpointRow } from '../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../appliance/api/table.ts';
+import { ParameterSchema } from '../gateway/discovery.ts';
 import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
 import { AdminError } from '../gateway/admin-error.ts';
@@ -65,7 +66,11 @@ export const PreviewReply = Type.Object({
     ),
   ),
   warned: Type.Optional(Type.Immutable(Type.Array(Type.String()))),
-  validation: Type.Object({ problems: Type.Immutable(Type.Array(Type.String())), note: Type.Optional(Type.String()) }),
+  validation: Type.Object({
+    problems: Type.Immutable(Type.Array(Type.String())),
+    note: Type.Optional(Type.String()),
+    parameters: Type.Optional(Type.Immutable(Type.Array(ParameterSchema))),
+  }),
   confirmation: Type.Object({ required: Type.Boolean(), given: Type.Boolean() }),
   current: Type.Union([Type.Null(), Type.Object({ operation: Type.String(), body: Type.Unknown() })]),
 });

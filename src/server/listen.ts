@@ -39,14 +39,19 @@ export async function listen(app: FastifyInstance, address: string, setting: str
   try {
     await listenOnFirst(app, addressesOf(host), port);
   } catch (error) {
-    const because = causes[errorCode(error)];
-    if (because === undefined) throw error;
-    throw new ListenError(`cannot listen on ${address}: ${because} ${setting}`, setting, { cause: error });
+    throw listenError(error, address, setting);
   }
   const bound = app.server.address();
   const actual = typeof bound === 'object' && bound ? bound.port : port;
   const shown = host === '' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `${app.server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`;
+}
+
+/** Returns the ListenError of a failure to listen; another error as it is. */
+export function listenError(error: unknown, address: string, setting: string): unknown {
+  const because = causes[errorCode(error)];
+  if (because === undefined) return error;
+  return new ListenError(`cannot listen on ${address}: ${because} ${setting}`, setting, { cause: error });
 }
 
 /**

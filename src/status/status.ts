@@ -85,6 +85,17 @@ export interface FarmStatus extends ListedFarm, Dated {
 /** A farm as its clients meet it; see the collector `vip`. */
 export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served'>;
 
+/** The requests of a farm in the last minute, as its proxy logged them. */
+export interface LastMinute {
+  readonly perSecond: number;
+  /** How many were answered with a status of 500 or more. */
+  readonly failed: number;
+  /** The bound of the histogram within which 95 of 100 are; undefined if none was timed. */
+  readonly p95Seconds: number | undefined;
+}
+
+export type LastMinuteOf = (appliance: string, farm: string) => LastMinute | undefined;
+
 export type BackendName = Pick<Backend, 'service' | 'backend'>;
 
 /** A backend; its state is a word of `transitionStates.backend`. */

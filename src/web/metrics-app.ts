@@ -8,6 +8,7 @@ import type { Fleet } from '../poller/fleet.ts';
 import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
 import { createMethodFinder, type SchemaTypes } from '../server/create-app.ts';
 import { createSendPage, defaultLimits, negotiate } from './send-page.ts';
+import type { LastMinuteOf } from '../status/status.ts';
 import { pathOf } from '../server/request-line.ts';
 import { createProcessMonitor } from '../pages/status/exporter-panel.ts';
 import type { ShardInfo } from '../pages/status/overall-status.ts';
@@ -30,6 +31,7 @@ export interface MetricsAppParts {
   readonly adminUrl: () => string | undefined;
   /** Undefined if reloading by HTTP is off. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
+  readonly lastMinuteOf: LastMinuteOf;
   readonly log: Logger;
   readonly now: () => number;
   /** Access control, which has the app. */
@@ -180,7 +182,7 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
 }
 
 function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
-  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, now } = parts;
+  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, lastMinuteOf, now } = parts;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
@@ -196,6 +198,7 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
       shard: shard(),
     }),
     spoken,
+    lastMinuteOf,
     now,
   });
 }

@@ -108,6 +108,7 @@ scrape_configs:
     );
   await seen('zlb_backend_status{appliance="lb-madrid", farm="shop", service="front", status="up"} == 1');
   await untilAllRead(url);
+  await seen('rate(zlb_requests_total{code=~"5.+", farm!="unknown"}[1m]) > 0');
   await useTheGateway(exporter);
   await seen('changes(zlb_backend_status{farm="shop", status="up"}[1m]) > 0');
   await seen('zlb_admin_frozen == 1');

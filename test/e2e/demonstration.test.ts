@@ -37,3 +37,16 @@ it('shows what clients of the simulated farms meet, and a certificate that is no
   expect(page).not.toMatch(/^zlb_farm_reachable\{.* 0$/m);
   expect(page).not.toMatch(/^zlb_farm_probe_failure_info\{/m);
 }, 120_000);
+
+it('counts the requests of the simulated farms, and knows their names', async () => {
+  const url = demonstration();
+
+  const page = await until(
+    async () => await (await fetch(`${url}/metrics`)).text(),
+    (text) => /^zlb_requests_total\{appliance="lb-madrid",farm="shop",service="front",/m.test(text),
+    60_000,
+  );
+
+  expect(valueOf(page, 'zlb_objective_ratio', { farm: 'shop', objective: 'latency' })).toBe(0.95);
+  expect(page).not.toMatch(/^zlb_request_log_lines_total\{.*result="(?:other|unreadable|ambiguous)"\} [1-9]/m);
+}, 90_000);

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ruleFiles } from '../../scripts/rule-files.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
@@ -69,8 +70,7 @@ describe('the package', () => {
       'dist/src/main.js',
       'dist/src/pages/assets/runbooks.html',
       'dist/src/pages/console/index.html',
-      'alerts/zlb.rules.yml',
-      'alerts/zlb-extended.rules.yml',
+      ...ruleFiles.map((name) => `alerts/${name}`),
       'docs/configuration.schema.json',
       'README.md',
       'LICENSE',
@@ -143,11 +143,10 @@ describe('the package', () => {
         (up) => up === 1,
       );
       done('metrics');
-      const rules = ['zlb.rules.yml', 'zlb-extended.rules.yml'];
       const prometheus = await givenPrometheus(
-        `{ global: { scrape_interval: 5s, evaluation_interval: 5s }, rule_files: [${rules.join(', ')}], scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] }] }`,
+        `{ global: { scrape_interval: 5s, evaluation_interval: 5s }, rule_files: [${ruleFiles.join(', ')}], scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] }] }`,
         Object.fromEntries(
-          rules.map((name) => [name, readFileSync(join(empty, 'node_modules/zlb-exporter/alerts', name), 'utf8')]),
+          ruleFiles.map((name) => [name, readFileSync(join(empty, 'node_modules/zlb-exporter/alerts', name), 'utf8')]),
         ),
       );
       await until(

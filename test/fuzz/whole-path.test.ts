@@ -181,6 +181,7 @@ async function pagesAfterRun(
   const app = createMetricsApp({
     fleet,
     shardWatching: () => undefined,
+    lastMinuteOf: () => undefined,
     self: createSelfMetrics(build),
     build,
     adminUrl: () => undefined,

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { ruleFiles } from '../../scripts/rule-files.ts';
 import { parseFlags } from '../../src/commands/flags.ts';
 import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
@@ -223,11 +224,7 @@ describe('Prometheus in containers', () => {
 
   it.skipIf(!isThere('promtool'))('has a configuration that promtool accepts, with the rules beside it', () => {
     const folder = givenFolder();
-    for (const source of [
-      'deploy/prometheus/prometheus.yml',
-      'alerts/zlb.rules.yml',
-      'alerts/zlb-extended.rules.yml',
-    ]) {
+    for (const source of ['deploy/prometheus/prometheus.yml', ...ruleFiles.map((name) => `alerts/${name}`)]) {
       const place = placeOf(source, 'prometheus') ?? '';
       expect(place).toMatch(/^\/etc\/prometheus\/[\w.-]+$/);
       copyFileSync(source, join(folder, place.replace('/etc/prometheus/', '')));

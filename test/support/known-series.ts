@@ -8,6 +8,9 @@ import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { runOutcomes } from '../../src/poller/counters.ts';
 import { skipReasons } from '../../src/status/status.ts';
 import { ownFamilies } from '../../src/poller/collector-statistics.ts';
+import { lineResults, requestFamilies } from '../../src/requests/counts.ts';
+import { refusalReasons } from '../../src/requests/receiver.ts';
+import { refusalMetric } from '../../src/requests/request-log.ts';
 import { selectorsOf } from './promql.ts';
 import { shippedRules } from './shipped-rules.ts';
 
@@ -27,7 +30,8 @@ const configuredLabels = ['site'];
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
 export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   const served = new Map([
-    ...[...collectorFamilies, ...ownFamilies].flatMap(seriesOfFamily),
+    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies].flatMap(seriesOfFamily),
+    seriesOf(refusalMetric.name, refusalMetric.labelNames, { reason: refusalReasons }),
     ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>
       seriesOf(name, 'labelNames' in rest ? rest.labelNames : []),
     ),
@@ -82,6 +86,7 @@ function closedValues({ name, labels }: Family): KnownSeries['values'] {
     ...(name === 'zlb_collector_runs_total' ? { outcome: runOutcomes } : {}),
     ...(name === 'zlb_collector_errors_total' ? { reason: failureReasons } : {}),
     ...(name === 'zlb_collector_skipped_total' ? { reason: skipReasons } : {}),
+    ...(name === 'zlb_request_log_lines_total' ? { result: lineResults } : {}),
     ...(name === 'zlb_transitions_total'
       ? { object: Object.keys(transitionStates), to: Object.values(transitionStates).flat() }
       : {}),

@@ -56,6 +56,7 @@ Recipes
   replace-certificate farm=F file=PATH [name=N] [old=N]
   install-activation file=PATH
   backup [name=N]
+  send-logs to=IP:PORT                                requests are counted; to=off ends it
 Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reason=TEXT, unfreeze
 Change requests, for a second person to approve
   admin lb-1 restart-farm farm=shop --request --reason=TICKET-42    ask; nothing is sent

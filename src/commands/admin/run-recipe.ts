@@ -9,13 +9,14 @@ import { backupSteps } from '../../recipes/backup.ts';
 import type { Recipe, RecipeContext, Step } from '../../recipes/recipe.ts';
 import { askForChange } from './requests.ts';
 import { requestableRecipes } from '../../recipes/recipes.ts';
+import { sendLogs } from '../../recipes/send-logs.ts';
 import { perhapsBack, runSteps as runAllSteps, type StepFailure, waysBack } from '../../recipes/run-steps.ts';
 import { AdminError } from '../../gateway/admin-error.ts';
 import { installActivation } from './certificates/install-activation.ts';
 import { replaceCertificate } from './certificates/replace-certificate.ts';
 
 /** All recipes of the command line. */
-export const recipes: readonly Recipe[] = [...requestableRecipes, replaceCertificate, installActivation];
+export const recipes: readonly Recipe[] = [...requestableRecipes, replaceCertificate, installActivation, sendLogs];
 
 /** Flags that recipes take. */
 export const recipeFlags: AdminCommand['flags'] = [
@@ -114,7 +115,7 @@ async function request(
   const { name } = recipe;
   if (!requestableRecipes.includes(recipe))
     throw new UsageError(
-      `${name} reads a file here, which is not kept until somebody approves it; leave --request out`,
+      `${name} reads a file here, or asks the appliance, and cannot wait for approval; leave --request out`,
     );
   const change = { appliance, recipe: name, parameters: values, force: session.flags.force === true };
   await askForChange({ ...change, reason: await reasonFor(session, false) }, session);

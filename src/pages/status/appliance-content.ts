@@ -35,7 +35,7 @@ ${overallStatusHeading(overallStatusOf([health], problems))}
 <div class="columns"><div>
 ${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, mostProblems), nowMs, name))}
 ${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, mostDoubts), nowMs, name))}
-${panel('farms', 'Farms', farmsOf(health, view, nowMs))}
+${panel('farms', 'Farms', farmsOf(health, view, summary))}
 </div><div>
 ${panel('appliance', 'The appliance', facts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
@@ -48,12 +48,12 @@ ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No st
 
 const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
 
-function farmsOf(health: ApplianceHealth, view: ApplianceView, nowMs: number): Part {
+function farmsOf(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Part {
   const { farms } = health.status;
   if (farms === undefined) return notRead;
   if (farms.length === 0) return emptyNote('It has no farms.');
   const render = (from: number, to: number): Markup =>
-    farmList(sortedFarms(health, farms).slice(from, to), nowMs, maxBackends);
+    farmList(sortedFarms(health, farms).slice(from, to), summary, maxBackends);
   return listPage({ view, count: farms.length, noun: 'farm', render });
 }
 
@@ -89,7 +89,7 @@ function facts(health: ApplianceHealth): Markup {
 export type Spoken = ((command: string) => string) | undefined;
 
 /** Renders one farm with all of its backends, and what to do about what is wrong with it. */
-export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number, spoken: Spoken): Markup {
+export function farmContent(health: ApplianceHealth, farmName: string, summary: HealthSummary, spoken: Spoken): Markup {
   const { name, farms } = health.status;
   const own = [...health.problems, ...health.doubts].filter(({ labels }) => labels?.farm === farmName);
   const chosen = sortedFarms(health, farms?.filter((each) => each.name === farmName) ?? []);
@@ -97,8 +97,8 @@ export function farmContent(health: ApplianceHealth, farmName: string, nowMs: nu
     ? 'The appliance has no farm of that name now.'
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';
   return html`${backTo(name)}
-${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}
-${own.length > 0 && panel('problems', 'What is wrong now', [problemList(own, nowMs, name), repairOf(own, name, farmName, spoken)])}`;
+${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, summary, Number.POSITIVE_INFINITY))}
+${own.length > 0 && panel('problems', 'What is wrong now', [problemList(own, summary.takenAtMs, name), repairOf(own, name, farmName, spoken)])}`;
 }
 
 /** Renders the first command of a farm's runbook; the runbook says when not to type it. */

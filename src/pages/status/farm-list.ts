@@ -1,9 +1,9 @@
 import { compareNames } from '../../lib/text.ts';
 import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../../judgement/severity.ts';
 import { stateMark } from '../marks.ts';
-import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../../status/status.ts';
+import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../status/status.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
-import type { ApplianceHealth } from '../../judgement/health.ts';
+import type { ApplianceHealth, HealthSummary } from '../../judgement/health.ts';
 import { addressOf, linkList } from './section.ts';
 import { linkTo } from './view.ts';
 import { age, isoTime } from '../times.ts';
@@ -13,6 +13,8 @@ interface FarmOnPage {
   readonly farm: FarmStatus;
   readonly level: Severity;
 }
+
+type PageSummary = Pick<HealthSummary, 'takenAtMs' | 'lastMinuteOf'>;
 
 /** Sorts farms of an appliance with problems first, then by name. */
 export function sortedFarms(
@@ -35,21 +37,31 @@ export function sortedFarms(
 /**
  * Renders farms that open to at most `maxBackends` of their backends; those with problems are open.
  */
-export function farmList(farms: readonly FarmOnPage[], nowMs: number, maxBackends: number): Markup {
-  return html`<ul class="farms">${farms.map((each) => item(each, nowMs, maxBackends))}</ul>`;
+export function farmList(farms: readonly FarmOnPage[], summary: PageSummary, maxBackends: number): Markup {
+  return html`<ul class="farms">${farms.map((each) => item(each, summary, maxBackends))}</ul>`;
 }
 
-function item({ appliance, farm, level }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
+function item({ appliance, farm, level }: FarmOnPage, summary: PageSummary, maxBackends: number): Markup {
   const { name, profile, state, vip, vport, backends, established } = farm;
+  const lastMinute = summary.lastMinuteOf(appliance, name);
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
 <summary><span class="farm-state">${stateMark(severityOf(state), wordOf(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
 <span class="address">${vip && addressOf(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
-<span class="backends-up">${backendsUp(farm)}</span></summary>
-${details(appliance, farm, nowMs, maxBackends)}
+<span class="backends-up">${backendsUp(farm)}</span>${lastMinute && requestsText(lastMinute)}</summary>
+${details(appliance, farm, summary.takenAtMs, maxBackends)}
 ${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
+}
+
+/** Renders what clients got in the last minute. */
+function requestsText({ perSecond, failed, p95Seconds }: LastMinute): Markup {
+  const rate = perSecond.toFixed(perSecond < 10 ? 1 : 0);
+  const errors = failed > 0 ? stateMark('warning', `${failed.toLocaleString('en')} failed`) : 'none failed';
+  const bound =
+    p95Seconds === Number.POSITIVE_INFINITY ? 'beyond all bounds' : `within ${(p95Seconds ?? 0) * 1_000} ms`;
+  return html`<span class="requests">${rate} <small>requests a second in the last minute,</small> ${errors}${p95Seconds !== undefined && html`<small>, 95 of 100 ${bound}</small>`}</span>`;
 }
 
 function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part {

@@ -117,7 +117,8 @@ const maxHits = 50;
 const maxBackends = 8;
 
 /** Renders the result of a search by kind. */
-export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
+export function searchContent(text: string, found: SearchResult, summary: HealthSummary): Markup {
+  const nowMs = summary.takenAtMs;
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.length + farms.length + backends.length + certificates.length;
   return html`${backTo()}
@@ -136,7 +137,7 @@ ${group(
         ofIt.map(({ farm }) => farm),
       );
       return html`<h3>${applianceLink(appliance)}</h3>
-${farmList(found, nowMs, maxBackends)}`;
+${farmList(found, summary, maxBackends)}`;
     })}`,
 )}
 ${group('backends', 'Backends', backends, backendTable)}

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../../lib/accept.ts';
-import type { FleetStatus } from '../../status/status.ts';
+import type { FleetStatus, LastMinuteOf } from '../../status/status.ts';
 import { applianceContent, certificateContent, farmContent, type Spoken } from './appliance-content.ts';
 import { digestOf, loadAssets, loadRunbooks } from '../assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
@@ -23,6 +23,7 @@ export interface StatusPageParts {
   readonly exporter: () => ExporterFacts;
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
   readonly spoken: (text: string) => string;
+  readonly lastMinuteOf: LastMinuteOf;
   readonly now: () => number;
 }
 
@@ -45,7 +46,7 @@ const pageHeaders = { 'content-security-policy': contentPolicy, 'referrer-policy
  * query.
  */
 export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts): void {
-  const { describe, exporter, spoken, now } = parts;
+  const { describe, exporter, spoken, lastMinuteOf, now } = parts;
   const assets = loadAssets();
   for (const { name, type, bytes } of assets)
     app.get(`/assets/${name}`, (_request, reply) => reply.type(type).send(bytes));
@@ -54,7 +55,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   const { version, isDemonstration } = exporter();
   const build = `${version}-${digestOf(assets)}${isDemonstration ? '-demonstration' : ''}`;
   const banner = isDemonstration ? demonstrationBanner(spoken('zlb-exporter init 192.0.2.10')) : undefined;
-  const summarize = createHealthSummary({ describe, now });
+  const summarize = createHealthSummary({ describe, lastMinuteOf, now });
   const views = createViewCache();
   /**
    * Separate, so that viewers of the fleet do not wait for searches, which anybody may send without
@@ -134,7 +135,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
       return { ...head, main: groupContent(view, summary) };
     case 'search': {
       const found = await search(summary, view.q);
-      return { ...head, main: searchContent(view.q, found, summary.takenAtMs) };
+      return { ...head, main: searchContent(view.q, found, summary) };
     }
     case 'appliance':
     case 'farm':
@@ -156,7 +157,7 @@ function contentOfAppliance(
   summary: HealthSummary,
   spoken: Spoken,
 ): Markup {
-  if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs, spoken);
+  if (view.kind === 'farm') return farmContent(health, view.farm, summary, spoken);
   if (view.kind === 'certificate') return certificateContent(health, view.certificate, summary.takenAtMs);
   return applianceContent(health, view, summary);
 }

@@ -168,6 +168,22 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':6:28: this key stands a second time in the same mapping; remove one of the two',
     ':7:1: pooling: unknown key; did you mean "polling"?',
   ],
+  'requests-off.yml': [
+    ':2:64: appliances[0].requests: has no effect; add a block requests with listen_tcp or listen_udp',
+  ],
+  'requests-rules.yml': [
+    ':4:73: appliances[1].requests.from[0]: is a sender of a too; give each appliance its own addresses',
+    ':4:141: appliances[1].requests.objectives[1].farm: has an objective already; join the two',
+    ':4:170: appliances[1].requests.objectives[2]: expects nothing; add availability or latency',
+  ],
+  'requests-silent.yml': [':1:11: requests: receives nothing; add listen_tcp or listen_udp'],
+  'requests.yml': [
+    ':1:25: requests.listen_tcp: must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445',
+    ':1:48: requests.buckets[1]: must be a duration such as 20s or 1m30s, got "fast"',
+    ':3:73: appliances[0].requests.from[0]: must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address',
+    ':4:123: appliances[1].requests.objectives[1].availability: must be at least 50% and at most 99.999%, got "100%"',
+    ':4:138: appliances[1].requests.objectives[1].latency: must be a time and a share from 50% to less than 100%, such as 300ms for 99%',
+  ],
   'reserved-character.yml': [
     ':4:14: a value cannot start with this character; put it in quotes',
     ':7:14: a value cannot start with this character; put it in quotes',
@@ -214,7 +230,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',
     ':10:44: appliances[0].collectors.farms.every: unknown key; the keys here are enabled, schedule, max_stale',
     ':11:1: poling: unknown key; did you mean "polling"?',
-    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, collectors, polling, limits, admin',
+    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, collectors, polling, limits, admin, requests',
   ],
   'unquoted-variable.yml': [
     ':2:44: this does not belong here; check the indentation, and put values with special characters in quotes, such as "${NAME}" inside { }',

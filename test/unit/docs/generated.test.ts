@@ -2,13 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
 import { generatedDocs } from '../../../scripts/generate-docs.ts';
-import { collectorQueries, exporterQueries, gatewayQueries } from '../../../scripts/metrics-queries.ts';
+import { collectorQueries, exporterQueries, gatewayQueries, requestQueries } from '../../../scripts/metrics-queries.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
+import { requestFamilies } from '../../../src/requests/counts.ts';
 import { knownSeries } from '../../support/known-series.ts';
 import { complaintsAbout } from '../../support/query-complaints.ts';
 
-const families = [...collectorFamilies, ...ownFamilies];
+const families = [...collectorFamilies, ...ownFamilies, ...requestFamilies];
 
 it.each([...generatedDocs()])('docs/%s is what `npm run docs` writes', (name, text) => {
   expect(readFileSync(`docs/${name}`, 'utf8')).toBe(text);
@@ -21,7 +22,7 @@ it('every family has a name of its own, and its source in brackets at the end of
 
 it('the queries of docs/metrics.md name series that there are', async () => {
   const known = await knownSeries();
-  const all = [...Object.values(collectorQueries).flat(), ...exporterQueries, ...gatewayQueries];
+  const all = [...Object.values(collectorQueries).flat(), ...exporterQueries, ...gatewayQueries, ...requestQueries];
 
   expect(all.flatMap(({ query }) => complaintsAbout(query, known))).toEqual([]);
 });

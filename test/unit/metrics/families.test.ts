@@ -8,6 +8,8 @@ import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
 import { counterFamilies, createCounters } from '../../../src/poller/counters.ts';
+import { RequestCounts, requestFamilies } from '../../../src/requests/counts.ts';
+import { refusalMetric } from '../../../src/requests/request-log.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -33,7 +35,10 @@ function everyFamily(): readonly Made[] {
   const counts = createCounters('lb').reading().registry;
   const ofGateway = new Registry();
   createAdminMetrics(ofGateway);
+  const ofRequests = new RequestCounts('lb', [1], []).reading().registry;
   const { registry: ofExporter } = createSelfMetrics({ version: '1', revision: 'a', nodeVersion: 'v24' });
+  const refusals = new Registry();
+  refusals.registerMetric(new Counter({ ...refusalMetric, registers: [] }));
   return [
     ...collectors.flatMap(({ name: collector, families }) =>
       families.map(({ family }) => ({
@@ -46,6 +51,8 @@ function everyFamily(): readonly Made[] {
       .filter((family) => !counterFamilies.includes(family))
       .map((family) => ({ name: family.name, where: 'poller/collector-statistics.ts', registry: filled(family) })),
     ...counterFamilies.map(({ name }) => ({ name, where: 'poller/counters.ts', registry: counts })),
+    ...requestFamilies.map(({ name }) => ({ name, where: 'requests/counts.ts', registry: ofRequests })),
+    { name: refusalMetric.name, where: 'requests/request-log.ts', registry: refusals },
     ...Object.values(adminMetricFamilies).map(({ name }) => ({
       name,
       where: 'gateway/admin-metrics.ts',

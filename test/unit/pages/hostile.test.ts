@@ -54,6 +54,7 @@ async function pageOf(name: string, query: string): Promise<string> {
     unknownApplianceMessage: () => 'Nobody knows it.',
     exporter: () => exporterFacts(),
     spoken: (text) => text,
+    lastMinuteOf: () => undefined,
     now: () => nowMs,
   });
   const { payload } = await app.inject(`/${query}`);

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
-import type { ApplianceStatus, FarmStatus, FleetStatus } from '../../../src/status/status.ts';
+import type { ApplianceStatus, FarmStatus, FleetStatus, LastMinute } from '../../../src/status/status.ts';
 import {
   applianceStatus,
   backendStatus,
@@ -479,13 +479,18 @@ describe('the response', () => {
   });
 });
 
-function givenPage(fleet: FleetStatus | (() => FleetStatus), facts: Partial<ExporterFacts> = {}): FastifyInstance {
+function givenPage(
+  fleet: FleetStatus | (() => FleetStatus),
+  facts: Partial<ExporterFacts> = {},
+  lastMinute: Readonly<Record<string, LastMinute>> = {},
+): FastifyInstance {
   const app = fastify();
   registerStatusPage(app, {
     describe: typeof fleet === 'function' ? fleet : () => fleet,
     unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
     exporter: () => exporterFacts(facts),
     spoken: (text) => text,
+    lastMinuteOf: (_, farm) => lastMinute[farm],
     now: () => nowMs,
   });
   onTestFinished(() => app.close());
@@ -527,6 +532,28 @@ describe('what clients of a farm meet', () => {
       .replaceAll(/<[^>]+>/g, ' ')
       .replaceAll(/\s+/g, ' ');
   };
+
+  it.each([
+    [
+      { perSecond: 12.34, failed: 0, p95Seconds: 0.3 },
+      '12 requests a second in the last minute, none failed, 95 of 100 within 300 ms',
+    ],
+    [
+      { perSecond: 0.25, failed: 3, p95Seconds: Number.POSITIVE_INFINITY },
+      '0.3 requests a second in the last minute, 3 failed, 95 of 100 beyond all bounds',
+    ],
+    [{ perSecond: 0, failed: 0, p95Seconds: undefined }, '0.0 requests a second in the last minute, none failed'],
+  ])('is in the log of requests: %o', async (lastMinute, expected) => {
+    const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' }), farmStatus({ name: 'db' })] });
+    const page = await textAt(givenPage(fleetStatus(status), {}, { shop: lastMinute }), '/?appliance=lb-1');
+    const shown = page.match(/<span class="requests">.*?(?=<\/summary>)/g) ?? [];
+    const textOf = (part: string) =>
+      part
+        .replaceAll(/<svg.*?<\/svg>|<[^>]+>/g, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim();
+    expect(shown.map(textOf)).toEqual([expected]);
+  });
 
   it('is the certificate of the store, reached in a moment', async () => {
     expect(await facts(reachable)).toContain('reachable in 4 ms');

@@ -26,6 +26,7 @@ async function givenRenewed(files: Entries, { cert }: Pick<Identity, 'cert'> = i
       appliance: 'lb-1',
       read: () => Promise.resolve({ params: [] } as never),
       readText: () => Promise.resolve(cert),
+      preview: () => Promise.resolve({} as never),
     };
     const context = { now: Date.now, steadyNow: () => 0, sleep: () => Promise.resolve(), progress: () => undefined };
     const planned = createDeliver(folder).plan({

@@ -17,6 +17,7 @@ function givenContext(backends: readonly Row[], known: Partial<RecipeContext> = 
       appliance: 'lb-1',
       read: (key) => Promise.resolve(replies[key] as never),
       readText: () => Promise.reject(new Error('no text is read')),
+      preview: () => Promise.reject(new Error('no dry run is made')),
     },
     values: { farm: 'shop', backend: '0' },
     waitMs: 0,

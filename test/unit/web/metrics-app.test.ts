@@ -425,6 +425,7 @@ function givenApp({
     shard: () => undefined,
     isDemonstration: false,
     spoken: (text) => text,
+    lastMinuteOf: () => undefined,
     access: createWebAccess({ policy: openToAll, log }),
     log,
     now: Date.now,

@@ -1,0 +1,178 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { steadyNow } from '../lib/time.ts';
+import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
+import { type FilledRegistry, labelValue } from '../metrics/render.ts';
+import type { LastMinute } from '../status/status.ts';
+import type { FrameFault } from './frames.ts';
+import type { LineFault, LoggedAnswer, LoggedDenial } from './line.ts';
+import { RecentRequests } from './recent.ts';
+
+/** The fate of a line from an appliance. */
+export type LineResult = (LoggedAnswer | LoggedDenial)['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
+
+const ofFarm = ['farm'];
+const ofObjective = ['farm', 'objective'];
+const source = '(system log of the appliance)';
+const families = {
+  requests: counter(
+    'zlb_requests_total',
+    `Answers to clients by class of status, and 502, 503 and 504 by themselves ${source}.`,
+    ['farm', 'service', 'backend', 'code'],
+  ),
+  duration: histogram('zlb_request_duration_seconds', `Time until a request was answered in whole ${source}.`, [
+    'farm',
+    'service',
+  ]),
+  bytes: counter('zlb_response_bytes_total', `Bytes of bodies of answers to clients ${source}.`, ofFarm),
+  denials: counter('zlb_waf_denials_total', `Requests that the web application firewall denied ${source}.`, ofFarm),
+  objective: gauge('zlb_objective_ratio', 'Part of the requests that is to be good (configuration).', ofObjective),
+  expected: counter('zlb_objective_requests_total', `Requests to a farm with an objective ${source}.`, ofObjective),
+  missed: counter(
+    'zlb_objective_missed_total',
+    `Requests that missed it: a status of 500 or more, or an answer that took longer ${source}.`,
+    ofObjective,
+  ),
+  lines: counter('zlb_request_log_lines_total', 'Lines from the appliance, by what became of them (this exporter).', [
+    'result',
+  ]),
+  lastAnswer: gauge(
+    'zlb_request_log_last_answer_timestamp_seconds',
+    'Unix time at which the last line about a request came (this exporter).',
+  ),
+} as const;
+
+export const requestFamilies: readonly Family[] = Object.values(families);
+
+/** The objective of a farm in the configuration. */
+export interface Objective {
+  readonly farm: string;
+  readonly availabilityRatio?: number | undefined;
+  readonly latency?: { readonly thresholdMs: number; readonly ratio: number } | undefined;
+}
+
+/** A farm that polling knows, with the addresses of the backends of its services. */
+export interface KnownFarm {
+  readonly name: string;
+  readonly backends?: readonly { readonly service: string; readonly backend: string }[] | undefined;
+}
+
+/** Stands for every name that polling does not know: who sends lines cannot make series. */
+const unknown = 'unknown';
+/** The most names that are kept for an appliance; a restart forgets those that are gone. */
+const maxNames = 5_000;
+const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'over_limit', 'early'] as const;
+export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
+
+/** Counts the requests to the farms of one appliance. */
+export class RequestCounts {
+  readonly #registry = new Registry();
+  readonly #appliance: string;
+  readonly #farms = new Map<string, RecentRequests>();
+  /** Services and backends, after their farm. */
+  readonly #names = new Set<string>();
+  readonly #bounds: readonly number[];
+  readonly #objectives: ReadonlyMap<string, Objective>;
+  readonly #requests = new Counter(this.#of(families.requests));
+  readonly #duration: Histogram;
+  readonly #bytes = new Counter(this.#of(families.bytes));
+  readonly #denials = new Counter(this.#of(families.denials));
+  readonly #expected = new Counter(this.#of(families.expected));
+  readonly #missed = new Counter(this.#of(families.missed));
+  readonly #lines = new Counter(this.#of(families.lines));
+  readonly #lastAnswer = new Gauge(this.#of(families.lastAnswer));
+
+  /** `buckets` are the bounds of the histogram in milliseconds, ascending. */
+  constructor(name: string, buckets: readonly number[], objectives: readonly Objective[]) {
+    this.#appliance = labelValue(name, []);
+    this.#bounds = buckets.map((ms) => ms / 1_000);
+    this.#duration = new Histogram({ ...this.#of(families.duration), buckets: [...this.#bounds] });
+    this.#objectives = new Map(objectives.map((each) => [each.farm, each]));
+    const ratios = new Gauge(this.#of(families.objective));
+    for (const { farm, availabilityRatio, latency } of objectives) {
+      const parts = { availability: availabilityRatio, latency: latency?.ratio };
+      for (const [objective, ratio] of Object.entries(parts)) {
+        if (ratio === undefined) continue;
+        const labels = { appliance: this.#appliance, farm: labelValue(farm, ofObjective), objective };
+        ratios.set(labels, ratio);
+        // From the beginning: the first failure is a difference to 0.
+        this.#expected.inc(labels, 0);
+        this.#missed.inc(labels, 0);
+      }
+    }
+    // Likewise: a log that is silent after a start is a count that stays 0.
+    for (const result of lineResults) this.#lines.inc({ appliance: this.#appliance, result }, 0);
+  }
+
+  /** Adds names that polling knows. */
+  learn(farms: readonly KnownFarm[]): void {
+    for (const { name: farm, backends = [] } of farms) {
+      if (!this.#farms.has(farm) && this.#farms.size < maxNames) this.#farms.set(farm, new RecentRequests());
+      for (const { service, backend } of backends)
+        if (this.#names.size < maxNames) this.#names.add(keyOf(farm, service)).add(keyOf(farm, service, backend));
+    }
+  }
+
+  line(result: LineResult): void {
+    this.#lines.inc({ appliance: this.#appliance, result });
+  }
+
+  /** Counts an answer; `atMs` is when its line came: the time in it is that of another clock. */
+  answered(answer: LoggedAnswer, atMs: number): void {
+    const { farm, service, backend, code, bytes, seconds } = answer;
+    const recent = this.#farms.get(farm);
+    const nameOf = (name: string, key: string) => (name === '' || this.#names.has(key) ? name : unknown);
+    const labels = { appliance: this.#appliance, farm: recent ? farm : unknown };
+    const known = { ...labels, service: nameOf(service, keyOf(farm, service)) };
+    this.#requests.inc({ ...known, backend: nameOf(backend, keyOf(farm, service, backend)), code: codeLabel(code) });
+    if (bytes !== undefined) this.#bytes.inc(labels, bytes);
+    if (seconds !== undefined) this.#duration.observe(known, seconds);
+    this.#lastAnswer.set({ appliance: this.#appliance }, atMs / 1_000);
+    if (!recent) return;
+    this.#judge(answer);
+    const bound = this.#bounds.find((each) => (seconds ?? 0) <= each) ?? Number.POSITIVE_INFINITY;
+    recent.add(isFailed(code), seconds === undefined ? undefined : bound, steadyNow());
+  }
+
+  denied(farm: string): void {
+    this.#denials.inc({ appliance: this.#appliance, farm: this.#farms.has(farm) ? farm : unknown });
+  }
+
+  /** Returns the last minute of a farm; undefined if no line about it came. */
+  lastMinute(farm: string): LastMinute | undefined {
+    return this.#farms.get(farm)?.lastMinute(steadyNow());
+  }
+
+  /** Returns the current counts; they are not under the limit of series, and not counted. */
+  reading(): FilledRegistry {
+    return { registry: this.#registry, families: requestFamilies.map((family) => ({ family, series: 0 })) };
+  }
+
+  #judge({ farm, code, seconds }: LoggedAnswer): void {
+    const { availabilityRatio, latency } = this.#objectives.get(farm) ?? {};
+    const count = (objective: string, isMissed: boolean) => {
+      const labels = { appliance: this.#appliance, farm, objective };
+      this.#expected.inc(labels);
+      if (isMissed) this.#missed.inc(labels);
+    };
+    if (availabilityRatio !== undefined) count('availability', isFailed(code));
+    if (latency && seconds !== undefined) count('latency', seconds * 1_000 > latency.thresholdMs);
+  }
+
+  #of({ name, help, labels }: Family) {
+    return { name, help, labelNames: ['appliance', ...labels], registers: [this.#registry] };
+  }
+}
+
+function keyOf(...names: readonly string[]): string {
+  return names.join('\n');
+}
+
+function isFailed(code: string): boolean {
+  return code >= '500';
+}
+
+/** Returns the class of a status; 502 to 504 say what is wrong behind a gateway. */
+function codeLabel(code: string): string {
+  if (/^50[234]$/.test(code)) return code;
+  return /^[1-5]/.test(code) ? `${code.charAt(0)}xx` : unknown;
+}

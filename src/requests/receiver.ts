@@ -1,0 +1,129 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { parseListenAddress } from '../lib/address.ts';
+import type { Secret } from '../lib/secret.ts';
+import { listenError } from '../server/listen.ts';
+import { type FrameFault, FrameReader } from './frames.ts';
+
+export interface ReceiverSettings {
+  /** `host:port`; without it, no datagrams are received. */
+  readonly listenUdp?: string | undefined;
+  readonly listenTcp?: string | undefined;
+  /** For `listenTcp`, as PEM; with `clientCa`, only clients with such a certificate connect. */
+  readonly tls?: { readonly cert: string; readonly key: Secret; readonly clientCa?: string | undefined } | undefined;
+}
+
+/** Takes the lines of one sender. */
+export interface Sender {
+  line(line: string): void;
+  /** Counts what is no line, or a datagram that was thrown away. */
+  fault(fault: FrameFault | 'over_limit'): void;
+  /** True while no more is to be read: a connection waits, a datagram is thrown away. */
+  readonly isOverLimit: boolean;
+}
+
+export const refusalReasons = ['sender', 'connections', 'tls'] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+export interface LineSink {
+  /** Returns undefined for an address that may not send. */
+  senderOf(address: string): Sender | undefined;
+  /** Counts what was refused before it was read. */
+  refused(reason: RefusalReason): void;
+}
+
+export interface Receiver {
+  /** The address on which it listens. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Each appliance has one connection, and a second one while the first ends. */
+const maxConnections = 256;
+const handshakeTimeout = 10_000;
+/** How long a connection waits whose sender is over its limit. */
+const restMs = 100;
+/** Lets the kernel keep a few thousand lines while the program is busy. */
+const recvBufferSize = 1_048_576;
+
+/** Receives a line in each datagram; rejects with a ListenError. */
+export async function receiveDatagrams(address: string, sink: LineSink): Promise<Receiver> {
+  const { host, port } = parseListenAddress(address) ?? { host: '', port: 0 };
+  const socket = createSocket({ type: /^[\d.]+$/.test(host) ? 'udp4' : 'udp6', recvBufferSize });
+  socket.on('message', (bytes, { address: from }) => {
+    const sender = sink.senderOf(from);
+    if (!sender) sink.refused('sender');
+    else if (sender.isOverLimit) sender.fault('over_limit');
+    else sender.line(bytes.toString('latin1'));
+  });
+  socket.bind({ port, ...(host !== '' && { address: host }) });
+  await once(socket, 'listening').catch((error: unknown) =>
+    Promise.reject(listenError(error, address, 'requests.listen_udp')),
+  );
+  // It is about one datagram, and none of the others.
+  socket.on('error', () => undefined);
+  return {
+    address: `${host}:${socket.address().port}`,
+    close: () => new Promise((resolve) => void socket.close(() => resolve())),
+  };
+}
+
+/** Receives lines by TCP, or TLS; rejects with a ListenError. */
+export async function receiveStreams(address: string, tls: ReceiverSettings['tls'], sink: LineSink): Promise<Receiver> {
+  const { host, port } = parseListenAddress(address) ?? { host: '', port: 0 };
+  const sockets = new Set<Socket>();
+  const server = tls ? createTlsServer(tlsOptions(tls)) : createServer();
+  // Before any handshake.
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    const isSender = sink.senderOf(socket.remoteAddress ?? '') !== undefined;
+    if (isSender && sockets.size < maxConnections) {
+      sockets.add(socket.setKeepAlive(true, 60_000));
+      socket.once('close', () => sockets.delete(socket));
+      return;
+    }
+    sink.refused(isSender ? 'connections' : 'sender');
+    socket.destroy();
+  });
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    const sender = sink.senderOf(socket.remoteAddress ?? '');
+    if (sender) readStream(socket, sender);
+  });
+  server.on('tlsClientError', () => sink.refused('tls'));
+  server.listen({ port, ...(host !== '' && { host }) });
+  await once(server, 'listening').catch((error: unknown) =>
+    Promise.reject(listenError(error, address, 'requests.listen_tcp')),
+  );
+  const bound = server.address();
+  return {
+    address: `${host}:${typeof bound === 'object' && bound ? bound.port : port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function readStream(socket: Socket, sender: Sender): void {
+  const frames = new FrameReader(
+    (line) => sender.line(line),
+    (fault) => sender.fault(fault),
+  );
+  socket.on('data', (bytes: Buffer) => {
+    frames.read(bytes);
+    if (!sender.isOverLimit) return;
+    // Unread lines stay with the sender: nothing is lost.
+    socket.pause();
+    setTimeout(() => socket.resume(), restMs).unref();
+  });
+  socket.on('end', () => frames.end());
+  socket.on('error', () => socket.destroy());
+}
+
+function tlsOptions({ cert, key, clientCa }: NonNullable<ReceiverSettings['tls']>) {
+  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  return { cert, key: key.reveal(), handshakeTimeout, ...clients };
+}

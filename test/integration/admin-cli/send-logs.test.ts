@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { createWorld } from '../../../simulator/world-creation.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const agreed = ['--reason=TICKET-42', '--yes'];
+
+it('shows what is there, tells an appliance where its log goes, and undoes it', async () => {
+  const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+  const dry = await run(['admin', 'lb-1', 'send-logs', 'to=192.0.2.5:5514', '--dry-run']);
+  expect(appliance.world.remoteSyslog).toBeUndefined();
+  const on = await run(['admin', 'lb-1', 'send-logs', 'to=192.0.2.5:5514', ...agreed]);
+  expect(appliance.world.remoteSyslog).toEqual({ ip: '192.0.2.5', port: 5514 });
+  const off = await run(['admin', 'lb-1', 'send-logs', 'to=off', ...agreed]);
+
+  expect([dry, on, off]).toMatchObject([0, 0, 0].map((code) => ({ code, err: '' })));
+  expect(on.out).toContain('Send its log to 192.0.2.5:5514 by TCP');
+  expect(off.out).toContain('"ip":"192.0.2.5"');
+  expect(appliance.world.remoteSyslog).toBeUndefined();
+  expect(await done()).toEqual(['setRemoteSyslog', 'removeRemoteSyslog']);
+});
+
+it('has the line for rsyslog where the API has no such call', async () => {
+  const { run, done } = await givenAdminCli({ 'lb-1': createWorld() });
+
+  const { code, err } = await run(['admin', 'lb-1', 'send-logs', 'to=192.0.2.5:5514', ...agreed]);
+
+  expect(code).toBe(1);
+  expect(err).toContain('answered 404');
+  expect(err).toContain('if $programname == "pound" then action(');
+  expect(await done()).toEqual([]);
+});

@@ -1,0 +1,200 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { expect, it, onTestFinished } from 'vitest';
+import { createMetricsStore } from '../../src/metrics/store.ts';
+import { renderRegistry } from '../../src/metrics/render.ts';
+import { type KnownFarm, requestFamilies } from '../../src/requests/counts.ts';
+import { RequestLog, type RequestLogSettings } from '../../src/requests/request-log.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { makeAuthority } from '../support/authority.ts';
+import { logged } from '../support/logged-request.ts';
+import { valueOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
+
+const header = '<134>Nov 26 04:17:34 lb pound: ';
+const line = header + logged({});
+const counted = (text: string) => `${text.length} ${text}`;
+
+const farms = [{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.1:80' }] }];
+
+async function given(settings: Partial<RequestLogSettings> = {}) {
+  const store = createMetricsStore(requestFamilies);
+  store.arrange(['lb']);
+  const registry = new Registry();
+  const known: { farms: readonly KnownFarm[] | undefined } = { farms };
+  const log = new RequestLog({
+    store,
+    registry,
+    farmsOf: () => known.farms,
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+  });
+  onTestFinished(() => log.close());
+  const all: RequestLogSettings = {
+    receiver: { listenUdp: '127.0.0.1:0', listenTcp: '127.0.0.1:0' },
+    buckets: [100, 300],
+    appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives: [] }],
+    ...settings,
+  };
+  await log.reconfigure(all);
+  const page = async () => {
+    const parts = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
+    return Buffer.concat(parts).toString() + (await renderRegistry(registry));
+  };
+  return {
+    log,
+    settings: all,
+    known,
+    page,
+    port: (index: number) => Number(log.addresses[index]?.split(':').at(-1)),
+    counts: (count: number, name = 'zlb_requests_total') =>
+      until(
+        async () => valueOf(await page(), name),
+        (value) => value === count,
+      ),
+    has: (name: string, labels: Record<string, string>, count: number) =>
+      until(
+        async () => valueOf(await page(), name, labels),
+        (value) => value === count,
+      ),
+  };
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function datagrams(port: number, texts: readonly string[]): Promise<void> {
+  const socket = createSocket('udp4');
+  onTestFinished(() => void socket.close());
+  for (const text of texts) await new Promise<unknown>((resolve) => socket.send(text, port, '127.0.0.1', resolve));
+}
+
+it('counts lines of datagrams and of both forms of frames', async () => {
+  const { port, counts } = await given();
+  await datagrams(port(0), [line, `${line}\n`]);
+  const socket = await connected(port(1));
+  socket.write(`${line}\n${counted(line)}`);
+
+  await counts(4);
+});
+
+it.each([
+  ['binary', '\0\xff\xfe\n', 'malformed'],
+  ['an endless line', `<${'x'.repeat(9_000)}\n`, 'too_long'],
+  ['half a frame', '500 <134>', 'malformed'],
+  ['another program', '<134>Nov 26 04:17:34 lb sshd: x\n', 'other'],
+  ['half a line about a request', `${line.slice(0, 150)}\n`, 'unreadable'],
+  ['a forged status', `${header}${logged({ agent: ' HTTP/1.1" 503 1 "' })}\n`, 'ambiguous'],
+])('counts %s by its reason, and goes on', async (_, sent, result) => {
+  const { port, counts, has } = await given();
+  const socket = await connected(port(1));
+  socket.end(Buffer.from(sent, 'latin1'));
+  await has('zlb_request_log_lines_total', { result }, 1);
+
+  (await connected(port(1))).write(`${line}\n`);
+  await counts(1);
+});
+
+it('counts no request before polling knows the farms, and says so', async () => {
+  const { port, has, known, page } = await given();
+  known.farms = undefined;
+  const socket = await connected(port(1));
+  socket.write(`${line}\n`);
+  await has('zlb_request_log_lines_total', { result: 'early' }, 1);
+  expect(await page()).not.toContain('zlb_requests_total{');
+
+  known.farms = farms;
+  await until(
+    async () => {
+      socket.write(`${line}\n`);
+      return valueOf(await page(), 'zlb_requests_total', { farm: 'shop' });
+    },
+    (count) => count !== undefined,
+  );
+});
+
+it('refuses senders that are no address of an appliance', async () => {
+  const appliances = [{ name: 'lb', from: ['192.0.2.1'], objectives: [] }];
+  const { port, has, page } = await given({ appliances });
+  await datagrams(port(0), [line]);
+  const socket = await connected(port(1));
+  await once(socket.resume(), 'close');
+
+  await has('zlb_exporter_request_log_refused_total', { reason: 'sender' }, 2);
+  expect(await page()).not.toContain('zlb_requests_total{');
+});
+
+it('reads lines by TLS of a client with a certificate, and refuses one without', async () => {
+  const authority = makeAuthority();
+  const { cert, key } = authority.issue('IP:127.0.0.1');
+  const tls = { cert, key: new Secret(key), clientCa: authority.cert };
+  const { port, counts, has } = await given({ receiver: { listenTcp: '127.0.0.1:0', tls } });
+  const to = (identity: object) => {
+    const socket = connectTls({ port: port(0), host: '127.0.0.1', ca: authority.cert, ...identity });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined).write(`${line}\n`);
+  };
+
+  to({});
+  await has('zlb_exporter_request_log_refused_total', { reason: 'tls' }, 1);
+  const client = authority.issue();
+  to({ cert: client.cert, key: client.key });
+
+  await counts(1);
+});
+
+it('leaves what it does not read in time with a sender by TCP, and loses nothing', async () => {
+  const { port, counts, has } = await given();
+  const socket = await connected(port(1));
+  const lines = 20_000;
+  socket.write(`${line}\n`.repeat(lines));
+
+  await counts(lines);
+  await has('zlb_request_log_lines_total', { result: 'answer' }, lines);
+});
+
+it('shows nothing of what a client sent', async () => {
+  const canaries = {
+    host: 'canary-host',
+    user: 'canary-user',
+    request: 'GET /canary HTTP/1.1',
+    referrer: 'canary-ref',
+    agent: 'canary-agent',
+  };
+  const { port, counts, page } = await given();
+  (await connected(port(1))).write(`${header}${logged(canaries)}\n`);
+  await counts(1);
+
+  expect(await page()).not.toMatch(/canary|192\.0\.2\.77/);
+});
+
+it('reads on where a reload leaves its address alone, and keeps the counts', async () => {
+  const { log, settings, port, counts } = await given();
+  const socket = await connected(port(1));
+  socket.write(`${line}\n`);
+  await counts(1);
+
+  await log.reconfigure(structuredClone(settings));
+  socket.write(`${line}\n`);
+
+  await counts(2);
+});
+
+it('says which key has an address that is in use, and goes on at the old one', async () => {
+  const { log, settings, port, counts } = await given();
+  const other = await given();
+  const taken = { ...settings, receiver: { listenTcp: `127.0.0.1:${other.port(1)}` } };
+
+  await expect(log.reconfigure(taken)).rejects.toMatchObject({ setting: 'requests.listen_tcp' });
+
+  (await connected(port(1))).write(`${line}\n`);
+  await counts(1);
+});

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
+import { createMetricsStore } from '../../src/metrics/store.ts';
+import { requestFamilies } from '../../src/requests/counts.ts';
+import { RequestLog } from '../../src/requests/request-log.ts';
+import { givenFolder } from '../support/folder.ts';
+import { logged } from '../support/logged-request.ts';
+import { valueOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
+import { judge } from './tools.ts';
+
+const rsyslogd = judge('rsyslogd');
+const lines = 100;
+
+/** An rsyslogd that receives lines as the system log of an appliance does, and sends them on. */
+async function givenRsyslog(action: string) {
+  const folder = givenFolder();
+  const input = await freePort();
+  const configuration = join(folder, 'rsyslog.conf');
+  writeFileSync(
+    configuration,
+    `module(load="imtcp")
+input(type="imtcp" address="127.0.0.1" port="${input}")
+if $programname == "pound" then action(type="omfwd" target="127.0.0.1" action.resumeRetryCount="-1" action.resumeInterval="1" queue.type="LinkedList" ${action})
+`,
+  );
+  const words = ['-n', '-f', configuration, '-i', join(folder, 'pid')];
+  const program = spawn(rsyslogd ?? '', words, { stdio: 'ignore' });
+  onTestFinished(async () => {
+    program.kill('SIGKILL');
+    await once(program, 'exit');
+  });
+  await until(() => existsSync(join(folder, 'pid')), Boolean);
+  const socket = connect(input, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return (count: number) => void socket.write(`<134>Nov 26 04:17:34 lb pound: ${logged({})}\n`.repeat(count));
+}
+
+async function givenLog(listen: { readonly listenUdp?: string; readonly listenTcp?: string }) {
+  const store = createMetricsStore(requestFamilies);
+  store.arrange(['lb']);
+  const log = new RequestLog({
+    store,
+    registry: new Registry(),
+    farmsOf: () => [{ name: 'shop' }],
+    log: pino({ level: 'silent' }),
+    now: Date.now,
+  });
+  onTestFinished(() => log.close());
+  const settings = {
+    receiver: listen,
+    buckets: [100],
+    appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives: [] }],
+  };
+  await log.reconfigure(settings);
+  const counted = async () => {
+    const page = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
+    return valueOf(Buffer.concat(page).toString(), 'zlb_requests_total') ?? 0;
+  };
+  return {
+    counted,
+    /** Stops listening, and listens again. */
+    async restart() {
+      await log.reconfigure({ ...settings, receiver: {} });
+      await log.reconfigure(settings);
+    },
+  };
+}
+
+describe.skipIf(rsyslogd === undefined)('the rsyslogd of Debian', () => {
+  it.each([
+    ['UDP', 'protocol="udp"'],
+    ['TCP, a line each', 'protocol="tcp"'],
+    ['TCP, with the length of frames', 'protocol="tcp" TCP_Framing="octet-counted"'],
+    ['TCP, in the form of RFC 5424', 'protocol="tcp" template="RSYSLOG_SyslogProtocol23Format"'],
+    ['TCP, with exact times', 'protocol="tcp" template="RSYSLOG_ForwardFormat"'],
+  ])('sends each line once by %s, also when the exporter starts again in between', async (_, action) => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const { counted, restart } = await givenLog(
+      action.startsWith('protocol="udp"') ? { listenUdp: address } : { listenTcp: address },
+    );
+    const send = await givenRsyslog(`port="${address.split(':')[1]}" ${action}`);
+    send(lines);
+    await until(counted, (count) => count === lines);
+
+    await restart();
+    send(lines);
+
+    // A line that was under way at the restart may be lost.
+    await until(counted, (count) => count > lines + lines / 2);
+    send(1);
+    const end = await until(counted, (count) => count > lines + lines / 2 + 1);
+    expect(end).toBeLessThanOrEqual(2 * lines + 1);
+  });
+});
