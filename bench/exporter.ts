@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { until } from '../test/support/until.ts';
 import { plainEnvironment } from './installed.ts';
 
@@ -25,6 +26,9 @@ export type LogEntry = Readonly<Record<string, unknown>> | undefined;
 
 /** A command and its first arguments; no flag of Node.js among them. */
 export type Program = readonly [command: string, ...string[]];
+
+/** From a clone, `npm start` does the same. */
+export const clone: Program = [process.execPath, fileURLToPath(new URL('../src/main.ts', import.meta.url))];
 
 export interface ExporterStart {
   readonly program: Program;

@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { isThere } from '../test/support/programs.ts';
 import { type AtWork, firstTick, watchAtWork } from './at-work.ts';
-import { type Program, startExporter } from './exporter.ts';
+import { clone, type Program, startExporter } from './exporter.ts';
 import { type Fleet, type FleetSize, sizeText, startFleet } from './fleet.ts';
 import { haproxyExporter, haproxyResults } from './haproxy.ts';
 import { usageOf } from './measure.ts';
@@ -14,9 +13,6 @@ const large = { appliances: 100, farms: 52, backendsPerFarm: 4 };
 const small = { appliances: 1, farms: 10, backendsPerFarm: 3 };
 const growing = { farms: 5, backendsPerFarm: 10 };
 const goals = { loopP99Ms: 20, loopMaxMs: 150, largeMb: 500, smallMb: 110, growth: 1.05 } as const;
-
-/** From a clone, `npm start` does the same. */
-const clone: Program = [process.execPath, fileURLToPath(new URL('../src/main.ts', import.meta.url))];
 
 /**
  * 100 appliances that are polled by the default schedules; beside them, an exporter of one

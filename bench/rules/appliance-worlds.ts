@@ -44,13 +44,7 @@ export function createApplianceWorld(mood: Mood, nowMs: number): World {
       ...numbered(size.addresses, (index) => ({ ...virtual(`eth0:v${index}`, vip(2 * index)), status: up(!bad) })),
     ]),
     vpns: byName(
-      numbered(size.vpns, (index) => ({
-        name: `site-${index}`,
-        profile: 'site_to_site' as const,
-        status: up(!bad),
-        settings: {},
-        users: new Map<string, string>(),
-      })),
+      numbered(size.vpns, (index) => ({ name: `site-${index}`, profile: 'site_to_site' as const, status: up(!bad) })),
     ),
     cluster: {
       interface: 'eth0',

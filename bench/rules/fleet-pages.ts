@@ -32,7 +32,7 @@ export async function startFleetPages(page: string, names: readonly string[], mo
     const now = Math.floor(Date.now() / 1_000);
     const shown = (name === null ? own : ofAppliance).map(({ series, valueAt }) => `${series} ${valueAt(now)}\n`);
     // The first scrape brings an hour of what the rules have recorded.
-    if (name !== null && !scraped.has(name)) shown.unshift(...pastOf(ofAppliance, now, mood));
+    if (name !== null && !scraped.has(name)) shown.unshift(...pastOf(page, now));
     scraped.add(name ?? '');
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
     response.end(shown.join('').replaceAll(placeholder, `appliance="${name}"`));
@@ -58,54 +58,22 @@ function courseOf(series: string, value: string, mood: Mood, startSeconds: numbe
   return () => value;
 }
 
-/** Recordings of a series: their first time and their step. */
-const recordings: readonly {
-  readonly of: RegExp;
-  readonly as: string;
-  readonly drop?: RegExp;
-  readonly stepSeconds: number;
-  readonly fromSeconds: number;
-  readonly only?: Mood;
-}[] = [
-  { of: /^zlb_up\{/, as: 'appliance:zlb_farm_status:seen', stepSeconds: 15, fromSeconds: 3_600 },
-  {
-    of: /^zlb_farm_status\{.*status="up"/,
-    as: 'farm:zlb_farm_status:ran',
-    drop: /,?status="up"/,
-    stepSeconds: 60,
-    fromSeconds: 900,
-  },
-  { of: /^zlb_farm_reachable\{/, as: 'farm:zlb_farm_reachable:ok', stepSeconds: 300, fromSeconds: 3_600 },
-  {
-    of: /^zlb_farm_status\{.*status="critical"/,
-    as: 'farm:zlb_farm_status:down',
-    stepSeconds: 15,
-    fromSeconds: 3_600,
-    only: 'bad',
-  },
-  {
-    of: /^zlb_backend_status\{.*status="down"/,
-    as: 'backend:zlb_backend_status:down',
-    drop: /,?status="down"/,
-    stepSeconds: 60,
-    fromSeconds: 900,
-    only: 'bad',
-  },
+/** Maps recordings to the lines that they are of, and to the labels that stay. */
+const recordings: readonly (readonly [name: string, of: RegExp, stepSeconds: number, fromSeconds: number])[] = [
+  ['appliance:zlb_farm_status:seen', /^zlb_up(\{.*\}) /gm, 15, 3_600],
+  ['farm:zlb_farm_status:ran', /^zlb_farm_status(\{.*),status="up"(\}) /gm, 60, 900],
+  ['farm:zlb_farm_reachable:ok', /^zlb_farm_reachable(\{.*\}) /gm, 300, 3_600],
+  ['farm:zlb_farm_status:down', /^zlb_farm_status(\{.*status="critical"\}) 1$/gm, 15, 3_600],
+  ['backend:zlb_backend_status:down', /^zlb_backend_status(\{.*status="down"\}) 1$/gm, 60, 900],
 ];
 
-function pastOf(lines: readonly Line[], now: number, mood: Mood): readonly string[] {
-  return recordings
-    .filter(({ only = mood }) => only === mood)
-    .flatMap(({ of, as, drop = /$^/, stepSeconds, fromSeconds }) => {
-      const steps = Array.from(
-        { length: fromSeconds / stepSeconds - 1 },
-        (_, index) => now - fromSeconds + index * stepSeconds,
-      );
-      return lines
-        .filter(({ series }) => of.test(series))
-        .flatMap(({ series }) => {
-          const recorded = series.replace(/^\w+/, as).replace(drop, '');
-          return steps.map((at) => `${recorded} ${as.endsWith(':down') ? now - fromSeconds : at} ${at}000\n`);
-        });
-    });
+/** Returns what the rules recorded until now; the value is a time: since when (`down`), or when. */
+function pastOf(page: string, now: number): readonly string[] {
+  return recordings.flatMap(([name, of, stepSeconds, fromSeconds]) => {
+    const begin = now - fromSeconds;
+    const times = Array.from({ length: fromSeconds / stepSeconds - 1 }, (_, index) => begin + index * stepSeconds);
+    return [...page.matchAll(of)].flatMap(([, ...labels]) =>
+      times.map((at) => `${name}${labels.join('')} ${name.endsWith(':down') ? begin : at} ${at}000\n`),
+    );
+  });
 }
