@@ -56,7 +56,8 @@ function alertLists(text: string): string {
   return [...Map.groupBy(alerts, ({ labels }) => labels?.severity ?? '')]
     .map(([severity, own]) => {
       const links = own.map(({ alert = '' }) => `\n  [${alert}](#${alert.toLowerCase()})`);
-      return `- *${severity}*:${links.join(',')}`;
+      // Some alerts have several rules.
+      return `- *${severity}*:${[...new Set(links)].join(',')}`;
     })
     .join('\n');
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { lostAlerts } from '../../../src/commands/check/findings.ts';
 import { selectorsOf } from '../../support/promql.ts';
-import { shippedRules } from '../../support/shipped-rules.ts';
+import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
 
 /** The collectors whose families an expression reads, through recorded series as well. */
 function collectorsOf(expression: string, seen = new Set<string>()): ReadonlySet<string> {
@@ -18,9 +18,14 @@ function collectorsOf(expression: string, seen = new Set<string>()): ReadonlySet
   return found;
 }
 
-const alerts = shippedRules.flatMap(({ alert, expr, annotations }) =>
-  alert === undefined ? [] : [{ alert, reading: annotations?.['reading'], readers: collectorsOf(expr) }],
-);
+const alerts = alertNames.map((name) => {
+  const rules = shippedRules.filter(({ alert }) => alert === name);
+  return {
+    alert: name,
+    reading: rules[0]?.annotations?.['reading'],
+    readers: new Set(rules.flatMap(({ expr }) => [...collectorsOf(expr)])),
+  };
+});
 
 it('every alert names the reading that it needs, and its rule uses that reading', () => {
   const wrong = alerts.filter(({ reading, readers }) => reading !== undefined && !readers.has(reading));

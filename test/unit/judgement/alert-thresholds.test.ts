@@ -45,8 +45,8 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
 it.each(Object.entries(literals))('%s is the number of the rules', (name, places) => {
   const value = alertThresholds[name as keyof typeof alertThresholds];
   for (const [rule, text] of places) {
-    const { expr } = shippedRules.find(({ alert, record }) => (alert ?? record) === rule) ?? {};
-    expect(expr, rule).toContain(text);
+    const rules = shippedRules.filter(({ alert, record }) => (alert ?? record) === rule);
+    expect(rules.map(({ expr }) => expr).join('\n'), rule).toContain(text);
     const [factor, other] = [...text.replaceAll(/[a-z_:]+/g, ' ').matchAll(/[\d.]+/g)].map(Number);
     expect((factor ?? Number.NaN) * (other ?? 1), rule).toBe(value);
   }
