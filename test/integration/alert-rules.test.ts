@@ -45,7 +45,7 @@ describe.skipIf(!isThere('promtool'))('the rules, as promtool sees them', () => 
     async (file) => {
       await promisify(execFile)('promtool', ['test', 'rules', pathOf(file)]);
     },
-    180_000,
+    400_000,
   );
 });
 
