@@ -29,9 +29,9 @@ const header =
   /^<\d{1,3}>(?:1 \S+ \S+ pound \S+ \S+ (?:-|\[[^\]]*\]) (?:\xef\xbb\xbf)? ?|(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\S+) \S+ pound(?:\[\d+\])?: ?)([\w.-]+), /;
 /** The time of a request, which no other line of the proxy has. */
 const requestTime = / \[\d\d\/[A-Z][a-z]{2}\/\d{4}:/;
-/** The end of the request, with status and size of the answer. */
-const answerPart = / HTTP\/\d(?:\.\d)?" (\d{3}) (\d+|-) "/;
-const backendPart = /" \(([^\s()]+) -> ([^\s()]+)\) (\d+\.\d+) sec\s*$/;
+/** The end of the request, with status and size of the answer; longer numbers are no real ones. */
+const answerPart = / HTTP\/\d(?:\.\d)?" (\d{3}) (\d{1,15}|-) "/;
+const backendPart = /" \(([^\s()]+) -> ([^\s()]+)\) (\d{1,9}\.\d{1,9}) sec\s*$/;
 /** An answer of the proxy itself, or a denial, which follow the number of its thread. */
 const ownAnswer =
   /^(?:service ([^\s,]+), (?:backend ([^\s,]+), ?)?)?\((?:0x)?[\da-f]+\) (?:e(\d{3}) |(WAF denied a request from |replied by WAF))/;

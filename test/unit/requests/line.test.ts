@@ -56,6 +56,8 @@ describe('a request', () => {
   it.each([
     ['is cut off', message.slice(0, 120), 'unreadable'],
     ['has no status', logged({ code: '' }), 'unreadable'],
+    ['has a size that no number holds', logged({ bytes: '9'.repeat(400) }), 'unreadable'],
+    ['has a time that no number holds', logged({ seconds: `${'9'.repeat(400)}.0` }), 'unreadable'],
     ['has a status in its agent', logged({ agent: 'x HTTP/1.1" 503 1 "' }), 'ambiguous'],
     [
       'has a status in its host',
