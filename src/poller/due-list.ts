@@ -84,7 +84,7 @@ export class DueList {
     const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.turn.dueMs, this.#opensAtMs(job))));
     if (firstMs === Number.POSITIVE_INFINITY) return undefined;
     const waitMs = firstMs - steadyNow();
-    return Math.ceil(Math.min(waitMs, maxWaitMs));
+    return Math.ceil(Math.min(Math.max(waitMs, 0), maxWaitMs));
   }
 }
 
