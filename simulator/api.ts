@@ -32,8 +32,8 @@ const unsupported = json(415, { error: 'true', message: 'This content type is no
 const contentTypes = ['application/json', 'text/plain', 'application/x-pem-file', 'application/gzip'];
 
 /**
- * Answers requests in the appliance's order of checks (docs/api.md §3.19): key, role, licence, then
- * the route.
+ * Answers requests in the appliance's order of checks (docs/api.md §1.2, §3.19): key, role,
+ * licence, then the route.
  */
 export function createApi(world: World): Api {
   const rows: readonly EndpointRow[] = Object.values(endpoints);

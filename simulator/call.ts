@@ -102,7 +102,7 @@ export function failure(status: number, message: string, more: { readonly descri
 
 /**
  * Returns the 404 of a route or verb that does not exist; `path` is as the appliance understood it.
- * These words distinguish it from the 404 of an object (docs/api.md §3.19).
+ * These words distinguish it from the 404 of an object (docs/api.md §1.5).
  */
 export function notFound(path: string): JsonReply {
   return failure(404, `Request not found: ${path}`, { description: 'No such call' });

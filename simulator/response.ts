@@ -109,7 +109,7 @@ function contentOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): P
 
 /**
  * Prints JSON as the release does, with sorted keys: compact on the newest line, indented on older
- * ones (docs/api.md §1.5).
+ * ones.
  */
 export function serialise(value: unknown, release: Release): string {
   return release === 'newest' ? JSON.stringify(sorted(value)) : `${indented(value, '')}\n`;

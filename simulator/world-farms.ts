@@ -152,7 +152,7 @@ interface GslbService {
 
 /**
  * The newest Enterprise line's own proxy; only its list entry and its backends are known
- * (docs/api.md §3.6).
+ * (docs/api.md §3.5).
  */
 export interface EproxyFarm extends FarmBase {
   readonly profile: 'eproxy';
@@ -208,7 +208,7 @@ function hasRedirect(farm: Farm): boolean {
 
 const profileOrder = ['http', 'eproxy', 'datalink', 'l4xnat', 'gslb'];
 
-/** Sorts farms as the appliance lists them: by profile, then by name (docs/api.md §3.5). */
+/** Sorts farms as the appliance lists them: by profile, then by name. */
 export function inListOrder(farms: Iterable<Farm>): readonly Farm[] {
   return [...farms].sort(
     (a, b) => profileOrder.indexOf(a.profile) - profileOrder.indexOf(b.profile) || (a.name < b.name ? -1 : 1),

@@ -119,7 +119,7 @@ export interface User {
 
 export interface Group {
   readonly name: string;
-  /** Section to allowed actions, such as `{ farm: ['create', 'action'] }` (docs/api.md §6). */
+  /** Section to allowed actions, such as `{ farm: ['create', 'action'] }`. */
   readonly role: Record<string, readonly string[]>;
   /** Farm names, or `*` for all. */
   readonly farms: string[];

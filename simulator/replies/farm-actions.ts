@@ -77,7 +77,7 @@ function wanted(call: Call): { readonly action: 'up' | 'maintenance'; readonly c
   return { action, cuts: text(input, 'mode') === 'cut' };
 }
 
-/** Sets the state. The message is inside `params` here (docs/api.md §5.2). */
+/** Sets the state. The message is inside `params` here (docs/api.md §1.5). */
 function set(
   farm: Farm,
   backend: { status: BackendState; established: number } | undefined,

@@ -33,7 +33,7 @@ export const farmStatsHandlers: Handlers = {
 function totals(call: Call, farm: Farm) {
   if (farm.profile === 'datalink') return { established: null, pending: null };
   if (!farm.running) return { established: 0, pending: 0 };
-  // L4xNAT counts only connections to backends that are up (docs/api.md §3.5).
+  // L4xNAT counts only connections to backends that are up.
   const counted = allBackends(farm).filter(({ status }) => farm.profile !== 'l4xnat' || shownStatus(status) === 'up');
   const sum = (field: 'established' | 'pending') =>
     counted.reduce(

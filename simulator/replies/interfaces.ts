@@ -23,9 +23,7 @@ export function interfaceOfAddress(world: World, ip: string): NetworkInterface |
   return [...world.interfaces.values()].find((nic) => nic.ip === ip);
 }
 
-/**
- * Returns the kernel's state. A virtual interface is down when its parent is (docs/api.md §2.3).
- */
+/** Returns the kernel's state. A virtual interface is down when its parent is. */
 export function interfaceStatus(world: World, nic: NetworkInterface): 'up' | 'down' {
   const parent = world.interfaces.get(nic.parent ?? '');
   return parent && interfaceStatus(world, parent) === 'down' ? 'down' : nic.status;

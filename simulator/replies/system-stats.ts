@@ -54,7 +54,7 @@ function loads({ world, nowMs }: Call) {
   };
 }
 
-// The word in the label is doubled, as recorded (docs/api.md §3.1).
+// The word in the label is doubled, as recorded.
 function networkByLabel(call: Call) {
   return Object.fromEntries(
     traffic(call).flatMap(({ name, in: received, out }) => [

@@ -132,7 +132,7 @@ function changeUser(call: Call): Reply {
       return refuse(400, 'Eight characters, a letter and a digit.');
     user.password = next;
   }
-  // The newest Community release accepts `zapikey` and ignores it (docs/api.md §4.7).
+  // The newest Community release accepts `zapikey` and ignores it.
   const nextKey = text(input, isNewestCommunity(world) || 'api_key' in input ? 'api_key' : 'zapikey');
   if (nextKey !== '') user.key = nextKey;
   const permissions = text(input, 'api_permissions', text(input, 'zapi_permissions'));

@@ -178,7 +178,7 @@ function createJudge(parameter: ParameterDescriptor): (value: unknown) => string
     // A few calls of the Enterprise Edition take objects, whose members no descriptor describes.
     if (typeof value === 'object' && value !== null) return undefined;
     const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-    // The document says the opposite; the appliance refuses them (docs/api.md §1.4).
+    // The document says the opposite; the appliance refuses them.
     if (word === '') return isNonBlank ? 'must not be empty' : undefined;
     return possible && !possible.has(word) ? `is one of ${[...possible].toSorted().join(', ')}` : undefined;
   };

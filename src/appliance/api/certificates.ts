@@ -21,8 +21,8 @@ export const activationEndpoints = area('activation', {
 });
 
 /**
- * ACME certificates, under the path of today and the one of older product lines (docs/api.md §3.11
- * and §4.4).
+ * ACME certificates, under the path of today and the one of older product lines (docs/api.md
+ * §3.11).
  */
 export const letsencryptEndpoints = area('letsencrypt', {
   listAcmeCertificates:        row('GET /certificates/letsencrypt',                  'read',        null, 'list ACME certificates', { reply: AcmeCertificateListReply }),

@@ -40,13 +40,13 @@ export const systemEndpoints = area('system', {
   resetToFactory:              row('POST /system/factory',          'destructive', '4.0',   'factory reset (Enterprise)'),
 });
 
-/** The user behind the key of the call (docs/api.md §4.7). */
+/** The user behind the key of the call. */
 export const systemUsersEndpoints = area('system-users', {
   readCallingUser:   row('GET /system/users',  'secret',     '4.0', 'settings of the calling user'),
   updateCallingUser: row('POST /system/users', 'disruptive', '4.0', 'change own password, API key or API permission'),
 });
 
-/** Log files (docs/api.md §3.12). */
+/** Log files. */
 export const systemLogsEndpoints = area('system-logs', {
   listLogs:     row('GET /system/logs',                      'secret', '4.0', 'list log files'),
   downloadLog:  row('GET /system/logs/{file}',               'secret', '4.0', 'download a log file'),
@@ -119,7 +119,7 @@ export const notificationsEndpoints = area('notifications', {
   sendTestEmail:      row('POST /system/notifications/methods/email/actions',   'reversible', null, 'send a test e-mail (Enterprise)'),
 });
 
-/** Credentials at cloud providers, of unknown shape (docs/api.md §6). */
+/** Credentials at cloud providers, of unknown shape. */
 export const cloudEndpoints = area('cloud', {
   readAwsCredentials:   row('GET /aws/credentials',    'secret',     null, 'aws credentials state (Enterprise)'),
   setAwsCredentials:    row('POST /aws/credentials',   'disruptive', null, 'set aws credentials (Enterprise)'),
