@@ -99,7 +99,7 @@ export const gatewaySchemas = {
   Audit: AuditSchema,
   ChangeRequest: ShownRequestSchema,
   ChangeRequests: Type.Object({
-    requests: Type.Array(Type.Ref('#/components/schemas/ChangeRequest'), { description: 'Without `plan`.' }),
+    requests: Type.Array(Type.Omit(ShownRequestSchema, ['plan']), { description: 'Without `plan`.' }),
     not_proposed: Type.Array(NotProposedSchema, {
       description: 'Repairs of firing alerts that could not be planned; empty for a token without approver.',
     }),

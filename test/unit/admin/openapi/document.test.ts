@@ -242,6 +242,14 @@ describe('the schemas', () => {
     });
   });
 
+  it('require no plan of a change request in the list', () => {
+    const { ChangeRequest, ChangeRequests } = givenJson().components.schemas;
+
+    const listed = ChangeRequests.properties.requests.items.required;
+
+    expect(ChangeRequest.required.filter((each: string) => !listed.includes(each))).toEqual(['plan']);
+  });
+
   it('list every code of a problem', () => {
     expect(givenJson().components.schemas.Problem.properties.code.enum).toEqual(problemCodes);
   });
