@@ -85,7 +85,7 @@ function auditLines(answer: unknown): readonly string[] {
       record.event,
       record.appliance,
       record.operation ?? [record.method, record.path].map(valueText).join(' '),
-      [record.status, record.code]
+      [record.state ?? record.status, record.code]
         .filter((part) => part !== undefined)
         .map(valueText)
         .join(' '),

@@ -69,6 +69,7 @@ describe('a change that is asked for', () => {
     const own = await run(['admin', 'requests', 'approve', id], { answers: ['y'] });
     const refused = await decide(['approve', id], { answers: ['n'] });
     const { code, out, asked } = await decide(['approve', id, '--reason=fine', '--watch'], { answers: ['y'] });
+    const audit = await run(['admin', 'audit', '--event=change_request']);
 
     expect(own).toMatchObject({ code: 1, asked: [], err: expect.stringContaining('may not approve or deny') });
     expect(refused).toMatchObject({ code: 2, err: 'Nothing was done.' });
@@ -76,6 +77,8 @@ describe('a change that is asked for', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/ is done\.\n\nOutcome at .*\n {2}✓ payments was restarted\.\n {2}✓ /);
     expect(await done()).toEqual(['actOnFarm']);
+    const states = [...audit.out.matchAll(/ restart-farm +(\w+)/g)].map(([, state]) => state);
+    expect(states).toEqual(['done', 'executing', 'approved', 'pending']);
   });
 
   it('is approved by a script only with the digest of the plan that somebody looked at', async () => {
