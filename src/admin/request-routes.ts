@@ -67,14 +67,14 @@ function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies 
     const actor = callerOf(request);
     const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
     Object.assign(contextOf(request), { appliance, reason: asked.reason });
-    return answerWaiting(reply, await changeRequests.askFor(asked, actor));
+    return accepted(reply, await changeRequests.askFor(asked, actor));
   });
 }
 
-/** Answers a call that waits for approval: nothing was sent. */
-function answerWaiting(reply: FastifyReply, made: ShownRequest): ShownRequest {
-  void reply.code(202).header('location', `/requests/${made.id}`);
-  return made;
+/** Answers with 202 and the address of a request that is not over. */
+function accepted(reply: FastifyReply, shown: ShownRequest): ShownRequest {
+  void reply.code(202).header('location', `/requests/${shown.id}`);
+  return shown;
 }
 
 function registerReading(app: FastifyInstance, { changeRequests, proposals }: RequestRoutesParts): void {
@@ -125,8 +125,7 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
   };
   routes.post('/requests/:id/approve', { schema: approving }, async (request, reply) => {
     const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
-    const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
-    return answerWaiting(reply, approved);
+    return accepted(reply, await changeRequests.approve({ ...decisionOn(request, parts, reason), digest }));
   });
   const summaries = {
     deny: 'deny a change (a token with approver)',

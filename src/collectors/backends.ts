@@ -27,7 +27,7 @@ export interface Backend {
   readonly id: string;
   readonly ip: string;
   readonly port: string;
-  /** The appliance's word; see `transitionStates.backend`. */
+  /** A word of `transitionStates.backend`, or one of the appliance that is not known. */
   readonly state: string;
   readonly established?: number | undefined;
   readonly pending: number | undefined;
@@ -184,7 +184,7 @@ function toBackends(farm: FarmFact, stats: Stats): readonly Backend[] {
 
 /**
  * Returns true for an empty list of a farm that is stopped or of unknown state: appliances list no
- * backends of a stopped farm (API 4.0, `GET /stats/farms/{farmname}`).
+ * backends of a stopped farm (docs/api.md §3.6).
  */
 function saysNothing({ state }: FarmFact, list: readonly Backend[]): boolean {
   return list.length === 0 && (state === 'down' || state === 'unknown');

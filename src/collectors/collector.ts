@@ -32,7 +32,7 @@ export interface FarmFact {
 }
 
 export interface CollectContext {
-  /** Reads from the appliance, one call at a time. */
+  /** Reads from the appliance, once it is the call's turn. */
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
