@@ -98,9 +98,8 @@ export function refusalOf(
 ): AdminProblem | undefined {
   const { state, requested_by: name } = request;
   if (!isWaiting(state)) return alreadyOver(request, `it is ${state}`);
-  if (word === 'cancel')
-    return principal.name === name || principal.role === 'admin' ? undefined : notApprover(principal, word);
-  if (!principal.approver) return notApprover(principal, 'approve or deny');
+  if (word === 'cancel') return principal.name === name || principal.role === 'admin' ? undefined : notYours(principal);
+  if (!principal.approver) return notApprover(principal);
   // Both the person of then and that of now: a reload may have put the option right.
   const isOwn = [sealed?.person, principals.inForce(name)?.person].includes(principal.person);
   if (isOwn && !settings().selfApproval) return ownRequest(principal);
@@ -130,9 +129,16 @@ function unknownRequest(): AdminProblem {
   });
 }
 
-function notApprover({ name }: Principal, what: string): AdminProblem {
+function notYours({ name }: Principal): AdminProblem {
   return new AdminProblem('not_approver', {
-    detail: `The token of ${name} may not ${what} this change request; nothing was sent.`,
+    detail: `The token of ${name} may not cancel this change request; nothing was sent.`,
+    remedy: 'Its requester may, and the role admin. An approver may deny it.',
+  });
+}
+
+function notApprover({ name }: Principal): AdminProblem {
+  return new AdminProblem('not_approver', {
+    detail: `The token of ${name} may not approve or deny this change request; nothing was sent.`,
     remedy: 'Ask somebody whose token has approver: true in admin.tokens.',
   });
 }

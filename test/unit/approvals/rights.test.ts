@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createOperations } from '../../../src/gateway/operation.ts';
 import type { Principal } from '../../../src/gateway/principal.ts';
 import type { ChangeRequest, RequestState } from '../../../src/approvals/change-request.ts';
-import { type ApprovalsCore, maySee, shownTo } from '../../../src/approvals/rights.ts';
+import { type ApprovalsCore, maySee, refusalOf, shownTo } from '../../../src/approvals/rights.ts';
 import { givenPrincipal } from '../../support/given-principal.ts';
 import { givenRequest } from './given-request.ts';
 
@@ -66,6 +66,14 @@ describe('what a caller may do with a request', () => {
     expect(shown.may).toEqual(may);
     expect(shown.cannot_approve ?? '').toMatch(because ?? /^$/);
   });
+});
+
+it('an approver who is not admin learns that the requester may cancel', () => {
+  const { message, remedy } =
+    refusalOf(givenCore(), 'cancel', { request: asked, sealed: null }, givenPrincipal(bob)) ?? {};
+
+  expect(message).toMatch(/^The token of bob may not cancel/);
+  expect(remedy).toBe('Its requester may, and the role admin. An approver may deny it.');
 });
 
 it.each<readonly [string, Partial<Principal>, boolean]>([
