@@ -211,7 +211,9 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       });
       access.update(web);
       Object.assign(current, { settings, web });
-      return describeChange(await fleet.watch(watchedIn(settings)));
+      const change = await fleet.watch(watchedIn(settings));
+      requests.publish(true);
+      return describeChange(change);
     },
     self,
     log: log.child({ part: 'configuration' }),

@@ -68,8 +68,8 @@ export class RequestCounts {
   readonly #registry = new Registry();
   readonly #appliance: string;
   readonly #farms = new Map<string, RecentRequests>();
-  /** Services and backends, after their farm. */
-  readonly #names = new Set<string>();
+  /** Farms, services and backends by their key: the names in a line would keep all of its text. */
+  readonly #names = new Map<string, string>();
   readonly #bounds: readonly number[];
   readonly #objectives: ReadonlyMap<string, Objective>;
   readonly #requests = new Counter(this.#of(families.requests));
@@ -106,9 +106,13 @@ export class RequestCounts {
   /** Adds names that polling knows. */
   learn(farms: readonly KnownFarm[]): void {
     for (const { name: farm, backends = [] } of farms) {
-      if (!this.#farms.has(farm) && this.#farms.size < maxNames) this.#farms.set(farm, new RecentRequests());
+      if (!this.#farms.has(farm) && this.#farms.size < maxNames) {
+        this.#farms.set(farm, new RecentRequests());
+        this.#names.set(farm, farm);
+      }
       for (const { service, backend } of backends)
-        if (this.#names.size < maxNames) this.#names.add(keyOf(farm, service)).add(keyOf(farm, service, backend));
+        if (this.#names.size - this.#farms.size < maxNames)
+          this.#names.set(keyOf(farm, service), service).set(keyOf(farm, service, backend), backend);
     }
   }
 
@@ -120,10 +124,9 @@ export class RequestCounts {
   answered(answer: LoggedAnswer, atMs: number): void {
     const { farm, service, backend, code, bytes, seconds } = answer;
     const recent = this.#farms.get(farm);
-    const nameOf = (name: string, key: string) => (name === '' || this.#names.has(key) ? name : unknown);
-    const labels = { appliance: this.#appliance, farm: recent ? farm : unknown };
-    const known = { ...labels, service: nameOf(service, keyOf(farm, service)) };
-    this.#requests.inc({ ...known, backend: nameOf(backend, keyOf(farm, service, backend)), code: codeLabel(code) });
+    const labels = { appliance: this.#appliance, farm: this.#nameOf(farm) };
+    const known = { ...labels, service: this.#nameOf(farm, service) };
+    this.#requests.inc({ ...known, backend: this.#nameOf(farm, service, backend), code: codeLabel(code) });
     if (bytes !== undefined) this.#bytes.inc(labels, bytes);
     if (seconds !== undefined) this.#duration.observe(known, seconds);
     this.#lastAnswer.set({ appliance: this.#appliance }, atMs / 1_000);
@@ -134,7 +137,7 @@ export class RequestCounts {
   }
 
   denied(farm: string): void {
-    this.#denials.inc({ appliance: this.#appliance, farm: this.#farms.has(farm) ? farm : unknown });
+    this.#denials.inc({ appliance: this.#appliance, farm: this.#nameOf(farm) });
   }
 
   /** Returns the last minute of a farm; undefined if no line about it came. */
@@ -145,6 +148,11 @@ export class RequestCounts {
   /** Returns the current counts; they are not under the limit of series, and not counted. */
   reading(): FilledRegistry {
     return { registry: this.#registry, families: requestFamilies.map((family) => ({ family, series: 0 })) };
+  }
+
+  /** Returns the last of these names as polling knows it; empty where the proxy chose none. */
+  #nameOf(...names: readonly string[]): string {
+    return names.at(-1) === '' ? '' : (this.#names.get(keyOf(...names)) ?? unknown);
   }
 
   #judge({ farm, code, seconds }: LoggedAnswer): void {

@@ -2,10 +2,11 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { errorCode } from '../lib/check.ts';
 import { parseListenAddress } from '../lib/address.ts';
 import type { Secret } from '../lib/secret.ts';
 import { listenError } from '../server/listen.ts';
-import { type FrameFault, FrameReader } from './frames.ts';
+import { type FrameFault, FrameReader, maxLineBytes } from './frames.ts';
 
 export interface ReceiverSettings {
   /** `host:port`; without it, no datagrams are received. */
@@ -56,6 +57,7 @@ export async function receiveDatagrams(address: string, sink: LineSink): Promise
     const sender = sink.senderOf(from);
     if (!sender) sink.refused('sender');
     else if (sender.isOverLimit) sender.fault('over_limit');
+    else if (bytes.length > maxLineBytes) sender.fault('too_long');
     else sender.line(bytes.toString('latin1'));
   });
   socket.bind({ port, ...(host !== '' && { address: host }) });
@@ -87,15 +89,15 @@ export async function receiveStreams(address: string, tls: ReceiverSettings['tls
     sink.refused(isSender ? 'connections' : 'sender');
     socket.destroy();
   });
-  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    const sender = sink.senderOf(socket.remoteAddress ?? '');
-    if (sender) readStream(socket, sender);
-  });
-  server.on('tlsClientError', () => sink.refused('tls'));
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readStream(socket, sink));
+  // One that ended before its handshake may have been refused already.
+  server.on('tlsClientError', (error) => errorCode(error) !== 'ECONNRESET' && sink.refused('tls'));
   server.listen({ port, ...(host !== '' && { host }) });
   await once(server, 'listening').catch((error: unknown) =>
     Promise.reject(listenError(error, address, 'requests.listen_tcp')),
   );
+  // It is about one connection, and none of the others.
+  server.on('error', () => undefined);
   const bound = server.address();
   return {
     address: `${host}:${typeof bound === 'object' && bound ? bound.port : port}`,
@@ -107,17 +109,24 @@ export async function receiveStreams(address: string, tls: ReceiverSettings['tls
   };
 }
 
-function readStream(socket: Socket, sender: Sender): void {
+function readStream(socket: Socket, sink: LineSink): void {
+  const from = socket.remoteAddress ?? '';
+  // Each time: a reload may give the address to another appliance, or to none.
+  const senderNow = () => sink.senderOf(from);
   const frames = new FrameReader(
-    (line) => sender.line(line),
-    (fault) => sender.fault(fault),
+    (line) => senderNow()?.line(line),
+    (fault) => senderNow()?.fault(fault),
   );
   socket.on('data', (bytes: Buffer) => {
-    frames.read(bytes);
-    if (!sender.isOverLimit) return;
-    // Unread lines stay with the sender: nothing is lost.
-    socket.pause();
-    setTimeout(() => socket.resume(), restMs).unref();
+    const sender = senderNow();
+    if (sender && !sender.isOverLimit) return frames.read(bytes);
+    if (!sender) {
+      sink.refused('sender');
+      return socket.destroy();
+    }
+    // Unread lines stay with the sender: nothing is lost, however many connections it has.
+    socket.pause().unshift(bytes);
+    return setTimeout(() => socket.resume(), restMs).unref();
   });
   socket.on('end', () => frames.end());
   socket.on('error', () => socket.destroy());

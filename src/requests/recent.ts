@@ -24,11 +24,11 @@ export class RecentRequests {
     if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + 1);
   }
 
-  /** Sums up the last six whole ten seconds; undefined before the first request. */
+  /** Sums up the last six whole ten seconds; undefined without a request: the log may be silent. */
   lastMinute(nowMs: number): LastMinute | undefined {
-    if (this.#slots.length === 0) return undefined;
     const current = Math.floor(nowMs / slotMs);
     const recent = this.#slots.filter(({ number }) => number < current && number >= current - slotsOfMinute);
+    if (recent.length === 0) return undefined;
     const sum = (count: (slot: Slot) => number) => recent.reduce((total, slot) => total + count(slot), 0);
     const bounds = [...new Set(recent.flatMap(({ within }) => [...within.keys()]))].toSorted(
       (one, other) => one - other,

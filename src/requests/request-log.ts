@@ -64,7 +64,7 @@ const maxAddresses = 1_000;
 export class RequestLog implements LineSink {
   readonly #parts: RequestLogParts;
   readonly #refusals = new Counter({ ...refusalMetric, registers: [] });
-  readonly #publishing = setInterval(() => this.#senders.forEach((each) => each.publish()), publishEveryMs);
+  readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
   #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
   #senders: readonly ApplianceLog[] = [];
   #receivers: readonly Receiver[] = [];
@@ -100,6 +100,11 @@ export class RequestLog implements LineSink {
     for (const { name } of before.appliances) if (!names.has(name)) this.#parts.store.remove(name, storeKey);
     this.#settings = settings;
     this.#byAddress.clear();
+  }
+
+  /** Shows new counts; all of them after the store may have dropped some. */
+  publish(isNeeded?: true): void {
+    for (const each of this.#senders) each.publish(isNeeded);
   }
 
   /** Returns the last minute of a farm; undefined if no line about it came. */
@@ -186,9 +191,9 @@ class ApplianceLog implements Sender {
     this.#isBehind = true;
   }
 
-  /** Shows the counts if something came since the last time. */
-  publish(): void {
-    if (!this.#isBehind) return;
+  /** Shows the counts; by default if something came since the last time. */
+  publish(isNeeded = this.#isBehind): void {
+    if (!isNeeded) return;
     this.#isBehind = false;
     this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
   }

@@ -47,6 +47,7 @@ async function given(settings: Partial<RequestLogSettings> = {}) {
   };
   return {
     log,
+    store,
     settings: all,
     known,
     page,
@@ -78,12 +79,13 @@ async function datagrams(port: number, texts: readonly string[]): Promise<void> 
 }
 
 it('counts lines of datagrams and of both forms of frames', async () => {
-  const { port, counts } = await given();
-  await datagrams(port(0), [line, `${line}\n`]);
+  const { port, counts, has } = await given();
+  await datagrams(port(0), [line, `${line}\n`, 'x'.repeat(9_000)]);
   const socket = await connected(port(1));
   socket.write(`${line}\n${counted(line)}`);
 
   await counts(4);
+  await has('zlb_request_log_lines_total', { result: 'too_long' }, 1);
 });
 
 it.each([
@@ -151,6 +153,32 @@ it('reads lines by TLS of a client with a certificate, and refuses one without',
   await counts(1);
 });
 
+it('counts a sender that is refused once, also by TLS', async () => {
+  const authority = makeAuthority();
+  const { cert, key } = authority.issue('IP:127.0.0.1');
+  const receiver = { listenTcp: '127.0.0.1:0', tls: { cert, key: new Secret(key) } };
+  const { port, has, page } = await given({ receiver, appliances: [] });
+  await once((await connected(port(0))).resume(), 'close');
+  await once((await connected(port(0))).resume(), 'close');
+
+  await has('zlb_exporter_request_log_refused_total', { reason: 'sender' }, 2);
+  expect(valueOf(await page(), 'zlb_exporter_request_log_refused_total', { reason: 'tls' })).toBe(0);
+});
+
+it('reads no more by many connections than by one', async () => {
+  const { port, page } = await given();
+  const sockets = await Promise.all(Array.from({ length: 50 }, () => connected(port(1))));
+  const startMs = performance.now();
+  for (const socket of sockets) socket.write('<1>\n'.repeat(50_000));
+  const read = await until(
+    async () => valueOf(await page(), 'zlb_request_log_lines_total', { result: 'other' }) ?? 0,
+    (value) => value > 0,
+  );
+  // A connection is read in parts of 64 KiB, so that a tenth of a second may have one too much.
+  const slots = Math.ceil((performance.now() - startMs) / 100) + 1;
+  expect(read).toBeLessThanOrEqual(slots * (2_500 + 16_384));
+});
+
 it('leaves what it does not read in time with a sender by TCP, and loses nothing', async () => {
   const { port, counts, has } = await given();
   const socket = await connected(port(1));
@@ -186,6 +214,32 @@ it('reads on where a reload leaves its address alone, and keeps the counts', asy
   socket.write(`${line}\n`);
 
   await counts(2);
+});
+
+it('counts what comes by an open connection as a reload says, and ends one of no sender', async () => {
+  const { log, settings, port, has } = await given();
+  const socket = await connected(port(1));
+  const closed = once(socket.resume(), 'close');
+  const objectives = [{ farm: 'shop', availabilityRatio: 0.99 }];
+  await log.reconfigure({ ...settings, appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives }] });
+  socket.write(`${line}\n`);
+  await has('zlb_objective_requests_total', { farm: 'shop' }, 1);
+
+  await log.reconfigure({ ...settings, appliances: [] });
+  socket.write(`${line}\n`);
+  await has('zlb_exporter_request_log_refused_total', { reason: 'sender' }, 1);
+  await closed;
+});
+
+it('shows its counts again when the store has dropped them', async () => {
+  const { log, store, port, counts } = await given();
+  (await connected(port(1))).write(`${line}\n`);
+  await counts(1);
+  store.arrange(['lb'], new Set(['lb']));
+
+  log.publish(true);
+
+  await counts(1);
 });
 
 it('says which key has an address that is in use, and goes on at the old one', async () => {
