@@ -3,7 +3,7 @@ import { type AdminMetrics, createAdminMetrics } from '../gateway/admin-metrics.
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
-import { type ApplianceSettings, type Settings, watchesFarm } from '../config/settings.ts';
+import { type ApplianceSettings, type Settings, sendersOf, watchesFarm } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { connectAppliance } from './connect-appliance.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/gateway-lifecycle.ts';
@@ -234,11 +234,10 @@ function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedA
 
 function requestsIn({ requests, appliances }: Settings): RequestLogSettings {
   const { buckets = [], ...receiver } = requests ?? {};
-  const senders = appliances.map(({ name, url, requests: { from, objectives } }) => ({
-    name,
-    // A name instead of an address is no sender.
-    from: from.length > 0 ? from : [url.hostname.replaceAll(/[[\]]/g, '')],
-    objectives,
+  const senders = appliances.map((appliance) => ({
+    name: appliance.name,
+    from: sendersOf(appliance),
+    objectives: appliance.requests.objectives,
   }));
   return { receiver, buckets: buckets.toSorted((one, other) => one - other), appliances: requests ? senders : [] };
 }

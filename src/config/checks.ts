@@ -2,9 +2,9 @@ import { maxDelayMs } from '../lib/cron.ts';
 import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, remembered } from '../lib/text.ts';
-import { type CollectorSettings, mergeCollectors } from './settings.ts';
+import { type CollectorSettings, mergeCollectors, sendersOf } from './settings.ts';
 import { type Path, problemLine, type Problems } from './problems.ts';
-import { isLoopback, parseEndpoint } from '../lib/address.ts';
+import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
 import { matchOperations, type OperationRoutes } from './admin-settings.ts';
 import { isAtMostOncePerMinute, maxGapMs } from './schedule.ts';
 import type { ConfigSettings } from './schema.ts';
@@ -146,16 +146,20 @@ function requireRequests({ settings: { requests, appliances }, source, problems 
   const report = (at: Path, message: string) => problems.report(source.locate(at), message);
   if (requests && requests.listenTcp === undefined && requests.listenUdp === undefined)
     report(['requests'], 'receives nothing; add listen_tcp or listen_udp');
-  const senders = new Map<string, string>();
-  for (const [index, { name, requests: own }] of appliances.entries()) {
+  const networks = requests ? appliances.map((each) => blockListOf(sendersOf(each))) : [];
+  for (const [index, appliance] of appliances.entries()) {
+    const { requests: own } = appliance;
     const at: Path = ['appliances', index, 'requests'];
     if (!requests && own.from.length + own.objectives.length > 0)
       report(at, 'has no effect; add a block requests with listen_tcp or listen_udp');
-    for (const [position, sender] of own.from.entries()) {
-      const other = senders.get(sender);
-      if (other !== undefined)
-        report([...at, 'from', position], `is a sender of ${other} too; give each appliance its own addresses`);
-      senders.set(sender, name);
+    for (const [position, sender] of sendersOf(appliance).entries()) {
+      const address = sender.replace(/\/.*/, '');
+      const other = appliances[networks.findIndex((each, owner) => owner !== index && isIn(each, address))];
+      if (other)
+        report(
+          own.from.length > 0 ? [...at, 'from', position] : ['appliances', index, 'url'],
+          `is a sender of ${other.name} too; give each appliance its own requests.from`,
+        );
     }
     for (const [position, { availabilityRatio, latency }] of own.objectives.entries())
       if (availabilityRatio === undefined && latency === undefined)

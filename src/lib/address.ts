@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /** Parses `host:port`, `[v6]:port`, or `:port` for every address; undefined for any other text. */
 export function parseListenAddress(address: string): { readonly host: string; readonly port: number } | undefined {
@@ -11,10 +11,7 @@ export function parseListenAddress(address: string): { readonly host: string; re
 export function isLoopback(address: string): boolean {
   const { host } = parseListenAddress(address) ?? { host: '' };
   if (host.toLowerCase() === 'localhost') return true;
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8);
-  loopback.addAddress('::1', 'ipv6');
-  return isIPv6(host) ? loopback.check(host, 'ipv6') : isIPv4(host) && loopback.check(host);
+  return isIn(blockListOf(['127.0.0.0/8', '::1']), host);
 }
 
 /** An IP address, with a port if one was written. */
@@ -50,4 +47,17 @@ export function parseNetwork(text: string): Network | undefined {
   const bits = version === 4 ? 32 : 128;
   const prefix = digits === undefined ? bits : Number(digits);
   return version === 0 || prefix > bits ? undefined : { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
+}
+
+/** Returns the list of these networks; other text is left out. */
+export function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks.map(parseNetwork))
+    if (network) list.addSubnet(network.address, network.prefix, network.family);
+  return list;
+}
+
+/** Returns true for an address in one of these networks; false for text that is none. */
+export function isIn(networks: BlockList, address: string): boolean {
+  return networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

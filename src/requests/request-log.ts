@@ -1,7 +1,7 @@
-import { BlockList, isIPv6 } from 'node:net';
+import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import { parseNetwork } from '../lib/address.ts';
+import { blockListOf, isIn } from '../lib/address.ts';
 import { isSame } from '../lib/same.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
@@ -67,6 +67,8 @@ export class RequestLog implements LineSink {
   readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
   #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
   #senders: readonly ApplianceLog[] = [];
+  /** One look for all: a flood may forge an address in each datagram. */
+  #networks = blockListOf([]);
   #receivers: readonly Receiver[] = [];
   readonly #byAddress = new Map<string, ApplianceLog | undefined>();
 
@@ -99,6 +101,7 @@ export class RequestLog implements LineSink {
     const names = new Set(settings.appliances.map(({ name }) => name));
     for (const { name } of before.appliances) if (!names.has(name)) this.#parts.store.remove(name, storeKey);
     this.#settings = settings;
+    this.#networks = blockListOf(settings.appliances.flatMap(({ from }) => from));
     this.#byAddress.clear();
   }
 
@@ -127,7 +130,7 @@ export class RequestLog implements LineSink {
     if (!this.#byAddress.has(address))
       this.#byAddress.set(
         address,
-        this.#senders.find((each) => each.sends(address)),
+        isIn(this.#networks, address) ? this.#senders.find((each) => each.sends(address)) : undefined,
       );
     return this.#byAddress.get(address);
   }
@@ -150,7 +153,7 @@ class ApplianceLog implements Sender {
   readonly appliance: LoggingAppliance;
   readonly counts: RequestCounts;
   readonly #parts: RequestLogParts;
-  readonly #networks = new BlockList();
+  readonly #networks: BlockList;
   #learned: readonly KnownFarm[] | undefined;
   #isBehind = true;
   #slot = 0;
@@ -160,14 +163,11 @@ class ApplianceLog implements Sender {
     this.appliance = appliance;
     this.#parts = parts;
     this.counts = new RequestCounts(appliance.name, buckets, appliance.objectives);
-    for (const text of appliance.from) {
-      const network = parseNetwork(text);
-      if (network) this.#networks.addSubnet(network.address, network.prefix, network.family);
-    }
+    this.#networks = blockListOf(appliance.from);
   }
 
   sends(address: string): boolean {
-    return this.#networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    return isIn(this.#networks, address);
   }
 
   get isOverLimit(): boolean {

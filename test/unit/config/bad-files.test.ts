@@ -172,9 +172,11 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':2:64: appliances[0].requests: has no effect; add a block requests with listen_tcp or listen_udp',
   ],
   'requests-rules.yml': [
-    ':4:73: appliances[1].requests.from[0]: is a sender of a too; give each appliance its own addresses',
+    ':3:73: appliances[0].requests.from[0]: is a sender of b too; give each appliance its own requests.from',
+    ':4:73: appliances[1].requests.from[0]: is a sender of a too; give each appliance its own requests.from',
     ':4:141: appliances[1].requests.objectives[1].farm: has an objective already; join the two',
     ':4:170: appliances[1].requests.objectives[2]: expects nothing; add availability or latency',
+    ':5:21: appliances[2].url: is a sender of d too; give each appliance its own requests.from',
   ],
   'requests-silent.yml': [':1:11: requests: receives nothing; add listen_tcp or listen_udp'],
   'requests.yml': [
