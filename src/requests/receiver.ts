@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer, isIPv6, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { errorCode } from '../lib/check.ts';
 import { parseListenAddress } from '../lib/address.ts';
@@ -52,7 +52,7 @@ const recvBufferSize = 1_048_576;
 /** Receives a line in each datagram; rejects with a ListenError. */
 export async function receiveDatagrams(address: string, sink: LineSink): Promise<Receiver> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: 0 };
-  const socket = createSocket({ type: /^[\d.]+$/.test(host) ? 'udp4' : 'udp6', recvBufferSize });
+  const socket = createSocket({ type: host === '' || isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize });
   socket.on('message', (bytes, { address: from }) => {
     const sender = sink.senderOf(from);
     if (!sender) sink.refused('sender');
@@ -61,9 +61,10 @@ export async function receiveDatagrams(address: string, sink: LineSink): Promise
     else sender.line(bytes.toString('latin1'));
   });
   socket.bind({ port, ...(host !== '' && { address: host }) });
-  await once(socket, 'listening').catch((error: unknown) =>
-    Promise.reject(listenError(error, address, 'requests.listen_udp')),
-  );
+  await once(socket, 'listening').catch((error: unknown) => {
+    socket.close();
+    throw listenError(error, address, 'requests.listen_udp');
+  });
   // It is about one datagram, and none of the others.
   socket.on('error', () => undefined);
   return {

@@ -88,8 +88,11 @@ export class RequestLog implements LineSink {
   async reconfigure(settings: RequestLogSettings): Promise<void> {
     const before = this.#settings;
     if (!isSame(before.receiver, settings.receiver)) {
+      // Until one listens: if neither can, the next reload tries again.
+      this.#settings = { ...before, receiver: {} };
       await this.#listen(settings.receiver).catch(async (error: unknown) => {
         await this.#listen(before.receiver);
+        this.#settings = before;
         throw error;
       });
     }

@@ -242,13 +242,22 @@ it('shows its counts again when the store has dropped them', async () => {
   await counts(1);
 });
 
-it('says which key has an address that is in use, and goes on at the old one', async () => {
+it.each([
+  ['listenUdp', 'requests.listen_udp', 0],
+  ['listenTcp', 'requests.listen_tcp', 1],
+] as const)('says for %s that its address is in use, and goes on at the old one', async (key, setting, index) => {
   const { log, settings, port, counts } = await given();
   const other = await given();
-  const taken = { ...settings, receiver: { listenTcp: `127.0.0.1:${other.port(1)}` } };
+  const taken = { ...settings, receiver: { [key]: `127.0.0.1:${other.port(index)}` } };
 
-  await expect(log.reconfigure(taken)).rejects.toMatchObject({ setting: 'requests.listen_tcp' });
+  await expect(log.reconfigure(taken)).rejects.toMatchObject({ setting });
 
   (await connected(port(1))).write(`${line}\n`);
+  await counts(1);
+});
+
+it('receives datagrams at an address that has a name', async () => {
+  const { port, counts } = await given({ receiver: { listenUdp: 'localhost:0' } });
+  await datagrams(port(0), [line]);
   await counts(1);
 });
