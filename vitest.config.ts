@@ -37,7 +37,10 @@ export default defineConfig({
       // They wait for other processes most of the time: the two together use all cores.
       project('e2e', { include: ['test/e2e/**/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 1 } }),
       // Programs of the field that judge charts, workflows and scripts: `npm run test:judges`.
-      { extends: true, test: { name: 'judges', include: ['test/judges/**/*.test.ts'], sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: { name: 'judges', include: ['test/judges/**/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 2 } },
+      },
       // Prometheus of other versions: `npm run test:versions`.
       { extends: true, test: { name: 'versions', include: ['test/versions/**/*.test.ts'] } },
       // Many wait for alerts for minutes: one worker more than two cores.

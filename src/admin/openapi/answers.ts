@@ -47,7 +47,7 @@ export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The error statuses of the API (docs/api.md §1.5); its 401 is the gateway's 502. */
+/** The error statuses of the API (docs/api.md §1.3, §1.5); its 401 is the gateway's 502. */
 const applianceErrors = {
   400: 'a parameter is wrong, or none was sent: then the answer lists those that the operation takes',
   402: 'the load balancer has no valid activation certificate, and needs one for this',
@@ -57,6 +57,7 @@ const applianceErrors = {
   406: 'the feature is out of service for now',
   409: 'what is asked for contradicts the present configuration; the system log may say more',
   410: 'the feature is no longer there',
+  415: 'the body has a type that the path does not take; newest releases refuse an empty one too',
   500: 'the server failed',
   504: 'the work took longer than the server waits',
 } as const;

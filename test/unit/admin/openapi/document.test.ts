@@ -185,7 +185,7 @@ describe('an operation of an appliance', () => {
   });
 
   it('has every error of the API, the 401 as 502, and the refusals of the gateway', () => {
-    const errors = ['400', '402', '403', '404', '405', '406', '409', '410', '500', '502', '504', 'default'];
+    const errors = ['400', '402', '403', '404', '405', '406', '409', '410', '415', '500', '502', '504', 'default'];
 
     for (const [key, { route }] of rows) {
       const { responses } = givenOperation(key);
