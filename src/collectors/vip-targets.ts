@@ -1,5 +1,5 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
-import { parseEndpoint, parseNetwork } from '../lib/address.ts';
+import { isIP, isIPv6 } from 'node:net';
+import { blockListOf, isIn, parseEndpoint } from '../lib/address.ts';
 import type { Certificate } from './certificates.ts';
 import type { VipSettings } from './collector.ts';
 import type { FarmConfig } from './farm-config.ts';
@@ -57,16 +57,16 @@ export function vipTargets(
   settings: VipSettings,
   ownAddresses: readonly string[],
 ): readonly VipTarget[] {
-  const named = blockList(settings.networks);
-  const reserved = blockList([...reservedNetworks, ...ownAddresses]);
+  const named = blockListOf(settings.networks);
+  const reserved = blockListOf([...reservedNetworks, ...ownAddresses]);
   const connectTo = new Map(Object.entries(settings.connectTo));
   const namesOf = new Map(Object.entries(settings.serverNames));
 
   function endpointOf(vip: string, port: number): Destination | undefined {
-    if (isIP(vip) === 0 || (settings.networks.length > 0 && !contains(named, vip))) return undefined;
+    if (isIP(vip) === 0 || (settings.networks.length > 0 && !isIn(named, vip))) return undefined;
     const instead = connectTo.get(`${isIPv6(vip) ? `[${vip}]` : vip}:${port}`) ?? connectTo.get(vip);
     const { address = vip, port: other = port } = (instead !== undefined && parseEndpoint(instead)) || {};
-    return contains(reserved, address) && !contains(named, address) ? undefined : { address, port: other };
+    return isIn(reserved, address) && !isIn(named, address) ? undefined : { address, port: other };
   }
 
   return known.farms.flatMap((farm) => {
@@ -124,20 +124,6 @@ const reservedNetworks = [
   '192.0.0.192',
   'fd00:ec2::254',
 ];
-
-function blockList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const text of networks) {
-    const network = parseNetwork(text);
-    if (network) list.addSubnet(network.address, network.prefix, network.family);
-  }
-  return list;
-}
-
-/** An IPv4 address in the form of IPv6 is in the network of the IPv4 address too. */
-function contains(list: BlockList, address: string): boolean {
-  return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-}
 
 /** Returns true for a state in which a farm has a listener (docs/api.md §2.1). */
 function isRunning({ state }: ListedFarm): boolean {

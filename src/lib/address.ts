@@ -57,7 +57,10 @@ export function blockListOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Returns true for an address in one of these networks; false for text that is none. */
+/**
+ * Returns true for an address in one of these networks; false for text that is none. An IPv4
+ * address in the form of IPv6 is in the network of the IPv4 address too.
+ */
 export function isIn(networks: BlockList, address: string): boolean {
   return networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -105,6 +105,11 @@ export function fillRegistry(appliance: string, fill: (emit: Emit) => void): Fil
   return { registry, families, duplicates, unknownStates: [...unknownStates.values()] };
 }
 
+/** Returns the options of a metric of prom-client that has the labels of a family. */
+export function optionsOf({ name, help, labels }: Family, registry: Registry) {
+  return { name, help, labelNames: ['appliance', ...labels], registers: [registry] };
+}
+
 function createMetric({ name, help, type }: Family, labelNames: string[], registry: Registry): Gauge | Counter {
   const configuration = { name, help, labelNames, registers: [registry] };
   return type === 'counter' ? new Counter(configuration) : new Gauge(configuration);

@@ -3,7 +3,7 @@ import type { CallReport } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
-import { type FilledRegistry, labelValue } from '../metrics/render.ts';
+import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
 import type { SkipReason } from '../status/status.ts';
 
 /** Reasons for which a series of a reading is not shown. */
@@ -70,7 +70,7 @@ export type Counters = ReturnType<typeof createCounters>;
 export function createCounters(name: string) {
   const registry = new Registry();
   const appliance = labelValue(name, []);
-  const counterOf = (family: Family): Counter => new Counter(configurationOf(family, registry));
+  const counterOf = (family: Family): Counter => new Counter(optionsOf(family, registry));
   const runCounter = counterOf(families.runs);
   const errorCounter = counterOf(families.errors);
   const skipCounter = counterOf(families.skipped);
@@ -79,7 +79,7 @@ export function createCounters(name: string) {
   const transitionCounter = counterOf(families.transitions);
   const unreadableCounter = counterOf(families.unreadable);
   const dropCounter = counterOf(families.dropped);
-  const durations = new Histogram({ ...configurationOf(families.requestDuration, registry), buckets: durationBounds });
+  const durations = new Histogram({ ...optionsOf(families.requestDuration, registry), buckets: durationBounds });
 
   for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
 
@@ -110,8 +110,4 @@ export function createCounters(name: string) {
     /** Returns the current counts; series of our own are not limited, and not counted. */
     reading: (): FilledRegistry => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
   };
-}
-
-function configurationOf({ name, help, labels }: Family, registry: Registry) {
-  return { name, help, labelNames: ['appliance', ...labels], registers: [registry] };
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { steadyNow } from '../lib/time.ts';
 import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
-import { type FilledRegistry, labelValue } from '../metrics/render.ts';
+import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
 import type { LastMinute } from '../status/status.ts';
 import type { FrameFault } from './frames.ts';
 import type { LineFault, LoggedAnswer, LoggedDenial } from './line.ts';
@@ -72,22 +72,22 @@ export class RequestCounts {
   readonly #names = new Map<string, string>();
   readonly #bounds: readonly number[];
   readonly #objectives: ReadonlyMap<string, Objective>;
-  readonly #requests = new Counter(this.#of(families.requests));
+  readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
   readonly #duration: Histogram;
-  readonly #bytes = new Counter(this.#of(families.bytes));
-  readonly #denials = new Counter(this.#of(families.denials));
-  readonly #expected = new Counter(this.#of(families.expected));
-  readonly #missed = new Counter(this.#of(families.missed));
-  readonly #lines = new Counter(this.#of(families.lines));
-  readonly #lastAnswer = new Gauge(this.#of(families.lastAnswer));
+  readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
+  readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
+  readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
+  readonly #missed = new Counter(optionsOf(families.missed, this.#registry));
+  readonly #lines = new Counter(optionsOf(families.lines, this.#registry));
+  readonly #lastAnswer = new Gauge(optionsOf(families.lastAnswer, this.#registry));
 
   /** `buckets` are the bounds of the histogram in milliseconds, ascending. */
   constructor(name: string, buckets: readonly number[], objectives: readonly Objective[]) {
     this.#appliance = labelValue(name, []);
     this.#bounds = buckets.map((ms) => ms / 1_000);
-    this.#duration = new Histogram({ ...this.#of(families.duration), buckets: [...this.#bounds] });
+    this.#duration = new Histogram({ ...optionsOf(families.duration, this.#registry), buckets: [...this.#bounds] });
     this.#objectives = new Map(objectives.map((each) => [each.farm, each]));
-    const ratios = new Gauge(this.#of(families.objective));
+    const ratios = new Gauge(optionsOf(families.objective, this.#registry));
     for (const { farm, availabilityRatio, latency } of objectives) {
       const parts = { availability: availabilityRatio, latency: latency?.ratio };
       for (const [objective, ratio] of Object.entries(parts)) {
@@ -164,10 +164,6 @@ export class RequestCounts {
     };
     if (availabilityRatio !== undefined) count('availability', isFailed(code));
     if (latency && seconds !== undefined) count('latency', seconds * 1_000 > latency.thresholdMs);
-  }
-
-  #of({ name, help, labels }: Family) {
-    return { name, help, labelNames: ['appliance', ...labels], registers: [this.#registry] };
   }
 }
 
