@@ -1,23 +1,26 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { adminDocument, operationsDocument } from './document-tables.ts';
-import { configurationJsonSchema, configurationPage } from './generate-configuration-docs.ts';
-import { webConfigurationPage } from './generate-web-configuration-docs.ts';
-import { metricsDocument } from './metrics-document.ts';
-import { readRuleFiles } from './rule-files.ts';
+import { webSchema } from '../src/config/web-schema.ts';
+import { adminTables, alertLists } from './admin-tables.ts';
+import { configurationJsonSchema, configurationTables } from './configuration-tables.ts';
+import { keyTable, plainSchema } from './key-table.ts';
+import { withTables } from './markdown.ts';
+import { metricsTables } from './metrics-tables.ts';
 
 const docs = new URL('../docs/', import.meta.url);
-const read = (name: string): string => readFileSync(new URL(name, docs), 'utf8');
 
 /** Returns what `npm run docs` writes, by the names of the files in docs/. */
 export function generatedDocs(): ReadonlyMap<string, string> {
-  return new Map([
-    ['configuration.md', configurationPage()],
-    ['configuration.schema.json', configurationJsonSchema()],
-    ['web-configuration.md', webConfigurationPage()],
-    ['metrics.md', metricsDocument()],
-    ['admin.md', adminDocument(read('admin.md'))],
-    ['operations.md', operationsDocument(read('operations.md'), readRuleFiles())],
-  ]);
+  const tables = {
+    'configuration.md': configurationTables(),
+    'web-configuration.md': { keys: keyTable(plainSchema(webSchema)) },
+    'metrics.md': metricsTables(),
+    'admin.md': adminTables(),
+    'operations.md': alertLists(),
+  };
+  const documents = Object.entries(tables).map(
+    ([name, texts]) => [name, withTables(readFileSync(new URL(name, docs), 'utf8'), texts)] as const,
+  );
+  return new Map([...documents, ['configuration.schema.json', configurationJsonSchema()]]);
 }
 
 if (import.meta.main) for (const [name, text] of generatedDocs()) writeFileSync(new URL(name, docs), text);

@@ -1,5 +1,9 @@
-/** Puts a text between the markers `<!-- NAME -->` and `<!-- /NAME -->` of a document. */
-export function betweenMarkers(document: string, name: string, text: string): string {
+/** Puts each text between the markers `<!-- NAME -->` and `<!-- /NAME -->` of a document. */
+export function withTables(document: string, texts: Readonly<Record<string, string>>): string {
+  return Object.entries(texts).reduce((filled, [name, text]) => betweenMarkers(filled, name, text), document);
+}
+
+function betweenMarkers(document: string, name: string, text: string): string {
   const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const from = document.indexOf(start);
   const to = document.indexOf(end);

@@ -1,14 +1,15 @@
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { configurationJsonSchema, configurationPage } from '../../../scripts/generate-configuration-docs.ts';
+import { configurationJsonSchema } from '../../../scripts/configuration-tables.ts';
 import type { SchemaNode } from '../../../scripts/key-table.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { loadText } from './given-config.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
+const page = readFileSync(new URL('configuration.md', docs), 'utf8');
 let certificate = '';
 
 beforeAll(() => {
@@ -16,7 +17,7 @@ beforeAll(() => {
 });
 
 function examples(): readonly string[] {
-  return [...configurationPage().matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => yaml);
+  return [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => yaml);
 }
 
 /** A schema and those of all keys in it. */
@@ -27,7 +28,7 @@ function nodesOf(node: SchemaNode): readonly SchemaNode[] {
 
 describe('the documentation of the configuration', () => {
   it('has a type, a default and a meaning in each row of a key', () => {
-    const rows = configurationPage().match(/^\| `[a-z_]+\W.*\|$/gm) ?? [];
+    const rows = page.match(/^\| `[a-z_]+\W.*\|$/gm) ?? [];
     const cells = rows.map((row) => row.replace(/ \|$/, '').split(' | '));
 
     expect(rows.length).toBeGreaterThan(40);

@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { webConfigurationPage } from '../../../scripts/generate-web-configuration-docs.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { loadWebText } from './given-web-config.ts';
 
+const page = readFileSync(new URL('../../../docs/web-configuration.md', import.meta.url), 'utf8');
+
 describe('the documentation of the web configuration', () => {
   it('has a meaning and a type in each row of a key', () => {
-    const rows = webConfigurationPage().match(/^\| `[a-z_]+\..*\|$/gm) ?? [];
+    const rows = page.match(/^\| `[a-z_]+\..*\|$/gm) ?? [];
 
     expect(rows.length).toBeGreaterThan(20);
     for (const row of rows) {
@@ -15,9 +17,7 @@ describe('the documentation of the web configuration', () => {
   });
 
   it('shows examples that load', async () => {
-    const blocks = [...webConfigurationPage().matchAll(/```yaml\n(tls_server_config:.*?)```/gs)].map(
-      ([, yaml]) => yaml,
-    );
+    const blocks = [...page.matchAll(/```yaml\n(tls_server_config:.*?)```/gs)].map(([, yaml]) => yaml);
     const [own, clients] = [makeMaterial(), makeMaterial()];
     const files = { 'server.crt': own.cert, 'server.key': own.key, 'prometheus-ca.crt': clients.cert };
 

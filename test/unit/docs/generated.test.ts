@@ -2,12 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
 import { generatedDocs } from '../../../scripts/generate-docs.ts';
-import { collectorQueries, exporterQueries, gatewayQueries, requestQueries } from '../../../scripts/metrics-queries.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
 import { requestFamilies } from '../../../src/requests/counts.ts';
-import { knownSeries } from '../../support/known-series.ts';
-import { complaintsAbout } from '../../support/query-complaints.ts';
 
 const families = [...collectorFamilies, ...ownFamilies, ...requestFamilies];
 
@@ -18,13 +15,6 @@ it.each([...generatedDocs()])('docs/%s is what `npm run docs` writes', (name, te
 it('every family has a name of its own, and its source in brackets at the end of its help', () => {
   expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
   for (const { name, help } of families) expect(help, name).toMatch(/\([^()]+\)[.]$/);
-});
-
-it('the queries of docs/metrics.md name series that there are', async () => {
-  const known = await knownSeries();
-  const all = [...Object.values(collectorQueries).flat(), ...exporterQueries, ...gatewayQueries, ...requestQueries];
-
-  expect(all.flatMap(({ query }) => complaintsAbout(query, known))).toEqual([]);
 });
 
 it('the linter has a rule for every folder of src/, and none imports from a floor above its own', () => {

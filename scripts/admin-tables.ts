@@ -4,11 +4,12 @@ import { endpoints } from '../src/appliance/api/table.ts';
 import { allGuards } from '../src/gateway/guards/inspect.ts';
 import { roleMay } from '../src/gateway/policy.ts';
 import { roles } from '../src/gateway/principal.ts';
-import { betweenMarkers, markdownTable } from './markdown.ts';
+import { markdownTable } from './markdown.ts';
+import { readRuleFiles } from './rule-files.ts';
 
-/** docs/admin.md with its tables as the code has them; the text around them is written by hand. */
-export function adminDocument(document: string): string {
-  return betweenMarkers(betweenMarkers(document, 'roles', rolesTable()), 'guards', guardTable());
+/** Returns the tables of docs/admin.md. */
+export function adminTables(): Readonly<Record<string, string>> {
+  return { roles: rolesTable(), guards: guardTable() };
 }
 
 function guardTable(): string {
@@ -38,19 +39,13 @@ interface RuleFile {
   readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
 }
 
-/**
- * Returns docs/operations.md with the lists of the alerts in these rule files; the rest is written
- * by hand.
- */
-export function operationsDocument(document: string, files: readonly string[]): string {
-  return ['alerts', 'extended-alerts', 'requests-alerts'].reduce(
-    (text, marker, index) => betweenMarkers(text, marker, alertLists(files[index] ?? '')),
-    document,
-  );
+/** Returns the lists of alerts of docs/operations.md, one for each rule file, by severity. */
+export function alertLists(): Readonly<Record<string, string>> {
+  const markers = ['alerts', 'extended-alerts', 'requests-alerts'];
+  return Object.fromEntries(readRuleFiles().map((text, index) => [markers[index], alertList(text)]));
 }
 
-/** Returns the alerts by severity. */
-function alertLists(text: string): string {
+function alertList(text: string): string {
   const { groups } = parse(text) as RuleFile;
   const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
   return [...Map.groupBy(alerts, ({ labels }) => labels?.severity ?? '')]

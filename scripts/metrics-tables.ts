@@ -1,0 +1,56 @@
+import { adminMetricFamilies } from '../src/gateway/admin-metrics.ts';
+import { collectors } from '../src/collectors/registry.ts';
+import type { Family } from '../src/metrics/family.ts';
+import { ownFamilies } from '../src/poller/collector-statistics.ts';
+import { requestFamilies } from '../src/requests/counts.ts';
+import { isStateSet } from './families.ts';
+import { markdownTable } from './markdown.ts';
+
+/** Returns the tables of docs/metrics.md: every family, by the collector that feeds it. */
+export function metricsTables(): Readonly<Record<string, string>> {
+  const known = new Set<Family>();
+  const ofCollectors = collectors.map(({ name, enabled, families: written }) => {
+    const families = written.map(({ family }) => family);
+    const own = families.filter((family) => !known.has(family));
+    for (const family of own) known.add(family);
+    const shared = families.filter((family) => !own.includes(family)).map(({ name: shared }) => `\`${shared}\``);
+    const parts = [
+      ...(enabled ? [] : ['Off by default.']),
+      ...(shared.length > 0 ? [`It also feeds ${shared.join(' and ')}.`] : []),
+      table(own),
+    ];
+    return [name, parts.join('\n\n')];
+  });
+  return {
+    ...Object.fromEntries(ofCollectors),
+    requests: table(requestFamilies),
+    appliance_state: table(ownFamilies),
+    gateway: adminTable(),
+  };
+}
+
+const titles = ['Metric', 'Labels', 'Meaning'];
+
+function adminTable(): string {
+  const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => [
+    `\`${name}\``,
+    'labelNames' in rest ? rest.labelNames.join('; ') : '–',
+    withoutOwnSource(help),
+  ]);
+  return markdownTable(titles, rows);
+}
+
+function table(families: readonly Family[]): string {
+  const rows = families.map((family) => {
+    const set = isStateSet(family) ? family : undefined;
+    const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
+    const name = `\`${family.name}\`${family.isDetail ? ' (*detail*)' : ''}`;
+    return [name, labels.join('; ') || '–', withoutOwnSource(family.help)];
+  });
+  return markdownTable(titles, rows);
+}
+
+/** Removes a source that the top of the document names. */
+function withoutOwnSource(help: string): string {
+  return help.replace(' (this exporter)', '').replace(' (TCP and TLS from this exporter)', '');
+}
