@@ -1,9 +1,8 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
-import { board } from './board.ts';
-import { alertTable } from './common-tables.ts';
+import { board, collapsed, section } from './board.ts';
 import { lines, tile, timeline } from './graphs.ts';
-import { anyIs, highIs, neutral } from './look.ts';
+import { anyIs, highIs } from './look.ts';
 import { age, changesMade, counted, exporterSeries, once, series } from './queries.ts';
 import { yesNo } from './states.ts';
 import { table } from './table.ts';
@@ -25,180 +24,142 @@ export function admin(): Dashboard {
     title: 'Admin and audit',
     description: 'What is asked of the admin gateway, what it refuses, and how its audit is.',
     from: 'now-24h',
-    sections: [
-      {
-        title: 'Now',
-        panels: [
-          alertTable('alertname=~"Zlb(Admin|Audit).*"'),
-          tile({
-            title: 'Changes',
-            description: 'Whether changes are frozen on any gateway.',
-            expr: `max(${exporterSeries('zlb_admin_frozen')})`,
-            words: yesNo.frozen,
-            steps: neutral,
-            empty: 'no gateway',
-          }),
-          tile({
-            title: 'Requests',
-            description: 'Requests to the gateway over this time.',
-            expr: `${over(requests())} or ${none}`,
-            steps: neutral,
-            ...numberOfGateway,
-          }),
-          tile({
-            title: 'Changes made',
-            description: 'Changes on appliances over this time that succeeded, also those of approved change requests.',
-            expr: `${over(changesMade)} or ${none}`,
-            steps: neutral,
-            ...numberOfGateway,
-          }),
-          tile({
-            title: 'Refused',
-            description: 'Requests that the gateway itself refused over this time, before any appliance was asked.',
-            expr: `${over(denied)} or ${none}`,
-            steps: anyIs('orange'),
-            ...numberOfGateway,
-          }),
-          tile({
-            title: 'Failed',
-            description: 'Requests that were answered with 5xx over this time: the appliance, or the way to it.',
-            expr: `${over(requests('code=~"5.."'))} or ${none}`,
-            steps: anyIs('orange'),
-            ...numberOfGateway,
-          }),
-          tile({
-            title: 'Audit lines',
-            description: 'Lines written to the audit over this time.',
-            expr: over(exporterSeries('zlb_admin_audit_records_total')),
-            steps: neutral,
-            ...numberOfGateway,
-          }),
-          tile({
-            title: 'Audit failures',
-            description: 'Attempts to write the audit that failed over this time. Changes are refused meanwhile.',
-            expr: over(exporterSeries('zlb_admin_audit_write_failures_total')),
-            steps: anyIs('red'),
-            ...numberOfGateway,
-          }),
-          tile({
-            title: 'Last audit line',
-            description: 'Time since the audit was last written, on the gateway where that is longest ago.',
-            unit: 'dtdurations',
-            expr: `max(${age('job, instance', exporterSeries('zlb_admin_audit_last_write_timestamp_seconds'))})`,
-            steps: neutral,
-            empty: 'never',
-          }),
-        ],
-      },
-      {
-        title: 'Requests and refusals',
-        panels: [
-          table({
-            title: 'Requests over this time',
-            description:
-              'What was asked of the gateway, by operation and answer. A request that named no appliance has none.',
-            width: 14,
-            height: 11,
-            sortBy: 'Requests',
-            descending: true,
-            empty: 'Nothing was asked of the gateway.',
-            labels: ['appliance', 'method', 'endpoint', 'code'],
-            values: [
-              {
-                title: 'Requests',
-                expr: `${sum(requestId, counted(requests(), '$__range'))} > 0`,
-                unit: 'short',
-                decimals: 0,
-                width: 110,
-              },
-            ],
-          }),
-          table({
-            title: 'Refusals over this time',
-            description: 'Who was refused, and why. Without a name: no valid token came along.',
-            width: 10,
-            height: 11,
-            sortBy: 'Refusals',
-            descending: true,
-            empty: 'Nobody was refused.',
-            labels: ['principal', 'reason', 'appliance'],
-            values: [
-              {
-                title: 'Refusals',
-                expr: `${sum('principal, reason, appliance', counted(denied, '$__range'))} > 0`,
-                unit: 'short',
-                decimals: 0,
-                width: 110,
-              },
-            ],
-          }),
-          lines({
-            title: 'Requests by answer',
-            description: 'Requests in each interval of the graph, by status.',
-            unit: 'short',
-            stacked: true,
-            queries: { '{{code}}': sum('code', counted(requests(), '$__rate_interval')) },
-            empty: 'Nothing was asked of the gateway.',
-          }),
-          lines({
-            title: 'Requests by operation',
-            description: 'Requests in each interval of the graph, of the ten operations that are asked for the most.',
-            unit: 'short',
-            queries: {
-              '{{method}} {{endpoint}}': `topk(10, ${sum('method, endpoint', counted(requests(), '$__rate_interval'))}) > 0`,
+    alerts: ['alertname=~"Zlb(Admin|Audit).*"'],
+    sections: {
+      Now: section({
+        Changes: tile({
+          description: 'Whether changes are frozen on any gateway.',
+          expr: `max(${exporterSeries('zlb_admin_frozen')})`,
+          words: yesNo.frozen,
+          empty: 'no gateway',
+        }),
+        Requests: tile({
+          description: 'Requests to the gateway over this time.',
+          expr: `${over(requests())} or ${none}`,
+          ...numberOfGateway,
+        }),
+        'Changes made': tile({
+          description: 'Changes on appliances over this time that succeeded, also those of approved change requests.',
+          expr: `${over(changesMade)} or ${none}`,
+          ...numberOfGateway,
+        }),
+        Refused: tile({
+          description: 'Requests that the gateway itself refused over this time, before any appliance was asked.',
+          expr: `${over(denied)} or ${none}`,
+          steps: anyIs('orange'),
+          ...numberOfGateway,
+        }),
+        Failed: tile({
+          description: 'Requests that were answered with 5xx over this time: the appliance, or the way to it.',
+          expr: `${over(requests('code=~"5.."'))} or ${none}`,
+          steps: anyIs('orange'),
+          ...numberOfGateway,
+        }),
+        'Audit lines': tile({
+          description: 'Lines written to the audit over this time.',
+          expr: over(exporterSeries('zlb_admin_audit_records_total')),
+          ...numberOfGateway,
+        }),
+        'Audit failures': tile({
+          description: 'Attempts to write the audit that failed over this time. Changes are refused meanwhile.',
+          expr: over(exporterSeries('zlb_admin_audit_write_failures_total')),
+          steps: anyIs('red'),
+          ...numberOfGateway,
+        }),
+        'Last audit line': tile({
+          description: 'Time since the audit was last written, on the gateway where that is longest ago.',
+          unit: 'dtdurations',
+          expr: `max(${age('job, instance', exporterSeries('zlb_admin_audit_last_write_timestamp_seconds'))})`,
+          empty: 'never',
+        }),
+      }),
+      'Requests and refusals': section({
+        'Requests over this time': table({
+          description:
+            'What was asked of the gateway, by operation and answer. A request that named no appliance has none.',
+          width: 14,
+          height: 11,
+          sortBy: 'Requests',
+          descending: true,
+          empty: 'Nothing was asked of the gateway.',
+          labels: ['appliance', 'method', 'endpoint', 'code'],
+          values: [
+            {
+              title: 'Requests',
+              expr: `${sum(requestId, counted(requests(), '$__range'))} > 0`,
+              unit: 'short',
+              decimals: 0,
+              width: 110,
             },
-            empty: 'Nothing was asked of the gateway.',
-          }),
-          lines({
-            title: 'Changes by appliance',
-            description: 'Changes on appliances that succeeded, in each interval of the graph.',
-            unit: 'short',
-            stacked: true,
-            queries: { '{{appliance}}': `${sum('appliance', counted(changesMade, '$__rate_interval'))} > 0` },
-            empty: 'Nothing was changed.',
-          }),
-          lines({
-            title: 'Refusals by principal and reason',
-            description:
-              'Refusals within 15 minutes; the line is where the alert begins. Many at once: a script with the wrong rights, or an attack.',
-            unit: 'short',
-            steps: highIs('orange', alertThresholds.adminDeniedPer15m),
-            queries: {
-              '{{principal}} {{reason}}': `topk(10, ${sum('principal, reason', counted(denied, '15m'))}) > 0`,
+          ],
+        }),
+        'Refusals over this time': table({
+          description: 'Who was refused, and why. Without a name: no valid token came along.',
+          width: 10,
+          height: 11,
+          sortBy: 'Refusals',
+          descending: true,
+          empty: 'Nobody was refused.',
+          labels: ['principal', 'reason', 'appliance'],
+          values: [
+            {
+              title: 'Refusals',
+              expr: `${sum('principal, reason, appliance', counted(denied, '$__range'))} > 0`,
+              unit: 'short',
+              decimals: 0,
+              width: 110,
             },
-            empty: 'Nobody was refused.',
-          }),
-        ],
-      },
-      {
-        title: 'Audit',
-        isCollapsed: true,
-        panels: [
-          lines({
-            title: 'Audit lines over time',
-            description: 'Lines written to the audit, and attempts that failed, in each interval of the graph.',
-            unit: 'short',
-            queries: {
-              '{{instance}} written': sum(
-                'instance',
-                `increase(${exporterSeries('zlb_admin_audit_records_total')}[$__rate_interval])`,
-              ),
-              '{{instance}} failed': sum(
-                'instance',
-                `increase(${exporterSeries('zlb_admin_audit_write_failures_total')}[$__rate_interval])`,
-              ),
-            },
-          }),
-          timeline({
-            title: 'Freezes',
-            description: 'When changes were frozen, on each gateway.',
-            height: 9,
-            queries: { '{{instance}}': once('instance', exporterSeries('zlb_admin_frozen')) },
-            words: yesNo.frozen,
-            empty: 'No gateway is known.',
-          }),
-        ],
-      },
-    ],
+          ],
+        }),
+        'Requests by answer': lines({
+          description: 'Requests in each interval of the graph, by status.',
+          stacked: true,
+          queries: { '{{code}}': sum('code', counted(requests(), '$__rate_interval')) },
+          empty: 'Nothing was asked of the gateway.',
+        }),
+        'Requests by operation': lines({
+          description: 'Requests in each interval of the graph, of the ten operations that are asked for the most.',
+          queries: {
+            '{{method}} {{endpoint}}': `topk(10, ${sum('method, endpoint', counted(requests(), '$__rate_interval'))}) > 0`,
+          },
+          empty: 'Nothing was asked of the gateway.',
+        }),
+        'Changes by appliance': lines({
+          description: 'Changes on appliances that succeeded, in each interval of the graph.',
+          stacked: true,
+          queries: { '{{appliance}}': `${sum('appliance', counted(changesMade, '$__rate_interval'))} > 0` },
+          empty: 'Nothing was changed.',
+        }),
+        'Refusals by principal and reason': lines({
+          description:
+            'Refusals within 15 minutes; the line is where the alert begins. Many at once: a script with the wrong rights, or an attack.',
+          steps: highIs('orange', alertThresholds.adminDeniedPer15m),
+          queries: { '{{principal}} {{reason}}': `topk(10, ${sum('principal, reason', counted(denied, '15m'))}) > 0` },
+          empty: 'Nobody was refused.',
+        }),
+      }),
+      Audit: collapsed({
+        'Audit lines over time': lines({
+          description: 'Lines written to the audit, and attempts that failed, in each interval of the graph.',
+          queries: {
+            '{{instance}} written': sum(
+              'instance',
+              `increase(${exporterSeries('zlb_admin_audit_records_total')}[$__rate_interval])`,
+            ),
+            '{{instance}} failed': sum(
+              'instance',
+              `increase(${exporterSeries('zlb_admin_audit_write_failures_total')}[$__rate_interval])`,
+            ),
+          },
+        }),
+        Freezes: timeline({
+          description: 'When changes were frozen, on each gateway.',
+          height: 9,
+          queries: { '{{instance}}': once('instance', exporterSeries('zlb_admin_frozen')) },
+          words: yesNo.frozen,
+          empty: 'No gateway is known.',
+        }),
+      }),
+    },
   });
 }

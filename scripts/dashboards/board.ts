@@ -3,16 +3,13 @@ import {
   type Dashboard,
   DashboardBuilder,
   DashboardCursorSync,
-  type Panel,
   RowBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertTable } from './common-tables.ts';
 import { linksToBoards, tag } from './links.ts';
+import type { Titled } from './look.ts';
 import { changesMade, exporterSeries, firing, series } from './queries.ts';
 import { datasource, type VariableName, variables } from './variables.ts';
-
-interface PanelBuilder {
-  build(): Panel;
-}
 
 export interface BoardSpec {
   readonly uid: string;
@@ -20,15 +17,27 @@ export interface BoardSpec {
   readonly description: string;
   readonly variables?: readonly VariableName[];
   readonly from: string;
-  /** Panels under their headings; those of a row add up to the width of 24. */
-  readonly sections: readonly Section[];
+  /** Matchers of the alerts that the first panel shows. */
+  readonly alerts?: readonly string[];
+  /** By their headings. */
+  readonly sections: Readonly<Record<string, Section>>;
 }
 
+/** Panels by their titles; those of a row add up to the width of 24. */
+type Panels = Readonly<Record<string, Titled>>;
+
 export interface Section {
-  readonly title: string;
-  readonly panels: readonly PanelBuilder[];
-  /** Nobody needs it first: it is opened by a click, and asks nothing before. */
-  readonly isCollapsed?: boolean;
+  readonly panels: Panels;
+  readonly isCollapsed: boolean;
+}
+
+export function section(panels: Panels): Section {
+  return { panels, isCollapsed: false };
+}
+
+/** Nobody needs it first: it is opened by a click, and asks nothing before. */
+export function collapsed(panels: Panels): Section {
+  return { panels, isCollapsed: true };
 }
 
 /** Creates a board with the settings that all boards share. */
@@ -45,8 +54,10 @@ export function board(spec: BoardSpec): Dashboard {
     .variables(variables(spec.variables ?? []))
     .annotations(annotations())
     .links([linksToBoards()]);
-  for (const { title, panels, isCollapsed } of spec.sections) {
-    const row = new RowBuilder(title);
+  for (const [index, [heading, { panels: named, isCollapsed }]] of Object.entries(spec.sections).entries()) {
+    const row = new RowBuilder(heading);
+    const all = index === 0 ? { 'What is wrong now': alertTable(spec.alerts), ...named } : named;
+    const panels = Object.entries(all).map(([title, titled]) => titled(title));
     // Grafana keeps the panels of a collapsed row within it.
     if (isCollapsed) for (const panel of panels) row.withPanel(panel);
     builder.withRow(row);

@@ -1,12 +1,11 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { board } from './board.ts';
-import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
-import { alertTable, urgencyWords } from './common-tables.ts';
+import { board, section } from './board.ts';
+import { urgencyWords } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
-import { anyIs, expirySteps, type Steps } from './look.ts';
+import { anyIs, expirySteps, lifeSteps, type Steps } from './look.ts';
 import { age, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
-import { stateColumn, table, timeLeft } from './table.ts';
+import { date, share, stateColumn, table, timeLeft } from './table.ts';
 
 /** They are read each ten minutes and hardly ever change. */
 const certificateAge: Steps = [
@@ -27,197 +26,158 @@ export function certificates(): Dashboard {
     title: 'Certificates and activation',
     description: 'Certificates in the stores of the appliances, and the licences of the appliances themselves.',
     from: 'now-7d',
-    sections: [
-      {
-        title: 'Now',
-        panels: [
-          alertTable('alertname=~"Zlb.*(Certificate|Activation|Support|Deactivated).*"'),
-          tile({
-            title: 'Expired',
-            description: 'Certificates whose date is past, by the clock of Prometheus.',
-            expr: count(`${expiry} - time() < 0`, expiry),
-            steps: anyIs('red'),
-          }),
-          tile({
-            title: 'Urgent',
-            description:
-              'Certificates with less than 3 days and less than a tenth of their life left, and expired ones.',
-            expr: count(`(${expiryUrgency('certificate', fileId)}) == 2`, expiry),
-            steps: anyIs('red'),
-          }),
-          tile({
-            title: 'Due',
-            description: 'Certificates with less than 28 days and less than a quarter of their life left.',
-            expr: count(`(${expiryUrgency('certificate', fileId)}) == 1`, expiry),
-            steps: anyIs('orange'),
-          }),
-          tile({
-            title: 'Next expiry',
-            description: 'Time until the first certificate expires of those that have not; used by a farm or not.',
-            unit: 'dtdhms',
-            expr: `min(${expiry} - time() >= 0)`,
-            steps: expirySteps,
-          }),
-          tile({
-            title: 'Unreadable',
-            description: 'Files whose dates cannot be read: when they expire is not known.',
-            expr: count(`${unreadable} == 1`, unreadable),
-            steps: anyIs('orange'),
-          }),
-          tile({
-            title: 'Deactivated',
-            description: 'Appliances whose licence is over.',
-            expr: count(`${deactivated} == 1`, deactivated),
-            steps: anyIs('red'),
-          }),
-          tile({
-            title: 'Next licence to end',
-            description:
-              'Time until the first licence ends of those that are not permanent; then the appliance is deactivated.',
-            unit: 'dtdhms',
-            expr: `min(${ends} - time() unless on (appliance) ${series('zlb_activation_info', 'kind="permanent"')})`,
-            steps: expirySteps,
-            empty: 'none ends',
-          }),
-          tile({
-            title: 'Age of the readings',
-            description: 'Time since the last good reading of the certificates; of several appliances, the oldest.',
-            unit: 'dtdurations',
-            expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="certificates"'))})`,
-            steps: certificateAge,
-          }),
-        ],
-      },
-      {
-        title: 'Certificates',
-        panels: [
-          table({
-            title: 'Certificates, the next to expire first',
-            description:
-              "Every certificate in a store. Farms is how many present it; the appliance's word hides an expiry behind other faults, so the date counts. Expiry of what cannot be read is empty.",
-            height: 12,
-            sortBy: 'Expires in',
-            empty: 'No certificate is known.',
-            labels: ['appliance', 'file', 'common_name', 'issuer'],
-            values: [
-              { expr: once(`${fileId}, common_name, issuer`, series('zlb_certificate_info', 'kind="certificate"')) },
-              timeLeft('Expires in', `${expiry} - time()`),
-              { title: 'Life left', expr: lifeLeft('certificate', fileId), unit: 'percentunit', decimals: 0 },
-              { title: 'Renewal', expr: expiryUrgency('certificate', fileId), words: urgencyWords },
-              { title: 'Expires on', expr: `1000 * ${expiry}`, unit: 'dateTimeAsIso' },
-              {
-                title: 'Valid from',
-                expr: `1000 * ${once(fileId, series('zlb_certificate_not_before_timestamp_seconds'))}`,
-                unit: 'dateTimeAsIso',
-              },
-              { title: 'Farms', expr: `count by (${fileId}) (${used})` },
-              stateColumn("Appliance's word", 'zlb_certificate_status', fileId),
-              { title: 'Readable', expr: unreadable, words: yesNo.read },
-            ],
-          }),
-          table({
-            title: 'Which farm presents which',
-            description:
-              'Certificates of HTTPS farms and the time that is left to them; without a time, the file is not in the store or cannot be read.',
-            height: 10,
-            sortBy: 'Expires in',
-            empty: 'No farm with a certificate is known.',
-            labels: ['appliance', 'farm', 'file'],
-            values: [
-              { expr: used },
-              timeLeft('Expires in', `${used} * on (appliance, file) group_left () (${expiry} - time())`),
-            ],
-          }),
-          lines({
-            title: 'Life left',
-            description:
-              'The part of its life that is left, of the ten certificates with the least. A line that jumps up is a renewal.',
-            unit: 'percentunit',
-            steps: [
-              [null, 'red'],
-              [alertThresholds.expiryImminentRatio, 'orange'],
-              [alertThresholds.expirySoonRatio, 'green'],
-            ],
-            queries: { '{{appliance}} {{file}}': `bottomk(10, ${lifeLeft('certificate', fileId)})` },
-            empty: 'No certificate is known.',
-          }),
-          bars({
-            title: 'By issuer',
-            description: 'How many certificates each authority has signed.',
-            width: 6,
-            height: 9,
-            queries: {
-              '{{issuer}}': `count by (issuer) (${once(`${fileId}, issuer`, series('zlb_certificate_info', 'kind="certificate"'))})`,
+    alerts: ['alertname=~"Zlb.*(Certificate|Activation|Support|Deactivated).*"'],
+    sections: {
+      Now: section({
+        Expired: tile({
+          description: 'Certificates whose date is past, by the clock of Prometheus.',
+          expr: count(`${expiry} - time() < 0`, expiry),
+          steps: anyIs('red'),
+        }),
+        Urgent: tile({
+          description: 'Certificates with less than 3 days and less than a tenth of their life left, and expired ones.',
+          expr: count(`(${expiryUrgency('certificate', fileId)}) == 2`, expiry),
+          steps: anyIs('red'),
+        }),
+        Due: tile({
+          description: 'Certificates with less than 28 days and less than a quarter of their life left.',
+          expr: count(`(${expiryUrgency('certificate', fileId)}) == 1`, expiry),
+          steps: anyIs('orange'),
+        }),
+        'Next expiry': tile({
+          description: 'Time until the first certificate expires of those that have not; used by a farm or not.',
+          unit: 'dtdhms',
+          expr: `min(${expiry} - time() >= 0)`,
+          steps: expirySteps,
+        }),
+        Unreadable: tile({
+          description: 'Files whose dates cannot be read: when they expire is not known.',
+          expr: count(`${unreadable} == 1`, unreadable),
+          steps: anyIs('orange'),
+        }),
+        Deactivated: tile({
+          description: 'Appliances whose licence is over.',
+          expr: count(`${deactivated} == 1`, deactivated),
+          steps: anyIs('red'),
+        }),
+        'Next licence to end': tile({
+          description:
+            'Time until the first licence ends of those that are not permanent; then the appliance is deactivated.',
+          unit: 'dtdhms',
+          expr: `min(${ends} - time() unless on (appliance) ${series('zlb_activation_info', 'kind="permanent"')})`,
+          steps: expirySteps,
+          empty: 'none ends',
+        }),
+        'Age of the readings': tile({
+          description: 'Time since the last good reading of the certificates; of several appliances, the oldest.',
+          unit: 'dtdurations',
+          expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="certificates"'))})`,
+          steps: certificateAge,
+        }),
+      }),
+      Certificates: section({
+        'Certificates, the next to expire first': table({
+          description:
+            "Every certificate in a store. Farms is how many present it; the appliance's word hides an expiry behind other faults, so the date counts. Expiry of what cannot be read is empty.",
+          height: 12,
+          sortBy: 'Expires in',
+          empty: 'No certificate is known.',
+          labels: ['appliance', 'file', 'common_name', 'issuer'],
+          values: [
+            { expr: once(`${fileId}, common_name, issuer`, series('zlb_certificate_info', 'kind="certificate"')) },
+            timeLeft('Expires in', `${expiry} - time()`),
+            share('Life left', lifeLeft('certificate', fileId)),
+            { title: 'Renewal', expr: expiryUrgency('certificate', fileId), words: urgencyWords },
+            date('Expires on', expiry),
+            date('Valid from', once(fileId, series('zlb_certificate_not_before_timestamp_seconds'))),
+            { title: 'Farms', expr: `count by (${fileId}) (${used})` },
+            stateColumn("Appliance's word", 'zlb_certificate_status', fileId),
+            { title: 'Readable', expr: unreadable, words: yesNo.read },
+          ],
+        }),
+        'Which farm presents which': table({
+          description:
+            'Certificates of HTTPS farms and the time that is left to them; without a time, the file is not in the store or cannot be read.',
+          height: 10,
+          sortBy: 'Expires in',
+          empty: 'No farm with a certificate is known.',
+          labels: ['appliance', 'farm', 'file'],
+          values: [
+            { expr: used },
+            timeLeft('Expires in', `${used} * on (appliance, file) group_left () (${expiry} - time())`),
+          ],
+        }),
+        'Life left': lines({
+          description:
+            'The part of its life that is left, of the ten certificates with the least. A line that jumps up is a renewal.',
+          unit: 'percentunit',
+          steps: lifeSteps,
+          queries: { '{{appliance}} {{file}}': `bottomk(10, ${lifeLeft('certificate', fileId)})` },
+          empty: 'No certificate is known.',
+        }),
+        'By issuer': bars({
+          description: 'How many certificates each authority has signed.',
+          width: 6,
+          height: 9,
+          queries: {
+            '{{issuer}}': `count by (issuer) (${once(`${fileId}, issuer`, series('zlb_certificate_info', 'kind="certificate"'))})`,
+          },
+        }),
+        'By kind': bars({
+          description: 'Files in the stores: certificates, and requests that wait to be signed.',
+          width: 6,
+          height: 9,
+          queries: { '{{kind}}': `sum by (kind) (${once('appliance, kind', series('zlb_certificates'))})` },
+        }),
+        'Signing requests': table({
+          description: 'Requests that were made on an appliance and wait for their certificate.',
+          width: 12,
+          height: 8,
+          sortBy: 'File',
+          empty: 'No request waits.',
+          labels: ['appliance', 'file', 'common_name'],
+          values: [{ expr: once(`${fileId}, common_name`, series('zlb_certificate_info', 'kind="csr"')) }],
+        }),
+        'Gone since yesterday': table({
+          description:
+            'Files that were in a store a day ago and are not now, though the store can be read: replaced under another name, or deleted.',
+          width: 12,
+          height: 8,
+          sortBy: 'File',
+          empty: 'Nothing is gone.',
+          labels: ['appliance', 'file', 'common_name'],
+          values: [
+            {
+              expr: `${once(`${fileId}, common_name`, `${series('zlb_certificate_info')} offset 1d`)} unless on (appliance, file) ${series('zlb_certificate_info')} and on (appliance) ${series('zlb_certificates')}`,
             },
-          }),
-          bars({
-            title: 'By kind',
-            description: 'Files in the stores: certificates, and requests that wait to be signed.',
-            width: 6,
-            height: 9,
-            queries: { '{{kind}}': `sum by (kind) (${once('appliance, kind', series('zlb_certificates'))})` },
-          }),
-          table({
-            title: 'Signing requests',
-            description: 'Requests that were made on an appliance and wait for their certificate.',
-            width: 12,
-            height: 8,
-            sortBy: 'File',
-            empty: 'No request waits.',
-            labels: ['appliance', 'file', 'common_name'],
-            values: [{ expr: once(`${fileId}, common_name`, series('zlb_certificate_info', 'kind="csr"')) }],
-          }),
-          table({
-            title: 'Gone since yesterday',
-            description:
-              'Files that were in a store a day ago and are not now, though the store can be read: replaced under another name, or deleted.',
-            width: 12,
-            height: 8,
-            sortBy: 'File',
-            empty: 'Nothing is gone.',
-            labels: ['appliance', 'file', 'common_name'],
-            values: [
-              {
-                expr: `${once(`${fileId}, common_name`, `${series('zlb_certificate_info')} offset 1d`)} unless on (appliance, file) ${series('zlb_certificate_info')} and on (appliance) ${series('zlb_certificates')}`,
-              },
-            ],
-          }),
-        ],
-      },
-      {
-        title: 'Activation',
-        panels: [
-          table({
-            title: 'Licences',
-            description:
-              'A temporal licence deactivates its appliance when it ends; a permanent one goes on working, without support.',
-            width: 12,
-            height: 10,
-            sortBy: 'Ends in',
-            empty: 'No licence is known.',
-            labels: ['appliance', 'kind'],
-            values: [
-              { expr: once('appliance, kind', series('zlb_activation_info')) },
-              stateColumn('State', 'zlb_activation_status', 'appliance'),
-              timeLeft('Ends in', `${ends} - time()`),
-              { title: 'Ends on', expr: `1000 * ${ends}`, unit: 'dateTimeAsIso' },
-              {
-                title: 'Began on',
-                expr: `1000 * ${once('appliance', series('zlb_activation_not_before_timestamp_seconds'))}`,
-                unit: 'dateTimeAsIso',
-              },
-            ],
-          }),
-          timeline({
-            title: 'Activation over time',
-            description: 'The activation of each appliance. A gap means that nothing was known.',
-            height: 10,
-            queries: { '{{appliance}}': stateNumber('zlb_activation_status', 'appliance') },
-            words: numberedWords('zlb_activation_status'),
-            empty: 'Nothing is known of any activation.',
-          }),
-        ],
-      },
-    ],
+          ],
+        }),
+      }),
+      Activation: section({
+        Licences: table({
+          description:
+            'A temporal licence deactivates its appliance when it ends; a permanent one goes on working, without support.',
+          width: 12,
+          height: 10,
+          sortBy: 'Ends in',
+          empty: 'No licence is known.',
+          labels: ['appliance', 'kind'],
+          values: [
+            { expr: once('appliance, kind', series('zlb_activation_info')) },
+            stateColumn('State', 'zlb_activation_status', 'appliance'),
+            timeLeft('Ends in', `${ends} - time()`),
+            date('Ends on', ends),
+            date('Began on', once('appliance', series('zlb_activation_not_before_timestamp_seconds'))),
+          ],
+        }),
+        'Activation over time': timeline({
+          description: 'The activation of each appliance. A gap means that nothing was known.',
+          height: 10,
+          queries: { '{{appliance}}': stateNumber('zlb_activation_status', 'appliance') },
+          words: numberedWords('zlb_activation_status'),
+          empty: 'Nothing is known of any activation.',
+        }),
+      }),
+    },
   });
 }

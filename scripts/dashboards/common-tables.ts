@@ -1,16 +1,15 @@
-import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
 import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceId, watchdog } from './queries.ts';
 import { words, yesNo } from './states.ts';
-import { only, stateColumn, table, type TableSpec } from './table.ts';
+import { backendSteps, type Titled } from './look.ts';
+import { only, share, stateColumn, table, type TableSpec } from './table.ts';
 import { notifying } from './inhibitions.ts';
 
 /**
  * The first panel of every board: the alerts that fire. Without an exporter or rules no alert can
  * fire, and an empty table would look like good news: a row says so.
  */
-export function alertTable(...matchers: readonly string[]): ReturnType<typeof table> {
+export function alertTable(matchers: readonly string[] = []): Titled {
   return table({
-    title: 'What is wrong now',
     description:
       'The alerts that notify: those that fire and are not explained by another one. A click on an alert leads to its runbook. A row says so when no exporter is scraped or no rules are loaded.',
     height: 9,
@@ -74,9 +73,8 @@ function withObject(matchers: readonly string[]): string {
 }
 
 /** `matchers` narrow to a farm, on the board that has that variable. */
-export function farmTable(...matchers: readonly string[]): ReturnType<typeof table> {
+export function farmTable(...matchers: readonly string[]): Titled {
   return table({
-    title: 'Farms',
     description:
       'One row for each farm (virtual service), as its appliance words its state. Share is of the backends that are not in maintenance, in the service that is worst off.',
     height: 11,
@@ -87,11 +85,10 @@ export function farmTable(...matchers: readonly string[]): ReturnType<typeof tab
 }
 
 /** As {@link farmTable}, without farms that are up. */
-export function farmsNotUpTable(...matchers: readonly string[]): ReturnType<typeof table> {
+export function farmsNotUpTable(...matchers: readonly string[]): Titled {
   const notUp = `${once(farmId, series('zlb_farm_status', 'status!="up"', ...matchers))} == 1`;
   const { labels, values } = farmColumns(matchers);
   return table({
-    title: 'Farms that are not up',
     description: 'Farms in any other state than up, also those in maintenance.',
     height: 8,
     sortBy: 'Farm',
@@ -108,17 +105,7 @@ function farmColumns(matchers: readonly string[]): Pick<TableSpec, 'labels' | 'v
     values: [
       { expr: once(`${farmId}, profile, vip, vport`, series('zlb_farm_info', ...matchers)) },
       stateColumn('State', 'zlb_farm_status', farmId, ...matchers),
-      {
-        title: 'Share of backends up',
-        expr: `min by (${farmId}) (${backendsUpRatio(serviceId, ...matchers)})`,
-        unit: 'percentunit',
-        decimals: 0,
-        steps: [
-          [null, 'red'],
-          [0.01, 'orange'],
-          [alertThresholds.farmBackendsUpRatio, 'green'],
-        ],
-      },
+      share('Share of backends up', `min by (${farmId}) (${backendsUpRatio(serviceId, ...matchers)})`, backendSteps),
       { title: 'Established', expr: one('zlb_farm_established_connections'), unit: 'short' },
       { title: 'Half open', expr: one('zlb_farm_pending_connections'), unit: 'short' },
       { title: 'Sessions', expr: one('zlb_farm_sessions'), unit: 'short' },

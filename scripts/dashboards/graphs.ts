@@ -17,7 +17,7 @@ import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
-import { byThreshold, type Described, dress, type Steps, thresholds } from './look.ts';
+import { byThreshold, type Described, dress, neutral, type Steps, thresholds, type Titled } from './look.ts';
 import { mapping, type Words } from './states.ts';
 import { instant, type Query, range } from './targets.ts';
 
@@ -28,7 +28,7 @@ interface TileSpec extends Described {
   readonly expr: string;
   readonly unit?: string;
   readonly height?: number;
-  readonly steps: Steps;
+  readonly steps?: Steps;
   readonly words?: Words;
   readonly decimals?: number;
   /** The text while nothing is known. */
@@ -40,20 +40,22 @@ const last = { build: () => ({ calcs: ['lastNotNull'], values: false, fields: ''
 /**
  * A number or a word in large letters: one of eight in a row, or beside graphs as high as they are.
  */
-export function tile(spec: TileSpec): stat.PanelBuilder {
-  const panel = dress(new stat.PanelBuilder(), { unit: 'none', height: 4, ...spec, width: 3 })
-    .targets(instant([spec]))
-    .reduceOptions(last)
-    .colorMode(BigValueColorMode.Background)
-    .graphMode(BigValueGraphMode.None)
-    .textMode(BigValueTextMode.Auto)
-    .thresholds(thresholds(spec.steps))
-    .colorScheme({ build: () => byThreshold })
-    .noValue(spec.empty ?? 'not known');
-  if (spec.words) panel.mappings([mapping(spec.words)]);
-  if (spec.decimals !== undefined) panel.decimals(spec.decimals);
-  return panel;
-}
+export const tile =
+  (spec: TileSpec): Titled =>
+  (title) => {
+    const panel = dress(new stat.PanelBuilder(), { title, unit: 'none', height: 4, ...spec, width: 3 })
+      .targets(instant([spec]))
+      .reduceOptions(last)
+      .colorMode(BigValueColorMode.Background)
+      .graphMode(BigValueGraphMode.None)
+      .textMode(BigValueTextMode.Auto)
+      .thresholds(thresholds(spec.steps ?? neutral))
+      .colorScheme({ build: () => byThreshold })
+      .noValue(spec.empty ?? 'not known');
+    if (spec.words) panel.mappings([mapping(spec.words)]);
+    if (spec.decimals !== undefined) panel.decimals(spec.decimals);
+    return panel;
+  };
 
 /** Expressions by the names of their series, with `{{label}}`. */
 type Named = Readonly<Record<string, string>>;
@@ -71,24 +73,26 @@ interface BarsSpec extends Described {
 }
 
 /** One bar for each series, as it is now. */
-export function bars(spec: BarsSpec): bargauge.PanelBuilder {
-  const panel = dress(new bargauge.PanelBuilder(), { unit: 'none', height: graphHeight, ...spec })
-    .targets(instant(queriesOf(spec.queries)))
-    .reduceOptions(last)
-    .min(0)
-    .thresholds(thresholds([[null, 'blue']]))
-    .colorScheme({ build: () => byThreshold })
-    .noValue('not known');
-  for (const [state, { text, color }] of Object.entries(spec.words ?? {}))
-    panel.overrideByName(state, [
-      { id: 'displayName', value: text },
-      { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: color } },
-    ]);
-  return panel;
-}
+export const bars =
+  (spec: BarsSpec): Titled =>
+  (title) => {
+    const panel = dress(new bargauge.PanelBuilder(), { title, unit: 'none', height: graphHeight, ...spec })
+      .targets(instant(queriesOf(spec.queries)))
+      .reduceOptions(last)
+      .min(0)
+      .thresholds(thresholds([[null, 'blue']]))
+      .colorScheme({ build: () => byThreshold })
+      .noValue('not known');
+    for (const [state, { text, color }] of Object.entries(spec.words ?? {}))
+      panel.overrideByName(state, [
+        { id: 'displayName', value: text },
+        { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: color } },
+      ]);
+    return panel;
+  };
 
 interface LinesSpec extends Described {
-  readonly unit: string;
+  readonly unit?: string;
   readonly width?: number;
   readonly height?: number;
   readonly queries: Named;
@@ -100,33 +104,41 @@ interface LinesSpec extends Described {
 }
 
 /** Numbers over time. */
-export function lines(spec: LinesSpec): timeseries.PanelBuilder {
-  const panel = dress(new timeseries.PanelBuilder(), { width: graphWidth, height: graphHeight, ...spec })
-    .targets(range(queriesOf(spec.queries)))
-    .fillOpacity(spec.stacked ? 30 : 5)
-    .lineWidth(1)
-    .showPoints(VisibilityMode.Auto)
-    .min(0)
-    .legend({
-      build: () => ({
-        displayMode: LegendDisplayMode.Table,
-        placement: LegendPlacement.Right,
-        showLegend: true,
-        calcs: ['lastNotNull', 'max'],
-        sortBy: 'Last *',
-        sortDesc: true,
-      }),
+export const lines =
+  (spec: LinesSpec): Titled =>
+  (title) => {
+    const panel = dress(new timeseries.PanelBuilder(), {
+      title,
+      unit: 'short',
+      width: graphWidth,
+      height: graphHeight,
+      ...spec,
     })
-    .tooltip({ build: () => ({ mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending }) })
-    .noValue(spec.empty ?? 'not known');
-  if (spec.stacked) panel.stacking({ build: () => ({ mode: StackingMode.Normal, group: 'A' }) });
-  if (spec.max !== undefined) panel.max(spec.max);
-  if (spec.steps)
-    panel
-      .thresholds(thresholds(spec.steps))
-      .thresholdsStyle({ build: () => ({ mode: GraphThresholdsStyleMode.Dashed }) });
-  return panel;
-}
+      .targets(range(queriesOf(spec.queries)))
+      .fillOpacity(spec.stacked ? 30 : 5)
+      .lineWidth(1)
+      .showPoints(VisibilityMode.Auto)
+      .min(0)
+      .legend({
+        build: () => ({
+          displayMode: LegendDisplayMode.Table,
+          placement: LegendPlacement.Right,
+          showLegend: true,
+          calcs: ['lastNotNull', 'max'],
+          sortBy: 'Last *',
+          sortDesc: true,
+        }),
+      })
+      .tooltip({ build: () => ({ mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending }) })
+      .noValue(spec.empty ?? 'not known');
+    if (spec.stacked) panel.stacking({ build: () => ({ mode: StackingMode.Normal, group: 'A' }) });
+    if (spec.max !== undefined) panel.max(spec.max);
+    if (spec.steps)
+      panel
+        .thresholds(thresholds(spec.steps))
+        .thresholdsStyle({ build: () => ({ mode: GraphThresholdsStyleMode.Dashed }) });
+    return panel;
+  };
 
 interface TimelineSpec extends Described {
   readonly width?: number;
@@ -137,33 +149,35 @@ interface TimelineSpec extends Described {
 }
 
 /** States over time, a bar for each object; where nothing is known there is a gap. */
-export function timeline(spec: TimelineSpec): statetimeline.PanelBuilder {
-  return (
-    dress(new statetimeline.PanelBuilder(), { width: graphWidth, ...spec, unit: 'none' })
-      .targets(range(queriesOf(spec.queries)))
-      .mappings([mapping(spec.words)])
-      .thresholds(thresholds([[null, 'text']]))
-      .colorScheme({ build: () => byThreshold })
-      .mergeValues(true)
-      .showValue(VisibilityMode.Auto)
-      .rowHeight(0.9)
-      .fillOpacity(80)
-      .lineWidth(0)
-      .perPage(20)
-      // A fleet reads all states of all farms before the forty are chosen.
-      .maxDataPoints(200)
-      .legend({
-        build: () => ({
-          displayMode: LegendDisplayMode.List,
-          placement: LegendPlacement.Bottom,
-          showLegend: true,
-          calcs: [],
-        }),
-      })
-      .tooltip({ build: () => ({ mode: TooltipDisplayMode.Single, sort: SortOrder.None }) })
-      .noValue(spec.empty)
-  );
-}
+export const timeline =
+  (spec: TimelineSpec): Titled =>
+  (title) => {
+    return (
+      dress(new statetimeline.PanelBuilder(), { title, width: graphWidth, ...spec, unit: 'none' })
+        .targets(range(queriesOf(spec.queries)))
+        .mappings([mapping(spec.words)])
+        .thresholds(thresholds([[null, 'text']]))
+        .colorScheme({ build: () => byThreshold })
+        .mergeValues(true)
+        .showValue(VisibilityMode.Auto)
+        .rowHeight(0.9)
+        .fillOpacity(80)
+        .lineWidth(0)
+        .perPage(20)
+        // A fleet reads all states of all farms before the forty are chosen.
+        .maxDataPoints(200)
+        .legend({
+          build: () => ({
+            displayMode: LegendDisplayMode.List,
+            placement: LegendPlacement.Bottom,
+            showLegend: true,
+            calcs: [],
+          }),
+        })
+        .tooltip({ build: () => ({ mode: TooltipDisplayMode.Single, sort: SortOrder.None }) })
+        .noValue(spec.empty)
+    );
+  };
 
 interface LatencySpec extends Described {
   /** Rates by `le`. */
@@ -171,12 +185,14 @@ interface LatencySpec extends Described {
 }
 
 /** A histogram over time: the darker, the more. */
-export function latency(spec: LatencySpec): heatmap.PanelBuilder {
-  const unit = 's';
-  return dress(new heatmap.PanelBuilder(), { ...spec, unit, width: graphWidth, height: graphHeight })
-    .targets(range([{ expr: spec.expr, legend: '{{le}}' }], PromQueryFormat.Heatmap))
-    .calculate(false)
-    .yAxis({ build: () => ({ unit }) })
-    .cellValues({ build: () => ({ unit: 'reqps' }) })
-    .noValue('no calls');
-}
+export const latency =
+  (spec: LatencySpec): Titled =>
+  (title) => {
+    const unit = 's';
+    return dress(new heatmap.PanelBuilder(), { title, ...spec, unit, width: graphWidth, height: graphHeight })
+      .targets(range([{ expr: spec.expr, legend: '{{le}}' }], PromQueryFormat.Heatmap))
+      .calculate(false)
+      .yAxis({ build: () => ({ unit }) })
+      .cellValues({ build: () => ({ unit: 'reqps' }) })
+      .noValue('no calls');
+  };

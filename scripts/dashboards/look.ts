@@ -1,9 +1,16 @@
-import { FieldColorModeId, ThresholdsConfigBuilder, ThresholdsMode } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  FieldColorModeId,
+  type Panel,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
 import { datasource } from './variables.ts';
 
-/** The texts of a panel. */
+/** A panel that waits for its title. */
+export type Titled = (title: string) => { build(): Panel };
+
 export interface Described {
-  readonly title: string;
   /**
    * An explanation for someone who sees the panel for the first time at night: its meaning, and
    * which values are bad.
@@ -13,6 +20,7 @@ export interface Described {
 
 /** The properties that every panel needs. */
 interface Look extends Described {
+  readonly title: string;
   /** A unit of Grafana; `none` for words and plain numbers. */
   readonly unit: string;
   /** The width in columns of 24. */
@@ -39,6 +47,18 @@ export const ageSteps: Steps = [
 export const expirySteps: Steps = [
   [null, 'red'],
   [0, 'text'],
+];
+/** The part of a certificate's life that is left, as the alerts see it. */
+export const lifeSteps: Steps = [
+  [null, 'red'],
+  [alertThresholds.expiryImminentRatio, 'orange'],
+  [alertThresholds.expirySoonRatio, 'green'],
+];
+/** The part of a service's backends that is up, as the alerts see it. */
+export const backendSteps: Steps = [
+  [null, 'red'],
+  [0.01, 'orange'],
+  [alertThresholds.farmBackendsUpRatio, 'green'],
 ];
 /** A share that should be low. */
 export const highIs = (color: string, from: number): Steps => [

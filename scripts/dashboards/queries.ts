@@ -49,11 +49,11 @@ export function count(expression: string, among: string): string {
 }
 
 /**
- * Selects the `limit` series of a gauge with the highest average over the range of the board: the
- * same ones at each of its points.
+ * Selects the ten series of a gauge with the highest average over the range of the board: the same
+ * ones at each of its points.
  */
-export function busiest(limit: number, by: string, selector: string): string {
-  return `${once(by, selector)} and topk(${limit}, ${once(by, `avg_over_time(${selector}[$__range] @ end())`)})`;
+export function busiest(by: string, selector: string): string {
+  return `${once(by, selector)} and topk(10, ${once(by, `avg_over_time(${selector}[$__range] @ end())`)})`;
 }
 
 /**
@@ -70,17 +70,12 @@ export function total(by: string, identity: string, expression: string): string 
 }
 
 /**
- * The sums of the rates of a counter, for those `limit` that counted the most over the range of the
+ * The sums of the rates of a counter, for those ten that counted the most over the range of the
  * board. A window is several times as long as the interval in which the counter is read.
  */
-export function fastest(
-  limit: number,
-  by: string,
-  identity: string,
-  { selector, window = '$__rate_interval' }: { readonly selector: string; readonly window?: string },
-): string {
+export function fastest(by: string, identity: string, selector: string, window = '$__rate_interval'): string {
   const rate = (range: string) => total(by, identity, `rate(${selector}${range})`);
-  return `${rate(`[${window}]`)} and topk(${limit}, ${rate('[$__range] @ end()')})`;
+  return `${rate(`[${window}]`)} and topk(10, ${rate('[$__range] @ end()')})`;
 }
 
 /** Bits for bytes: interfaces are sold and graphed in bits per second. */

@@ -1,4 +1,4 @@
-import type { BoardSpec } from './board.ts';
+import { collapsed, type Section } from './board.ts';
 import { lines } from './graphs.ts';
 import { farmId, fastest, inFarm, inService, once, series, total } from './queries.ts';
 import { table } from './table.ts';
@@ -9,65 +9,59 @@ const objectiveId = 'appliance, farm, objective';
 const rate = (selector: string) => `rate(${selector}[$__rate_interval])`;
 
 /** Panels about requests, from the logs that appliances send. */
-export function requestSection(): BoardSpec['sections'][number] {
+export function requestSection(): Section {
   const requests = (...matchers: string[]) => series('zlb_requests_total', inFarm, inService, ...matchers);
   const all = total(farmId, requestId, rate(requests()));
   const failed = total(farmId, requestId, rate(requests('code=~"5.+"')));
   const duration = series('zlb_request_duration_seconds_bucket', inFarm, inService);
   const durations = total(`le, ${farmId}`, `le, ${farmId}, service`, rate(duration));
-  return {
-    title: 'Requests, where appliances send their log',
-    isCollapsed: true,
-    panels: [
-      lines({
-        title: 'Requests by answer',
-        description: 'Answers a second by the class of their status; 502, 503 and 504 by themselves.',
-        unit: 'reqps',
-        stacked: true,
-        queries: { '{{code}}': total('code', requestId, rate(requests())) },
-        empty: off,
-      }),
-      lines({
-        title: 'Share of errors',
-        description: 'The part of the requests that got a status of 500 or more, of the ten farms with the most.',
-        unit: 'percentunit',
-        queries: { '{{appliance}} {{farm}}': `topk(10, (${failed} or 0 * ${all}) / (${all} > 0))` },
-        empty: off,
-      }),
-      lines({
-        title: 'Time of 95 of 100 requests',
-        description:
-          'The time within which 95 % of the requests were answered, of the ten slowest farms; between two bounds of the histogram it is an estimate.',
-        unit: 's',
-        queries: { '{{appliance}} {{farm}}': `topk(10, histogram_quantile(0.95, ${durations}))` },
-        empty: off,
-      }),
-      lines({
-        title: 'Errors by backend',
-        description:
-          'Answers a second with a status of 500 or more, of the ten backends that gave the most; without a backend, the appliance answered by itself.',
-        unit: 'reqps',
-        queries: {
-          '{{appliance}} {{farm}} {{service}} {{backend}} {{code}}': fastest(10, requestId, requestId, {
-            selector: requests('code=~"5.+"'),
-          }),
-        },
-        empty: 'No request got an error, or no line about one came.',
-      }),
-      objectives(),
-      lines({
-        title: 'Lines of the log',
-        description: 'Lines a second by what became of them; answer and denial are requests, other is something else.',
-        unit: 'short',
-        queries: {
-          '{{appliance}} {{result}}': fastest(10, 'appliance, result', 'appliance, result', {
-            selector: series('zlb_request_log_lines_total'),
-          }),
-        },
-        empty: off,
-      }),
-    ],
-  };
+  return collapsed({
+    'Requests by answer': lines({
+      description: 'Answers a second by the class of their status; 502, 503 and 504 by themselves.',
+      unit: 'reqps',
+      stacked: true,
+      queries: { '{{code}}': total('code', requestId, rate(requests())) },
+      empty: off,
+    }),
+    'Share of errors': lines({
+      description: 'The part of the requests that got a status of 500 or more, of the ten farms with the most.',
+      unit: 'percentunit',
+      queries: { '{{appliance}} {{farm}}': `topk(10, (${failed} or 0 * ${all}) / (${all} > 0))` },
+      empty: off,
+    }),
+    'Time of 95 of 100 requests': lines({
+      description:
+        'The time within which 95 % of the requests were answered, of the ten slowest farms; between two bounds of the histogram it is an estimate.',
+      unit: 's',
+      queries: { '{{appliance}} {{farm}}': `topk(10, histogram_quantile(0.95, ${durations}))` },
+      empty: off,
+    }),
+    'Errors by backend': lines({
+      description:
+        'Answers a second with a status of 500 or more, of the ten backends that gave the most; without a backend, the appliance answered by itself.',
+      unit: 'reqps',
+      queries: {
+        '{{appliance}} {{farm}} {{service}} {{backend}} {{code}}': fastest(
+          requestId,
+          requestId,
+          requests('code=~"5.+"'),
+        ),
+      },
+      empty: 'No request got an error, or no line about one came.',
+    }),
+    Objectives: objectives(),
+    'Lines of the log': lines({
+      description: 'Lines a second by what became of them; answer and denial are requests, other is something else.',
+      queries: {
+        '{{appliance}} {{result}}': fastest(
+          'appliance, result',
+          'appliance, result',
+          series('zlb_request_log_lines_total'),
+        ),
+      },
+      empty: off,
+    }),
+  });
 }
 
 function objectives() {
@@ -77,7 +71,6 @@ function objectives() {
   const expected = within('zlb_objective_requests_total');
   const missed = within('zlb_objective_missed_total');
   return table({
-    title: 'Objectives',
     description:
       'What the clients of a farm may expect, and how much of the misses that it allows for the requests of this time is left: below 0 it was missed.',
     width: 12,

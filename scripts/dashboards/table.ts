@@ -9,7 +9,7 @@ import {
 import { TableCellDisplayMode, TableCellHeight } from '@grafana/grafana-foundation-sdk/common';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { type RowLink, toAppliance, toFarm, toRunbook } from './links.ts';
-import { type Described, dress, expirySteps, type Steps } from './look.ts';
+import { type Described, dress, expirySteps, type Steps, type Titled } from './look.ts';
 import { mapping, numberedWords, stateNumber, type Words, words } from './states.ts';
 import { refId, rows } from './targets.ts';
 
@@ -94,40 +94,42 @@ export interface TableSpec extends Described {
 }
 
 /** Rows from instant queries: one column for each label named, then one for each query. */
-export function table(spec: TableSpec): { build(): Panel } {
-  const { labels, values, sortBy, descending = false, empty } = spec;
-  // Grafana calls the values of one query `Value`, those of several `Value #A` and so on.
-  const names = values.map((_, index) => (values.length === 1 ? 'Value' : `Value #${refId(index)}`));
-  const labelColumns = labels
-    .map((label) => (typeof label === 'string' ? { label, ...usualColumns[label] } : label))
-    .map((column) => ({ name: column.label, column }));
-  const valueColumns = values.flatMap((column, index) =>
-    column.title === undefined ? [] : [{ name: names[index] ?? '', column }],
-  );
-  const columns = spec.valuesFirst ? [...valueColumns, ...labelColumns] : [...labelColumns, ...valueColumns];
-  const order = columns.map(({ name }) => name);
-  const panel = dress(new PanelBuilder(), { width: 24, ...spec, unit: 'none' })
-    .targets(rows(values))
-    .transformations([
-      ...(values.length > 1 ? [{ id: 'merge', options: {} }] : []),
-      { id: 'filterFieldsByName', options: { include: { names: order } } },
-      {
-        id: 'organize',
-        options: {
-          excludeByName: {},
-          indexByName: Object.fromEntries(order.map((name, index) => [name, index])),
-          renameByName: {},
+export const table =
+  (spec: TableSpec): Titled =>
+  (title) => {
+    const { labels, values, sortBy, descending = false, empty } = spec;
+    // Grafana calls the values of one query `Value`, those of several `Value #A` and so on.
+    const names = values.map((_, index) => (values.length === 1 ? 'Value' : `Value #${refId(index)}`));
+    const labelColumns = labels
+      .map((label) => (typeof label === 'string' ? { label, ...usualColumns[label] } : label))
+      .map((column) => ({ name: column.label, column }));
+    const valueColumns = values.flatMap((column, index) =>
+      column.title === undefined ? [] : [{ name: names[index] ?? '', column }],
+    );
+    const columns = spec.valuesFirst ? [...valueColumns, ...labelColumns] : [...labelColumns, ...valueColumns];
+    const order = columns.map(({ name }) => name);
+    const panel = dress(new PanelBuilder(), { title, width: 24, ...spec, unit: 'none' })
+      .targets(rows(values))
+      .transformations([
+        ...(values.length > 1 ? [{ id: 'merge', options: {} }] : []),
+        { id: 'filterFieldsByName', options: { include: { names: order } } },
+        {
+          id: 'organize',
+          options: {
+            excludeByName: {},
+            indexByName: Object.fromEntries(order.map((name, index) => [name, index])),
+            renameByName: {},
+          },
         },
-      },
-    ])
-    .noValue(empty)
-    .cellHeight(TableCellHeight.Sm)
-    .filterable(true)
-    .sortBy([{ build: () => ({ displayName: sortBy, desc: descending }) }])
-    .footer({ build: () => ({ show: false, reducer: [], enablePagination: true }) });
-  for (const { name, column } of columns) panel.overrideByName(name, properties(column));
-  return { build: () => paginated(panel.build()) };
-}
+      ])
+      .noValue(empty)
+      .cellHeight(TableCellHeight.Sm)
+      .filterable(true)
+      .sortBy([{ build: () => ({ displayName: sortBy, desc: descending }) }])
+      .footer({ build: () => ({ show: false, reducer: [], enablePagination: true }) });
+    for (const { name, column } of columns) panel.overrideByName(name, properties(column));
+    return { build: () => paginated(panel.build()) };
+  };
 
 /** Restricts every query to the rows that another query has, by these labels. */
 export function only<Query extends { readonly expr: string }>(
@@ -141,6 +143,16 @@ export function only<Query extends { readonly expr: string }>(
 /** Returns the column of a state set; a number stands for each state. */
 export function stateColumn(title: string, metric: string, by: string, ...matchers: readonly string[]): ValueColumn {
   return { title, expr: stateNumber(metric, by, ...matchers), words: numberedWords(metric) };
+}
+
+/** Returns the column of a share, in whole per cent. */
+export function share(title: string, expr: string, steps?: Steps): ValueColumn {
+  return { title, expr, unit: 'percentunit', decimals: 0, ...(steps && { steps }) };
+}
+
+/** Returns the column of a Unix time. */
+export function date(title: string, expr: string): ValueColumn {
+  return { title, expr: `1000 * ${expr}`, unit: 'dateTimeAsIso' };
 }
 
 /** Returns the column of the time until an end, in red once it is past. */
