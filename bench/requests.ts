@@ -24,7 +24,7 @@ export async function requestResults(): Promise<readonly Result[]> {
       const read = readLine(line);
       if (typeof read === 'string' || read.kind !== 'answer') throw new Error(`not read: ${line}`);
       counts.line(read.kind);
-      counts.answered(read, 0);
+      counts.answered(read);
     },
     (fault) => {
       throw new Error(fault);

@@ -70,7 +70,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const store = createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
   const fleet = createFleet(parts, { store, decode, cron });
   const farmsOf = (appliance: string) => fleet.describe().appliances.find(({ name }) => name === appliance)?.farms;
-  const requests = new RequestLog({ store, farmsOf, registry: self.registry, log, now });
+  const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings, web };
   await fleet.watch(watchedIn(settings));
   self.configurationLoaded(now());

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { steadyNow } from '../lib/time.ts';
 import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
-import type { LastMinute } from '../status/status.ts';
+import type { BackendName, FarmStatus, LastMinute } from '../status/status.ts';
 import type { FrameFault } from './frames.ts';
 import type { LineFault, LoggedAnswer, LoggedDenial } from './line.ts';
 import { RecentRequests } from './recent.ts';
@@ -35,10 +35,6 @@ const families = {
   lines: counter('zlb_request_log_lines_total', 'Lines from the appliance, by what became of them (this exporter).', [
     'result',
   ]),
-  lastAnswer: gauge(
-    'zlb_request_log_last_answer_timestamp_seconds',
-    'Unix time at which the last line about a request came (this exporter).',
-  ),
 } as const;
 
 export const requestFamilies: readonly Family[] = Object.values(families);
@@ -50,16 +46,13 @@ export interface Objective {
   readonly latency?: { readonly thresholdMs: number; readonly ratio: number } | undefined;
 }
 
-/** A farm that polling knows, with the addresses of the backends of its services. */
-export interface KnownFarm {
-  readonly name: string;
-  readonly backends?: readonly { readonly service: string; readonly backend: string }[] | undefined;
-}
+/** A farm that polling knows. */
+export type KnownFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };
 
 /** Stands for every name that polling does not know: who sends lines cannot make series. */
 const unknown = 'unknown';
 /** The most names that are kept for an appliance; a restart forgets those that are gone. */
-const maxNames = 5_000;
+const maxNames = 10_000;
 const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'over_limit', 'early'] as const;
 export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
 
@@ -67,7 +60,7 @@ export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', 
 export class RequestCounts {
   readonly #registry = new Registry();
   readonly #appliance: string;
-  readonly #farms = new Map<string, RecentRequests>();
+  readonly #recent = new Map<string, RecentRequests>();
   /** Farms, services and backends by their key: the names in a line would keep all of its text. */
   readonly #names = new Map<string, string>();
   readonly #bounds: readonly number[];
@@ -79,13 +72,15 @@ export class RequestCounts {
   readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
   readonly #missed = new Counter(optionsOf(families.missed, this.#registry));
   readonly #lines = new Counter(optionsOf(families.lines, this.#registry));
-  readonly #lastAnswer = new Gauge(optionsOf(families.lastAnswer, this.#registry));
 
   /** `buckets` are the bounds of the histogram in milliseconds, ascending. */
   constructor(name: string, buckets: readonly number[], objectives: readonly Objective[]) {
     this.#appliance = labelValue(name, []);
-    this.#bounds = buckets.map((ms) => ms / 1_000);
-    this.#duration = new Histogram({ ...optionsOf(families.duration, this.#registry), buckets: [...this.#bounds] });
+    this.#bounds = [...buckets.map((ms) => ms / 1_000), Number.POSITIVE_INFINITY];
+    this.#duration = new Histogram({
+      ...optionsOf(families.duration, this.#registry),
+      buckets: this.#bounds.slice(0, -1),
+    });
     this.#objectives = new Map(objectives.map((each) => [each.farm, each]));
     const ratios = new Gauge(optionsOf(families.objective, this.#registry));
     for (const { farm, availabilityRatio, latency } of objectives) {
@@ -105,35 +100,31 @@ export class RequestCounts {
 
   /** Adds names that polling knows. */
   learn(farms: readonly KnownFarm[]): void {
-    for (const { name: farm, backends = [] } of farms) {
-      if (!this.#farms.has(farm) && this.#farms.size < maxNames) {
-        this.#farms.set(farm, new RecentRequests());
-        this.#names.set(farm, farm);
+    for (const { name } of farms) this.#know(name);
+    for (const { name, backends = [] } of farms)
+      for (const { service, backend } of backends) {
+        this.#know(name, service);
+        this.#know(name, service, backend);
       }
-      for (const { service, backend } of backends)
-        if (this.#names.size - this.#farms.size < maxNames)
-          this.#names.set(keyOf(farm, service), service).set(keyOf(farm, service, backend), backend);
-    }
   }
 
   line(result: LineResult): void {
     this.#lines.inc({ appliance: this.#appliance, result });
   }
 
-  /** Counts an answer; `atMs` is when its line came: the time in it is that of another clock. */
-  answered(answer: LoggedAnswer, atMs: number): void {
+  answered(answer: LoggedAnswer): void {
     const { farm, service, backend, code, bytes, seconds } = answer;
-    const recent = this.#farms.get(farm);
     const labels = { appliance: this.#appliance, farm: this.#nameOf(farm) };
     const known = { ...labels, service: this.#nameOf(farm, service) };
     this.#requests.inc({ ...known, backend: this.#nameOf(farm, service, backend), code: codeLabel(code) });
     if (bytes !== undefined) this.#bytes.inc(labels, bytes);
     if (seconds !== undefined) this.#duration.observe(known, seconds);
-    this.#lastAnswer.set({ appliance: this.#appliance }, atMs / 1_000);
-    if (!recent) return;
+    if (!this.#names.has(farm)) return;
     this.#judge(answer);
-    const bound = this.#bounds.find((each) => (seconds ?? 0) <= each) ?? Number.POSITIVE_INFINITY;
-    recent.add(isFailed(code), seconds === undefined ? undefined : bound, steadyNow());
+    const recent = this.#recent.get(farm) ?? new RecentRequests();
+    this.#recent.set(labels.farm, recent);
+    const bound = this.#bounds.find((each) => seconds !== undefined && seconds <= each);
+    recent.add(isFailed(code), bound, steadyNow());
   }
 
   denied(farm: string): void {
@@ -142,12 +133,16 @@ export class RequestCounts {
 
   /** Returns the last minute of a farm; undefined if no line about it came. */
   lastMinute(farm: string): LastMinute | undefined {
-    return this.#farms.get(farm)?.lastMinute(steadyNow());
+    return this.#recent.get(farm)?.lastMinute(steadyNow());
   }
 
   /** Returns the current counts; they are not under the limit of series, and not counted. */
   reading(): FilledRegistry {
     return { registry: this.#registry, families: requestFamilies.map((family) => ({ family, series: 0 })) };
+  }
+
+  #know(...names: readonly [string, ...string[]]): void {
+    if (this.#names.size < maxNames) this.#names.set(keyOf(...names), names.at(-1) ?? '');
   }
 
   /** Returns the last of these names as polling knows it; empty where the proxy chose none. */

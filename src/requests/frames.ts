@@ -26,10 +26,9 @@ export class FrameReader {
 
   /** Reads the next bytes of the stream, one character for each. */
   read(bytes: Buffer): void {
-    const text = this.#rest + bytes.toString('latin1');
-    let from = 0;
-    for (let next = this.#frame(text, from); next !== undefined; next = this.#frame(text, from)) from = next;
-    this.#rest = text.slice(from);
+    let text = this.#rest + bytes.toString('latin1');
+    for (let length = this.#take(text); length !== undefined; length = this.#take(text)) text = text.slice(length);
+    this.#rest = text;
   }
 
   /** Reports a frame that the end of the stream has cut off. */
@@ -38,54 +37,47 @@ export class FrameReader {
     this.#rest = '';
   }
 
-  /** Takes one frame; returns where the next begins, undefined if more bytes are needed first. */
-  #frame(text: string, from: number): number | undefined {
-    if (from >= text.length) return undefined;
-    if (this.#bytesToSkip > 0) {
-      const skipped = Math.min(this.#bytesToSkip, text.length - from);
-      this.#bytesToSkip -= skipped;
-      return from + skipped;
-    }
-    const isCounted = !this.#skipsLine && /[1-9]/.test(text.charAt(from));
-    return isCounted ? this.#countedFrame(text, from) : this.#endedFrame(text, from);
+  /** Takes the first frame of a text; returns its length, undefined if more bytes are needed. */
+  #take(text: string): number | undefined {
+    if (text === '') return undefined;
+    if (this.#skipsLine || this.#bytesToSkip > 0) return this.#skip(text);
+    return /^[1-9]/.test(text) ? this.#countedFrame(text) : this.#endedFrame(text);
   }
 
-  #countedFrame(text: string, from: number): number | undefined {
-    const [head, digits] = octetCount.exec(text.slice(from, from + longestCount)) ?? [];
-    if (head === undefined) {
-      if (text.length - from < longestCount) return undefined;
-      return this.#fault('malformed', from);
-    }
-    const start = from + head.length;
-    const length = Number(digits);
-    if (length > maxLineBytes) {
+  #skip(text: string): number {
+    const end = text.indexOf('\n') + 1;
+    const length = Math.min(text.length, this.#skipsLine ? end || text.length : this.#bytesToSkip);
+    if (this.#skipsLine) this.#skipsLine = end === 0;
+    else this.#bytesToSkip -= length;
+    return length;
+  }
+
+  #countedFrame(text: string): number | undefined {
+    const [head, digits] = octetCount.exec(text.slice(0, longestCount)) ?? [];
+    if (head === undefined) return text.length < longestCount ? undefined : this.#skipLine('malformed');
+    const end = head.length + Number(digits);
+    if (end - head.length > maxLineBytes) {
       this.#onFault('too_long');
-      this.#bytesToSkip = length;
-      return start;
+      this.#bytesToSkip = end;
+      return 0;
     }
-    if (text.length < start + length) return undefined;
-    this.#onLine(text.slice(start, start + length));
-    return start + length;
+    if (text.length < end) return undefined;
+    this.#onLine(text.slice(head.length, end));
+    return end;
   }
 
-  #endedFrame(text: string, from: number): number | undefined {
-    const end = text.indexOf('\n', from);
-    const length = (end < 0 ? text.length : end) - from;
-    if (this.#skipsLine) {
-      this.#skipsLine = end < 0;
-      return from + length + 1;
-    }
-    if (length > maxLineBytes) return this.#fault('too_long', from);
+  #endedFrame(text: string): number | undefined {
+    const end = text.indexOf('\n');
+    if ((end < 0 ? text.length : end) > maxLineBytes) return this.#skipLine('too_long');
     if (end < 0) return undefined;
-    if (length > 0 && text.charAt(from) !== '<') this.#onFault('malformed');
-    else if (length > 0) this.#onLine(text.slice(from, end));
+    if (end > 0 && !text.startsWith('<')) this.#onFault('malformed');
+    else if (end > 0) this.#onLine(text.slice(0, end));
     return end + 1;
   }
 
-  /** Reports a fault, and skips the rest of the line. */
-  #fault(fault: FrameFault, from: number): number {
+  #skipLine(fault: FrameFault): number {
     this.#onFault(fault);
     this.#skipsLine = true;
-    return from;
+    return 0;
   }
 }

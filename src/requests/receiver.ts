@@ -1,6 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, isIPv6, type Socket } from 'node:net';
+import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { errorCode } from '../lib/check.ts';
 import { parseListenAddress } from '../lib/address.ts';
@@ -61,16 +61,8 @@ export async function receiveDatagrams(address: string, sink: LineSink): Promise
     else sender.line(bytes.toString('latin1'));
   });
   socket.bind({ port, ...(host !== '' && { address: host }) });
-  await once(socket, 'listening').catch((error: unknown) => {
-    socket.close();
-    throw listenError(error, address, 'requests.listen_udp');
-  });
-  // It is about one datagram, and none of the others.
-  socket.on('error', () => undefined);
-  return {
-    address: `${host}:${socket.address().port}`,
-    close: () => new Promise((resolve) => void socket.close(() => resolve())),
-  };
+  await untilListening(socket, address, 'requests.listen_udp');
+  return { address: `${host}:${socket.address().port}`, close: () => socket[Symbol.asyncDispose]() };
 }
 
 /** Receives lines by TCP, or TLS; rejects with a ListenError. */
@@ -94,20 +86,24 @@ export async function receiveStreams(address: string, tls: ReceiverSettings['tls
   // One that ended before its handshake may have been refused already.
   server.on('tlsClientError', (error) => errorCode(error) !== 'ECONNRESET' && sink.refused('tls'));
   server.listen({ port, ...(host !== '' && { host }) });
-  await once(server, 'listening').catch((error: unknown) =>
-    Promise.reject(listenError(error, address, 'requests.listen_tcp')),
-  );
-  // It is about one connection, and none of the others.
-  server.on('error', () => undefined);
+  await untilListening(server, address, 'requests.listen_tcp');
   const bound = server.address();
   return {
     address: `${host}:${typeof bound === 'object' && bound ? bound.port : port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await server[Symbol.asyncDispose]();
+    },
   };
+}
+
+async function untilListening(server: Server | DatagramSocket, address: string, setting: string): Promise<void> {
+  await once(server, 'listening').catch((error: unknown) => {
+    server.close();
+    throw listenError(error, address, setting);
+  });
+  // An error from now on is about one sender, and none of the others.
+  server.on('error', () => undefined);
 }
 
 function readStream(socket: Socket, sink: LineSink): void {

@@ -18,7 +18,10 @@ export class RecentRequests {
 
   /** Adds a request; `withinSeconds` is undefined for one that was not timed. */
   add(isFailed: boolean, withinSeconds: number | undefined, nowMs: number): void {
-    const slot = this.#slotAt(Math.floor(nowMs / slotMs));
+    const number = Math.floor(nowMs / slotMs);
+    const last = this.#slots.at(-1);
+    const slot = last?.number === number ? last : { number, requests: 0, failed: 0, within: new Map<number, number>() };
+    if (slot !== last) this.#slots = [...this.#slots.slice(-slotsOfMinute), slot];
     slot.requests += 1;
     if (isFailed) slot.failed += 1;
     if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + 1);
@@ -29,23 +32,12 @@ export class RecentRequests {
     const current = Math.floor(nowMs / slotMs);
     const recent = this.#slots.filter(({ number }) => number < current && number >= current - slotsOfMinute);
     if (recent.length === 0) return undefined;
-    const sum = (count: (slot: Slot) => number) => recent.reduce((total, slot) => total + count(slot), 0);
-    const bounds = [...new Set(recent.flatMap(({ within }) => [...within.keys()]))].toSorted(
-      (one, other) => one - other,
-    );
-    let left = 0.95 * sum(({ within }) => [...within.values()].reduce((total, count) => total + count, 0));
+    const timed = recent.flatMap(({ within }) => [...within]).toSorted(([one], [other]) => one - other);
+    let left = 0.95 * timed.reduce((total, [, count]) => total + count, 0);
     return {
-      perSecond: sum(({ requests }) => requests) / 60,
-      failed: sum(({ failed }) => failed),
-      p95Seconds: bounds.find((bound) => (left -= sum(({ within }) => within.get(bound) ?? 0)) <= 0),
+      perSecond: recent.reduce((total, { requests }) => total + requests, 0) / 60,
+      failed: recent.reduce((total, { failed }) => total + failed, 0),
+      p95Seconds: timed.find(([, count]) => (left -= count) <= 0)?.[0],
     };
-  }
-
-  #slotAt(number: number): Slot {
-    const last = this.#slots.at(-1);
-    if (last?.number === number) return last;
-    const slot = { number, requests: 0, failed: 0, within: new Map<number, number>() };
-    this.#slots = [...this.#slots.slice(-slotsOfMinute), slot];
-    return slot;
   }
 }

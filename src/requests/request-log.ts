@@ -41,7 +41,6 @@ export interface RequestLogParts {
   readonly farmsOf: (appliance: string) => readonly KnownFarm[] | undefined;
   readonly registry: Registry;
   readonly log: Logger;
-  readonly now: () => number;
 }
 
 export const refusalMetric = {
@@ -66,6 +65,8 @@ export class RequestLog implements LineSink {
   readonly #refusals = new Counter({ ...refusalMetric, registers: [] });
   readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
   #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
+  /** The settings of what listens now. */
+  #listening: ReceiverSettings = {};
   #senders: readonly ApplianceLog[] = [];
   /** One look for all: a flood may forge an address in each datagram. */
   #networks = blockListOf([]);
@@ -86,16 +87,12 @@ export class RequestLog implements LineSink {
    * settings are the same keeps its counts.
    */
   async reconfigure(settings: RequestLogSettings): Promise<void> {
-    const before = this.#settings;
-    if (!isSame(before.receiver, settings.receiver)) {
-      // Until one listens: if neither can, the next reload tries again.
-      this.#settings = { ...before, receiver: {} };
+    const [before, listening] = [this.#settings, this.#listening];
+    if (!isSame(listening, settings.receiver))
       await this.#listen(settings.receiver).catch(async (error: unknown) => {
-        await this.#listen(before.receiver);
-        this.#settings = before;
+        await this.#listen(listening);
         throw error;
       });
-    }
     const kept = isSame(before.buckets, settings.buckets) ? this.#senders : [];
     this.#senders = settings.appliances.map((appliance) => {
       const same = kept.find((each) => isSame(each.appliance, appliance));
@@ -138,15 +135,19 @@ export class RequestLog implements LineSink {
     return this.#byAddress.get(address);
   }
 
-  async #listen({ listenUdp, listenTcp, tls }: ReceiverSettings): Promise<void> {
+  async #listen(settings: ReceiverSettings): Promise<void> {
+    const { listenUdp, listenTcp, tls } = settings;
     await Promise.all(this.#receivers.map((receiver) => receiver.close()));
     this.#receivers = [];
-    if (listenUdp === undefined && listenTcp === undefined) return;
+    // Nothing, until one listens: if it cannot, the next reload tries again.
+    this.#listening = {};
+    if (listenUdp !== undefined) this.#receivers = [await receiveDatagrams(listenUdp, this)];
+    if (listenTcp !== undefined) this.#receivers = [...this.#receivers, await receiveStreams(listenTcp, tls, this)];
+    this.#listening = settings;
+    if (this.#receivers.length === 0) return;
     const { registry, log } = this.#parts;
     if (!registry.getSingleMetric(refusalMetric.name)) registry.registerMetric(this.#refusals);
     for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0);
-    if (listenUdp !== undefined) this.#receivers = [await receiveDatagrams(listenUdp, this)];
-    if (listenTcp !== undefined) this.#receivers = [...this.#receivers, await receiveStreams(listenTcp, tls, this)];
     log.info({ addresses: this.addresses }, 'receiving the log of requests');
   }
 }
@@ -184,7 +185,7 @@ class ApplianceLog implements Sender {
     const read = this.#learned ? readLine(text) : 'early';
     this.fault(typeof read === 'string' ? read : read.kind);
     if (typeof read === 'string') return;
-    if (read.kind === 'answer') this.counts.answered(read, this.#parts.now());
+    if (read.kind === 'answer') this.counts.answered(read);
     else this.counts.denied(read.farm);
   }
 

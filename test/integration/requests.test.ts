@@ -31,7 +31,6 @@ async function given(settings: Partial<RequestLogSettings> = {}) {
     registry,
     farmsOf: () => known.farms,
     log: pino({ level: 'silent' }),
-    now: Date.now,
   });
   onTestFinished(() => log.close());
   const all: RequestLogSettings = {
@@ -42,6 +41,7 @@ async function given(settings: Partial<RequestLogSettings> = {}) {
   };
   await log.reconfigure(all);
   const page = async () => {
+    log.publish();
     const parts = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
     return Buffer.concat(parts).toString() + (await renderRegistry(registry));
   };

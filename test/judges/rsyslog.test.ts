@@ -52,7 +52,6 @@ async function givenLog(listen: { readonly listenUdp?: string; readonly listenTc
     registry: new Registry(),
     farmsOf: () => [{ name: 'shop' }],
     log: pino({ level: 'silent' }),
-    now: Date.now,
   });
   onTestFinished(() => log.close());
   const settings = {

@@ -45,7 +45,7 @@ describe('requests', () => {
     ['999', 'unknown'],
   ])('with the status %s have the code %s', async (code, label) => {
     const { counts, page } = given();
-    counts.answered({ ...answer, code }, 0);
+    counts.answered({ ...answer, code });
     expect(valueOf(await page(), 'zlb_requests_total', { code: label })).toBe(1);
   });
 
@@ -61,7 +61,7 @@ describe('requests', () => {
     ['no service', { service: '', backend: '' }, { farm: 'shop', service: '', backend: '' }],
   ])('of %s that polling does not know are under one name', async (_, names, labels) => {
     const { counts, page } = given();
-    counts.answered({ ...answer, ...names }, 0);
+    counts.answered({ ...answer, ...names });
     expect(valueOf(await page(), 'zlb_requests_total', labels)).toBe(1);
   });
 
@@ -81,7 +81,7 @@ describe('requests', () => {
     const before = memory();
     for (const { backend } of backends) {
       const rest = `${'x'.repeat(60_000)}${backend}`;
-      counts.answered({ ...answer, backend: Buffer.from(rest).toString('latin1').slice(60_000) }, 0);
+      counts.answered({ ...answer, backend: Buffer.from(rest).toString('latin1').slice(60_000) });
     }
     expect(memory() - before).toBeLessThan(10_000_000);
   });
@@ -89,8 +89,8 @@ describe('requests', () => {
   it('of forged names make no series', async () => {
     const { counts, page } = given();
     for (let index = 0; index < 1_000; index += 1) {
-      counts.answered({ ...answer, farm: `f${index}` }, 0);
-      counts.answered({ ...answer, service: `s${index}`, backend: `b${index}` }, 0);
+      counts.answered({ ...answer, farm: `f${index}` });
+      counts.answered({ ...answer, service: `s${index}`, backend: `b${index}` });
       counts.denied(`f${index}`);
     }
     expect(seriesOf(await page(), 'zlb_requests_total')).toHaveLength(2);
@@ -100,13 +100,13 @@ describe('requests', () => {
   it('keep their names when polling knows them no more', async () => {
     const { counts, page } = given();
     counts.learn([]);
-    counts.answered(answer, 0);
+    counts.answered(answer);
     expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80' })).toBe(1);
   });
 
   it('that the proxy answers itself have neither size nor time', async () => {
     const { counts, page } = given();
-    counts.answered({ ...answer, code: '503', bytes: undefined, seconds: undefined }, 0);
+    counts.answered({ ...answer, code: '503', bytes: undefined, seconds: undefined });
     const text = await page();
     expect(valueOf(text, 'zlb_requests_total', { code: '503' })).toBe(1);
     expect(text).not.toMatch(/^zlb_(?:request_duration|response_bytes)\w*\{/m);
@@ -122,7 +122,7 @@ describe('requests', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(some, { maxLength: 50 }), async (answers) => {
         const { counts, page } = given();
-        for (const each of answers) counts.answered({ ...answer, ...each }, 0);
+        for (const each of answers) counts.answered({ ...answer, ...each });
         const text = await page();
         const sum = (name: string, labels = {}) =>
           seriesOf(text, name, labels).reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
@@ -149,7 +149,7 @@ describe('an objective', () => {
     ['an answer of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
   ])('is missed as it should by %s', async (_, part, missed) => {
     const { counts, page } = given({ objectives });
-    counts.answered({ ...answer, ...part }, 0);
+    counts.answered({ ...answer, ...part });
     const text = await page();
     const missedOf = (objective: string) => valueOf(text, 'zlb_objective_missed_total', { farm: 'shop', objective });
     expect([missedOf('availability'), missedOf('latency')]).toEqual(missed);
@@ -172,7 +172,7 @@ describe('the last minute of a farm', () => {
     expect(counts.lastMinute('shop')).toBeUndefined();
 
     for (let index = 0; index < 100; index += 1)
-      counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 }, 0);
+      counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
     vi.advanceTimersByTime(10_000);
     expect(counts.lastMinute('shop')).toEqual({ perSecond: 100 / 60, failed: 3, p95Seconds: 1 });
 
