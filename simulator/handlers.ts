@@ -12,7 +12,6 @@ import { farmReadHandlers } from './replies/farms.ts';
 import { farmOf } from './replies/find.ts';
 import { httpFarmHandlers } from './replies/http-farms.ts';
 import { listHandlers } from './replies/lists.ts';
-import { recordedHandlers } from './replies/recorded.ts';
 import { interfaceHandlers } from './replies/interfaces.ts';
 import { systemStatsHandlers } from './replies/system-stats.ts';
 import { systemHandlers } from './replies/system.ts';
@@ -32,7 +31,6 @@ export const handlers: Handlers = {
   ...farmguardianHandlers,
   ...httpFarmHandlers,
   ...listHandlers,
-  ...recordedHandlers,
   ...interfaceHandlers,
   ...systemHandlers,
   ...systemStatsHandlers,

@@ -1,10 +1,15 @@
-import { flag, type Handlers, read } from '../call.ts';
+import { flag, type Handlers, param, read, refuse } from '../call.ts';
 import { inListOrder } from '../world-farms.ts';
 import type { Farmguardian, World } from '../world.ts';
 
 /** Health checks and their links to farms and services (docs/api.md §3.14, §4.5). */
 export const farmguardianHandlers: Handlers = {
   'GET /monitoring/fg': ({ world }) => read([...world.farmguardians.values()].map((check) => view(world, check))),
+
+  'GET /monitoring/fg/{name}': (call) => {
+    const check = call.world.farmguardians.get(param(call, 'name'));
+    return check ? read(view(call.world, check)) : refuse(404, 'There is no such health check.');
+  },
 };
 
 /** Returns the uses of a health check: `<farm>` for L4xNAT and `<farm>_<service>` for HTTP. */

@@ -62,6 +62,12 @@ export const systemHandlers: Handlers = {
     return done('The log is sent nowhere.');
   },
 
+  // No state is behind these: they answer as they were recorded.
+  'GET /system/dns': () => read({ primary: '192.0.2.53', secondary: '' }),
+  'GET /system/ntp': () => read({ server: 'pool.ntp.org' }),
+  'GET /system/snmp': ({ world: { settings } }) =>
+    read({ status: 'false', ip: '*', port: '161', scope: '0.0.0.0/0', community: settings.snmpCommunity }),
+
   // Backups (docs/api.md §3.12, §4.7).
   'GET /system/backup': ({ world }) =>
     read([...world.backups.values()].map(({ createdAt, ...backup }) => ({ ...backup, date: backupDate(createdAt) }))),
