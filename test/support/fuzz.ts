@@ -25,5 +25,5 @@ const cases = {
  */
 export function fuzzing(kind: keyof typeof cases): fc.Parameters<unknown> {
   const { FUZZ_SEED: seed, FUZZ_TIMES: times = '1' } = process.env;
-  return { numRuns: cases[kind] * Number(times), ...(seed !== undefined && { seed: Number(seed) }) };
+  return { numRuns: Math.ceil(cases[kind] * Number(times)), ...(seed !== undefined && { seed: Number(seed) }) };
 }
