@@ -7,15 +7,7 @@ import { join } from 'node:path';
 interface BillOfMaterials {
   serialNumber?: string;
   readonly metadata: { timestamp?: string; readonly component: { name: string; readonly version: string } };
-  readonly components: readonly Component[];
-}
-
-interface Component {
-  readonly name: string;
-  readonly version: string;
-  readonly purl: string;
-  readonly hashes: readonly { readonly alg: string; readonly content: string }[];
-  readonly licenses: readonly { readonly license?: { readonly id: string }; readonly expression?: string }[];
+  readonly components: readonly { readonly name: string; readonly version: string }[];
 }
 
 interface LockFile {

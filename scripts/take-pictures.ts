@@ -9,8 +9,8 @@ import { startExporter } from '../bench/exporter.ts';
 import { startFleet } from '../bench/fleet.ts';
 import { until } from '../test/support/until.ts';
 
-// `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it
-// through the gateway, and photographs its pages for README and docs. Needs Chromium.
+// `npm run pictures`: starts the demonstration as `npm start` does, asks for two changes, and
+// photographs its pages for README and docs. Needs Chromium.
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -76,23 +76,6 @@ async function takeFleet(browser: Browser, count: number): Promise<void> {
   }
 }
 
-/** Stops a farm and takes a backend out, so that there are changes to be seen. */
-async function change({ adminUrl, tokens: [token] }: Demonstration): Promise<void> {
-  const call = async (path: string, body: unknown): Promise<void> => {
-    const { status } = await fetch(`${adminUrl}/appliances/lb-madrid${path}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-reason': 'for a picture' },
-      body: JSON.stringify(body),
-    });
-    if (status !== 200) throw new Error(`the gateway answers ${status} to ${path}`);
-  };
-  await call('/farms/dns/actions', { action: 'stop' });
-  await pause(3_000);
-  await call('/farms/dns/actions', { action: 'start' });
-  await call('/farms/shop/services/front/backends/1/maintenance', { action: 'maintenance' });
-  await pause(3_000);
-}
-
 const isLive = (page: Page): Promise<void> => page.locator('.live.running').waitFor();
 
 /** Asks for two changes, and carries the first one out; resolves to the id of the second. */
@@ -145,15 +128,6 @@ function pictures({ url, adminUrl, tokens: [, approver = ''] }: Demonstration, c
       },
     },
     {
-      name: 'admin-api',
-      url: `${adminUrl}/docs`,
-      pose: async (page) => {
-        await page.locator('.opblock-tag[data-tag="farms"]').click();
-        await page.locator('.opblock').first().waitFor();
-        await page.locator('.opblock-tag[data-tag="farms"]').evaluate((tag) => tag.scrollIntoView());
-      },
-    },
-    {
       name: 'console',
       url: `${adminUrl}/console#${change}`,
       context: { viewport: { ...desktop, height: 1_120 } },
@@ -185,7 +159,6 @@ try {
     (isReady) => isReady,
     readyWithinMs,
   );
-  await change(demonstration);
   // The sandbox of Chromium does not start for root, as in most containers.
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
   for (const picture of pictures(demonstration, await askForChanges(demonstration))) await take(browser, picture);
