@@ -18,7 +18,6 @@ interface Answered {
 
 /** A process of its own that answers calls. */
 export interface Worker<Known extends Calls> {
-  readonly pid: number;
   ask<Name extends keyof Known & string>(
     name: Name,
     input: Parameters<Known[Name]>[0],
@@ -40,10 +39,7 @@ export function startWorker<Known extends Calls>(script: URL): Worker<Known> {
     for (const [id, settle] of waiting) settle({ id, error: `the process ended with ${code}` });
   });
 
-  const { pid } = child;
-  if (pid === undefined) throw new Error(`${script.pathname} cannot be started`);
   return {
-    pid,
     async ask(name, input) {
       asked += 1;
       const id = asked;
