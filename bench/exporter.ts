@@ -12,8 +12,6 @@ import { plainEnvironment } from './installed.ts';
 export interface ExporterProcess {
   readonly pid: number;
   readonly metricsUrl: string;
-  /** Empty without a gateway. */
-  readonly adminUrl: string;
   reload(): void;
   /** Resolves to its exit code. */
   stop(): Promise<number | null>;
@@ -33,13 +31,9 @@ export const clone: Program = [process.execPath, fileURLToPath(new URL('../src/m
 export interface ExporterStart {
   readonly program: Program;
   readonly args: readonly string[];
-  /** Waits for the gateway too. */
-  readonly hasGateway: boolean;
   /** Called with each line that it writes. */
   readonly onLine: (line: string, entry: LogEntry) => void;
 }
-
-const gatewayListening = 'admin gateway listening';
 
 export async function startExporterProcess(start: ExporterStart): Promise<ExporterProcess> {
   const [command, ...first] = start.program;
@@ -49,8 +43,7 @@ export async function startExporterProcess(start: ExporterStart): Promise<Export
   });
   process.once('exit', () => void child.kill('SIGKILL'));
   const ended = once(child, 'exit') as Promise<[number | null]>;
-  const urls = new Map<unknown, string>();
-  const isThere = Promise.withResolvers<void>();
+  const listening = Promise.withResolvers<string>();
   let beginning = '';
 
   createInterface({ input: child.stdout }).on('line', (line) => start.onLine(line, undefined));
@@ -58,17 +51,15 @@ export async function startExporterProcess(start: ExporterStart): Promise<Export
     const entry = readLogEntry(line);
     start.onLine(line, entry);
     if (beginning.length < 10_000) beginning += `${line}\n`;
-    if (typeof entry?.['url'] === 'string') urls.set(entry['msg'], entry['url']);
-    if (urls.has('listening') && (!start.hasGateway || urls.has(gatewayListening))) isThere.resolve();
+    if (entry?.['msg'] === 'listening') listening.resolve(String(entry['url']));
   });
-  void ended.then(([code]) => isThere.reject(new Error(`the exporter ended with ${code}:\n${beginning}`)));
-  await isThere.promise;
+  void ended.then(([code]) => listening.reject(new Error(`the exporter ended with ${code}:\n${beginning}`)));
+  const metricsUrl = await listening.promise;
   const { pid } = child;
   if (pid === undefined) throw new Error('the exporter has no process');
   return {
     pid,
-    metricsUrl: urls.get('listening') ?? '',
-    adminUrl: urls.get(gatewayListening) ?? '',
+    metricsUrl,
     reload: () => void child.kill('SIGHUP'),
     kill: () => void child.kill('SIGKILL'),
     async stop() {
@@ -110,7 +101,6 @@ export async function startExporter(program: Program, configuration: object): Pr
   const { pid, metricsUrl, stop } = await startExporterProcess({
     program,
     args: [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'],
-    hasGateway: false,
     onLine: () => undefined,
   });
   await until(

@@ -74,7 +74,6 @@ export async function runSoak(options: SoakOptions): Promise<readonly Finding[]>
     exporter = await startExporterProcess({
       program,
       args: [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'],
-      hasGateway: false,
       onLine(line, entry) {
         if (line.includes(apiKey)) output.leaks += 1;
         if (!entry || entry['level'] === 'error') output.stray += 1;
