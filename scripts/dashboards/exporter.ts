@@ -245,20 +245,9 @@ export function exporter(): Dashboard {
           width: 8,
           queries: { '{{instance}}': once(target, exporterSeries('nodejs_eventloop_lag_p99_seconds')) },
         }),
-        'Garbage collection': lines({
-          description: 'Share of time spent on collecting garbage, by kind.',
-          unit: 'percentunit',
-          width: 4,
-          queries: {
-            '{{instance}} {{kind}}': once(
-              `${target}, kind`,
-              `rate(${exporterSeries('nodejs_gc_duration_seconds_sum')}[$__rate_interval])`,
-            ),
-          },
-        }),
         'Open files': lines({
           description: 'File descriptors, connections among them: they go up and down, but should not keep going up.',
-          width: 4,
+          width: 8,
           queries: { '{{instance}}': once(target, exporterSeries('process_open_fds')) },
         }),
       }),
