@@ -63,6 +63,7 @@ const recordings: readonly (readonly [name: string, of: RegExp, stepSeconds: num
   ['appliance:zlb_farm_status:seen', /^zlb_up(\{.*\}) /gm, 15, 3_600],
   ['farm:zlb_farm_status:ran', /^zlb_farm_status(\{.*),status="up"(\}) /gm, 60, 900],
   ['farm:zlb_farm_reachable:ok', /^zlb_farm_reachable(\{.*\}) /gm, 300, 3_600],
+  ['interface:zlb_interface_up:used', /^zlb_interface_up(\{.*\}) /gm, 300, 3_600],
   ['farm:zlb_farm_status:down', /^zlb_farm_status(\{.*status="critical"\}) 1$/gm, 15, 3_600],
   ['backend:zlb_backend_status:down', /^zlb_backend_status(\{.*status="down"\}) 1$/gm, 60, 900],
 ];
