@@ -23,7 +23,7 @@ export function configurationTables(): Readonly<Record<string, string>> {
     others: section(others, ''),
     collectors: section({ collectors: forAll }, 'see below'),
     schedules: collectorTable(),
-    requests: section({ requests }),
+    requests: section({ requests: withoutTls(requests) }),
     admin: section({ admin }),
     environment: environmentVariables.map(({ variable }) => `\`${variable}\``).join(',\n'),
   };
@@ -49,6 +49,11 @@ export function configurationJsonSchema(): string {
     2,
   );
   return `${forEditors}\n`;
+}
+
+/** Leaves out the keys for TLS: those of the gateway are the same. */
+function withoutTls({ properties = {}, ...node }: SchemaNode): SchemaNode {
+  return { ...node, properties: Object.fromEntries(Object.entries(properties).filter(([key]) => key !== 'tls')) };
 }
 
 function hasDefault({ properties = {} }: SchemaNode, key: string): boolean {

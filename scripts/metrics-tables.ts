@@ -14,15 +14,15 @@ export function metricsTables(): Readonly<Record<string, string>> {
     const own = families.filter((family) => !known.has(family));
     for (const family of own) known.add(family);
     const shared = families.filter((family) => !own.includes(family)).map(({ name: shared }) => `\`${shared}\``);
-    const parts = [
+    return [
+      `## ${name}`,
       ...(enabled ? [] : ['Off by default.']),
       ...(shared.length > 0 ? [`It also feeds ${shared.join(' and ')}.`] : []),
       table(own),
-    ];
-    return [name, parts.join('\n\n')];
+    ].join('\n\n');
   });
   return {
-    ...Object.fromEntries(ofCollectors),
+    collectors: ofCollectors.join('\n\n'),
     requests: table(requestFamilies),
     appliance_state: table(ownFamilies),
     gateway: adminTable(),
@@ -50,7 +50,7 @@ function table(families: readonly Family[]): string {
   return markdownTable(titles, rows);
 }
 
-/** Removes a source that the top of the document names. */
+/** Removes a source that the top of the document or of a section names. */
 function withoutOwnSource(help: string): string {
-  return help.replace(' (this exporter)', '').replace(' (TCP and TLS from this exporter)', '');
+  return help.replace(/ \((?:this exporter|TCP and TLS from this exporter|system log of the appliance)\)/, '');
 }

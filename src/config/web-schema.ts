@@ -90,8 +90,7 @@ const tlsServer = mapping(
       }),
     ),
     client_auth_type: Type.Enum([...clientAuthTypes], {
-      description:
-        'Which clients are accepted, see above. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
+      description: 'Which clients are accepted. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
       default: 'NoClientCert',
       examples: ['RequireAndVerifyClientCert'],
     }),
