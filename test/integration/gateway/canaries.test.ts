@@ -100,9 +100,6 @@ it('shows no secret in any output, log, file or metric, after any call and failu
   const files = outputs.filter(([where]) => where.startsWith('file audit.jsonl.0'));
   expect(files.length).toBeGreaterThan(1);
   expect(files.map(([, text]) => text).join('')).toMatch(/\[redacted\][\s\S]*\[redacted PEM\]/);
-  console.log(
-    `${Object.keys(canaries).length} planted secrets, ${outputs.length} outputs, ${outputs.map(([, text]) => text).join('').length} characters`,
-  );
 });
 
 type Given = Awaited<ReturnType<typeof givenGateway>>;

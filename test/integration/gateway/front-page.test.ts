@@ -16,21 +16,16 @@ describe('the first path of the admin listener', () => {
     expect((await call('GET', '/console', { as: 'none' })).status).toBe(200);
   });
 
-  it.each([
-    ['of a program that takes anything', 'GET', '*/*'],
-    ['of a program that prefers JSON', 'GET', 'application/json, text/html;q=0.5'],
-    ['of a browser that does not want to read', 'PUT', browser],
-  ])('wants the token %s, and is no operation', async (_, method, accept) => {
+  it('wants the token of any other caller, and is no operation', async () => {
     const { call } = await givenGateway({ 'lb-1': busyWorld() });
 
-    const without = await call(method, '/', { as: 'none', headers: { accept } });
-    const answer = await call(method, '/', { as: 'admin', headers: { accept } });
-
-    expect(without).toMatchObject({ status: 401, json: { code: 'unauthenticated' } });
-    expect(answer).toMatchObject(
-      method === 'GET'
-        ? { status: 404, json: { code: 'unknown_path' } }
-        : { status: 405, json: { code: 'method_not_allowed' } },
-    );
+    for (const [method, accept, status] of [
+      ['GET', '*/*', 404],
+      ['GET', 'application/json, text/html;q=0.5', 404],
+      ['PUT', browser, 405],
+    ] as const) {
+      expect((await call(method, '/', { as: 'none', headers: { accept } })).status, accept).toBe(401);
+      expect((await call(method, '/', { headers: { accept } })).status, accept).toBe(status);
+    }
   });
 });

@@ -60,19 +60,4 @@ describe('a token whose guards warn', () => {
     expect(refused.json).not.toHaveProperty('warned');
     expect(byForce.json).toMatchObject({ would: 'be sent', forced: ['hard_restart'] });
   });
-
-  it('still obeys its role and lists', async () => {
-    const { token } = makeToken();
-    const { call, appliance } = await givenGateway(
-      { 'lb-1': busyWorld() },
-      { tokens: [{ token, name: 'warned', role: 'operator', guards: 'warn', deny: ['actOnFarm'] }] },
-    );
-
-    const destructive = await call('DELETE', '/appliances/lb-1/farms/dns/backends/0', { as: token });
-    const denied = await call('PUT', '/appliances/lb-1/farms/shop/actions', { as: token, json: { action: 'start' } });
-
-    expect(destructive.json).toMatchObject({ status: 403, code: 'role_too_low' });
-    expect(denied.json).toMatchObject({ status: 403, code: 'operation_denied' });
-    expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-  });
 });

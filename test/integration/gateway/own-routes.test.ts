@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
-import type { TokenSettings } from '../../../src/config/admin-settings.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { type GatewayAnswer, givenGateway } from '../../support/given-gateway.ts';
@@ -17,24 +16,17 @@ describe('GET /whoami', () => {
   it('returns name, role and appliances of the caller', async () => {
     const { call } = await givenGateway({ 'lb-1': busyWorld() });
 
-    const callers = ['operator', 'admin'];
-
-    for (const role of callers) {
-      const { status, json } = await call('GET', '/whoami', { as: role });
-
-      expect(status).toBe(200);
-      expect(json).toEqual({
-        principal: role,
-        role,
-        appliances: ['*'],
-        expires: null,
-        guards: 'refuse',
-        person: role,
-        approver: false,
-        self_approval: false,
-        break_glass: false,
-      });
-    }
+    expect((await call('GET', '/whoami', { as: 'operator' })).json).toEqual({
+      principal: 'operator',
+      role: 'operator',
+      appliances: ['*'],
+      expires: null,
+      guards: 'refuse',
+      person: 'operator',
+      approver: false,
+      self_approval: false,
+      break_glass: false,
+    });
   });
 });
 
@@ -64,53 +56,29 @@ describe('GET /appliances/{name}/parameters', () => {
   it('asks the appliance for the parameters of a permitted call, and changes nothing', async () => {
     const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const before = JSON.stringify([...appliance.world.farms]);
+    const path = '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop';
 
-    const callers = ['operator', 'admin'];
+    const { json } = await call('GET', path, { as: 'operator' });
+    const refused = await call('GET', path, { as: 'viewer' });
 
-    for (const role of callers) {
-      const { status, json } = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', {
-        as: role,
-      });
-
-      expect([status, json]).toEqual([
-        200,
+    expect(json).toEqual({
+      operation: 'actOnFarm',
+      route: 'PUT /farms/{farmname}/actions',
+      description: 'start, stop or restart a farm',
+      parameters: [
         {
-          operation: 'actOnFarm',
-          route: 'PUT /farms/{farmname}/actions',
-          description: 'start, stop or restart a farm',
-          parameters: [
-            {
-              name: 'action',
-              required: true,
-              non_blank: true,
-              possible_values: ['stop', 'start', 'restart'],
-              list: false,
-            },
-          ],
+          name: 'action',
+          required: true,
+          non_blank: true,
+          possible_values: ['stop', 'start', 'restart'],
+          list: false,
         },
-      ]);
-    }
-
-    const refused = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', {
-      as: 'viewer',
+      ],
     });
     expect(refused.json).toMatchObject({ status: 403, code: 'role_too_low' });
     expect(JSON.stringify([...appliance.world.farms])).toBe(before);
     const asked = (await audit()).filter(({ event }) => event === 'discovery');
-    expect(asked.map(({ event, operation, principal }) => ({ event, operation, principal }))).toEqual(
-      callers.map((principal) => ({ event: 'discovery', operation: 'actOnFarm', principal })),
-    );
-  });
-
-  it('accepts the route of an operation', async () => {
-    const { call } = await givenGateway({ 'lb-1': busyWorld() });
-
-    const answer = await call('GET', `/appliances/lb-1/parameters?operation=${encodeURIComponent('POST /farms')}`);
-
-    expect(answer.json).toMatchObject({
-      operation: 'createFarm',
-      parameters: expect.arrayContaining([expect.objectContaining({ name: 'profile', required: true })]),
-    });
+    expect(asked).toMatchObject([{ operation: 'actOnFarm', principal: 'operator' }]);
   });
 
   it.each([
@@ -118,7 +86,6 @@ describe('GET /appliances/{name}/parameters', () => {
     ['an operation without a body', '?operation=listFarms', 404, 'unknown_path'],
     ['a missing name', '?operation=actOnFarm', 400, 'missing_parameter'],
     ['a name that leads elsewhere', '?operation=actOnFarm&farmname=..', 400, 'missing_parameter'],
-    ['two values of a name', '?operation=actOnFarm&farmname=shop&farmname=dns', 400, 'missing_parameter'],
     ['a token', '?operation=actOnFarm&farmname=shop&token=x', 400, 'token_in_url'],
   ])('is refused with %s, and sends nothing', async (_, query, status, code) => {
     const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
@@ -158,59 +125,31 @@ describe('GET /audit', () => {
     expect(await ask('?principal=operator')).toEqual(all.slice(5, 7));
     expect(await ask('?appliance=lb-2')).toEqual(all.slice(1, 5));
     expect(await ask('?operation=actOnFarm&event=outcome')).toEqual([all[3], all[5]]);
-    expect(await ask('?event=denied')).toEqual([all[0]]);
-    expect(await ask('?principal=nobody')).toEqual([]);
     expect(await ask('?principal=oper')).toEqual([]);
   });
 
-  describe('for a token that does not cover everything', () => {
-    /**
-     * Two appliances with a change and a refusal each, a freeze that was lifted, and a token with
-     * these limits.
-     */
-    async function givenLines(limits: Partial<TokenSettings>) {
-      const { token } = makeToken();
-      const worlds = { 'lb-a': busyWorld(), 'lb-b': busyWorld() };
-      const { call } = await givenGateway(worlds, { tokens: [{ token, name: 'narrow', role: 'admin', ...limits }] });
-      for (const name of ['lb-a', 'lb-b']) {
-        await call('PUT', `/appliances/${name}/farms/shop/actions`, stop);
-        await call('DELETE', `/appliances/${name}/farms/shop`, { as: 'viewer' });
-        await call('GET', `/appliances/${name}/nowhere`);
-      }
-      await call('PUT', '/freeze', { headers: { 'x-reason': 'secret plan' } });
-      await call('DELETE', '/freeze');
-      return async (query = '') => {
-        const answer = await call('GET', `/audit${query}`, { as: token });
-        const lines = recordsOf(answer).map(({ event, appliance, operation }) =>
-          [event, appliance, operation].flatMap((word) => (typeof word === 'string' ? [word] : [])).join(' '),
-        );
-        return { status: answer.status, code: answer.json?.code, lines };
-      };
-    }
-    const ofA = ['denied lb-a', 'denied lb-a deleteFarm', 'outcome lb-a actOnFarm', 'intent lb-a actOnFarm'];
+  it('returns only the lines that a token covers, and refuses a filter outside of them', async () => {
+    const [ofA, noStop] = [makeToken().token, makeToken().token];
+    const { call } = await givenGateway(
+      { 'lb-a': busyWorld(), 'lb-b': busyWorld() },
+      {
+        tokens: [
+          { token: ofA, name: 'of-a', role: 'admin', appliances: ['lb-a'] },
+          { token: noStop, name: 'no-stop', role: 'admin', deny: ['actOnFarm'] },
+        ],
+      },
+    );
+    for (const name of ['lb-a', 'lb-b']) await call('PUT', `/appliances/${name}/farms/shop/actions`, stop);
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'secret plan' } });
+    const ask = (token: string, query = '') => call('GET', `/audit${query}`, { as: token });
 
-    it('returns only the lines of its appliances, and none without an appliance', async () => {
-      const ask = await givenLines({ appliances: ['lb-a'] });
+    const seen = recordsOf(await ask(ofA));
 
-      expect(await ask()).toMatchObject({ status: 200, lines: ofA });
-      expect((await ask('?limit=2')).lines).toEqual(ofA.slice(0, 2));
-      expect((await ask('?appliance=lb-a&event=denied')).lines).toEqual(ofA.slice(0, 2));
-    });
-
-    it('refuses a filter outside its permissions instead of returning nothing', async () => {
-      const byAppliance = await givenLines({ appliances: ['lb-a'] });
-      const byOperation = await givenLines({ deny: ['actOnFarm'] });
-
-      expect(await byAppliance('?appliance=lb-b')).toMatchObject({ status: 403, code: 'appliance_denied' });
-      expect(await byAppliance('?appliance=lb-nowhere')).toMatchObject({ status: 403, code: 'appliance_denied' });
-      expect(await byOperation('?operation=actOnFarm')).toMatchObject({ status: 403, code: 'operation_denied' });
-    });
-
-    it('is refused if its lists do not permit readAudit', async () => {
-      const ask = await givenLines({ allow: ['actOnFarm'] });
-
-      expect(await ask()).toMatchObject({ status: 403, code: 'operation_denied' });
-    });
+    expect(seen).toMatchObject(['outcome', 'intent'].map((event) => ({ event, appliance: 'lb-a' })));
+    expect(recordsOf(await ask(ofA, '?limit=1'))).toEqual(seen.slice(0, 1));
+    for (const other of ['lb-b', 'lb-nowhere'])
+      expect((await ask(ofA, `?appliance=${other}`)).json).toMatchObject({ status: 403, code: 'appliance_denied' });
+    expect((await ask(noStop, '?operation=actOnFarm')).json).toMatchObject({ status: 403, code: 'operation_denied' });
   });
 
   it('refuses a query that it does not understand, instead of returning nothing', async () => {

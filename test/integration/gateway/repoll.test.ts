@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createActivationCertificate } from '../../../simulator/replies/activation.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import type { World } from '../../../simulator/world.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { seriesOf, stateOf } from '../../support/samples.ts';
 import { untilAllRead } from '../../support/all-read.ts';
@@ -13,11 +12,8 @@ const soonMs = 3_000;
 const farms = '/appliances/lb-1/farms';
 
 /** A gateway whose appliance has been read once by the collectors named. */
-async function given(
-  polls: readonly string[],
-  { world = busyWorld(), timeoutMs = 5_000 }: { world?: World; timeoutMs?: number } = {},
-) {
-  const gateway = await givenGateway({ 'lb-1': world }, { polls, admin: { timeoutMs } });
+async function given(polls: readonly string[]) {
+  const gateway = await givenGateway({ 'lb-1': busyWorld() }, { polls });
   await untilAllRead(gateway.metricsUrl);
   await untilIs(() => gateway.appliance.inFlight, 0);
   const { length: readAtStart } = gateway.appliance.requests;
@@ -98,29 +94,20 @@ describe('after a change through the gateway /metrics shows', () => {
     await soon(status, 'activated');
   });
 
-  it('what a refused change has still changed', async () => {
-    const { call, appliance, soon } = await given(['farms']);
+  it.each([
     // Several settings are applied one after the other, and the first failure stops (docs/api.md
     // §8).
-    appliance.fail('PUT /farms/{farmname}', { kind: 'status', status: 400 });
+    ['a refused change has still changed', { kind: 'status', status: 400 }, 400],
+    ['a change without an answer has changed', { kind: 'cut' }, 502],
+  ] as const)('what %s', async (_, fault, status) => {
+    const { call, appliance, soon } = await given(['farms']);
+    appliance.fail('PUT /farms/{farmname}', fault);
     const farm = appliance.world.farms.get('shop');
     if (farm) farm.running = false;
 
     const answer = await call('PUT', `${farms}/shop`, { json: { vport: '1' } });
 
-    expect(answer.status).toBe(400);
-    await soon(farmStatus('shop'), 'down');
-  });
-
-  it('what a change without an answer has changed', async () => {
-    const { call, appliance, soon } = await given(['farms'], { timeoutMs: 500 });
-    appliance.fail('PUT /farms/{farmname}', { kind: 'cut' });
-    const farm = appliance.world.farms.get('shop');
-    if (farm) farm.running = false;
-
-    const answer = await call('PUT', `${farms}/shop`, { json: { vport: '1' } });
-
-    expect(answer.status).toBe(502);
+    expect(answer.status).toBe(status);
     await soon(farmStatus('shop'), 'down');
   });
 });
