@@ -2,74 +2,28 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ChangePlan } from '../../../src/approvals/change-request.ts';
 import { until } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 
 const minute = 60_000;
 const restart = 'PUT /farms/shop/actions 200';
 
-describe('what is asked for', () => {
-  it('is refused as malformed if it is nested too deep', async () => {
-    const { url, tokenOf } = await givenApprovals();
-    const text = JSON.stringify({
-      appliance: 'lb-1',
-      operation: 'actOnFarm',
-      parameters: { farmname: 'shop' },
-      body: { action: 'stop', deep: 0 },
-      reason: 'a test',
-    });
-    const deep = text.replace('"deep":0', `"deep":${'['.repeat(400_000)}${']'.repeat(400_000)}`);
+it('a request is malformed if it is nested too deep', async () => {
+  const { url, tokenOf } = await givenApprovals();
 
-    const answer = await fetch(`${url}/requests`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${tokenOf('alice')}`, 'content-type': 'application/json' },
-      body: deep,
-    });
-
-    expect(await answer.json()).toMatchObject({ status: 400, code: 'malformed_body' });
+  const answer = await fetch(`${url}/requests`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokenOf('alice')}`, 'content-type': 'application/json' },
+    body: `{"appliance":"lb-1","body":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
   });
 
-  it('says its reason in one line', async () => {
-    const { ask } = await givenApprovals();
-
-    const answer = await ask('alice', { reason: 'fine\u001B[2J\nApproved by: root\u202E' });
-
-    expect(answer.json?.reason).toBe('fine [2J Approved by: root ');
-  });
-
-  it('is refused in whole sentences, each once', async () => {
-    const { ask } = await givenApprovals();
-
-    const { json } = await ask('alice', { parameters: { farm: 'nosuch' } });
-
-    expect(json?.code).toBe('recipe_refused');
-    expect(String(json?.detail).match(/othing was sent/g)).toHaveLength(1);
-    const guarded = await ask('alice', {
-      recipe: undefined,
-      operation: 'actOnFarm',
-      parameters: { farmname: 'nosuch' },
-      body: { action: 'stop' },
-    });
-    expect(String(guarded.json?.detail)).not.toContain(String(guarded.json?.title));
+  expect(await answer.json()).toMatchObject({
+    code: 'malformed_body',
+    detail: expect.stringContaining('nested too deep'),
   });
 });
 
 describe('a plan', () => {
-  it('shows the object only to those who may read it, also once an approver has planned it again', async () => {
-    const { ask, approve, read, call } = await givenApprovals();
-    const id = String((await ask('frank')).json?.id);
-
-    expect((await approve('bob', id)).json?.code).toBe('plan_changed');
-
-    const current = async (as: 'frank' | 'bob') =>
-      ((await read(id, as)).plan as ChangePlan).steps[0]?.current?.operation;
-    expect(await current('bob')).toBe('readFarm');
-    expect(await current('frank')).not.toBe('readFarm');
-    const cancelled = await call('frank', 'POST', `/requests/${id}/cancel`, {});
-    expect(cancelled.text).not.toContain('"readFarm"');
-  });
-
   it.each([
     ['without end', { kind: 'huge_body', bytes: 9_000_000 }, 'upstream_oversize'],
     ['that break off', { kind: 'cut' }, 'upstream_unreachable'],
@@ -92,35 +46,19 @@ describe('a person who asks', () => {
     expect(String(last.json?.detail)).toContain('has 20 change requests open');
   });
 
-  it('leaves no token of theirs anywhere', async () => {
+  it('leaves no token of theirs anywhere, and a reason in one line', async () => {
     const { ask, call, tokenOf, read, logged, auditText, auditFile, metrics } = await givenApprovals();
     const token = tokenOf('alice');
-    const asked = await ask('alice', { reason: `with ${token}` });
+    const asked = await ask('alice', { reason: `with ${token}\u001B[2J\nApproved by: root\u202E` });
     const id = String(asked.json?.id);
     const file = join(`${auditFile}.requests`, `${id}.json`);
     const stored = await readFile(file, 'utf8');
     await call('alice', 'POST', `/requests/${id}/cancel`, { reason: `not ${token}` });
 
+    expect(asked.json?.reason).toMatch(/^with .* \[2J Approved by: root $/);
     const shown = [asked.text, stored, JSON.stringify(await read(id)), await readFile(file, 'utf8')];
     const written = [...logged, await auditText(), await metrics()];
     expect([...shown, ...written].filter((text) => text.includes(token))).toEqual([]);
-  });
-
-  it.each([
-    ['the compatible path', '/zapi/v4.0/zapi.cgi/farms/oldportal', {}],
-    ['force', '/appliances/lb-1/farms/oldportal', { 'x-force': 'true', 'x-reason': 'it must be' }],
-    [
-      'break glass without the option',
-      '/appliances/lb-1/farms/oldportal',
-      { 'x-break-glass': 'true', 'x-reason': 'now' },
-    ],
-  ])('gets around approval neither by %s', async (_, path, headers) => {
-    const { call, sent } = await givenApprovals();
-
-    const answer = await call('root', 'DELETE', path, undefined, { 'x-confirm': 'oldportal', ...headers });
-
-    expect([202, 403]).toContain(answer.status);
-    expect(sent()).toEqual([]);
   });
 });
 

@@ -80,22 +80,19 @@ describe('a change request', () => {
 });
 
 describe('an approval', () => {
-  it.each([
-    ['of the same token', 'alice', 'own_request'],
-    ['of the second token of the same person', 'alice-phone', 'own_request'],
-  ] as const)('%s is refused, and audited', async (_, person, code) => {
+  it('of the second token of the same person is refused, and audited', async () => {
     const { ask, approve, sent, audit } = await givenApprovals();
     const asked = await ask('alice');
 
-    const answer = await approve(person, String(asked.json?.id));
+    const answer = await approve('alice-phone', String(asked.json?.id));
 
     expect(asked.json?.may).toEqual(['cancel']);
-    expect(answer.json?.code).toBe(code);
+    expect(answer.json?.code).toBe('own_request');
     expect(sent()).toEqual([]);
     expect((await audit()).at(-1)).toMatchObject({
       event: 'denied',
-      principal: person,
-      code,
+      principal: 'alice-phone',
+      code: 'own_request',
       path: `/requests/${String(asked.json?.id)}/approve`,
       appliance: 'lb-1',
       reason: 'looked at',

@@ -119,36 +119,6 @@ describe('a firing alert', () => {
     expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn' });
   });
 
-  it('is proposed once more if nothing was sent, and not if somebody denied it', async () => {
-    const { tell, alert, all, shown, read, approve, ended, call, appliance, sent } = await givenAlertmanager();
-    await tell([alert(needsRestart)]);
-    const [first] = await shown(1);
-    // Approved, and then frozen while it waits for another change.
-    appliance.fail('POST /system/dns', { kind: 'slow_body', bytesPerSecond: 100 }, { times: 1 });
-    const slow = call('root', 'POST', '/appliances/lb-1/system/dns', { primary: '192.0.2.1' });
-    await until(
-      () => appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
-    await approve('bob', first!.id);
-    await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'incident' });
-    await ended(first!.id);
-    const failed = await read(first!.id);
-    await slow;
-    await call('root', 'DELETE', '/freeze', undefined, { 'x-reason': 'over' });
-
-    const again = await tell([alert(needsRestart)]);
-    await shown(2);
-    const second = (await all()).find(({ state }) => state === 'proposed');
-    await call('bob', 'POST', `/requests/${second?.id}/deny`, { reason: 'no' });
-    await tell([alert(needsRestart)]);
-
-    expect(failed).toMatchObject({ state: 'failed', outcome: { code: 'frozen', sent: false } });
-    expect(sent()).toEqual([expect.stringContaining('/system/dns')]);
-    expect(again.json).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
-    expect((await all()).map(({ state }) => state).toSorted()).toEqual(['denied', 'failed']);
-  });
-
   it('that ends while somebody approves its repair withdraws it, and nothing is sent', async () => {
     const { tell, alert, shown, read, sent, approve, appliance } = await givenAlertmanager();
     await tell([alert(needsRestart)]);
@@ -181,21 +151,6 @@ describe('a firing alert', () => {
     expect(told.json).toEqual({ proposed: 2, withdrawn: 1, ignored: 0 });
     // An appliance's repairs are planned in their order.
     expect(await shown(1)).toMatchObject([{ state: 'proposed', title: 'restart-farm farm=db' }]);
-  });
-
-  it('proposes nothing for a farm that is not there, whatever its name', async () => {
-    const { tell, alert, all, logged, sent } = await givenAlertmanager();
-    const farms = ['<img src=x onerror=alert(1)>', '$(reboot)', '../../system/users', 'shop/../db', 'a'.repeat(5_000)];
-
-    const told = await tell(farms.map((farm) => alert({ ...needsRestart, farm })));
-    await until(
-      () => logged.filter((line) => line.includes('no repair proposed')),
-      ({ length }) => length === farms.length,
-    );
-
-    expect(told.json).toEqual({ proposed: 5, withdrawn: 0, ignored: 0 });
-    expect(await all()).toEqual([]);
-    expect(sent()).toEqual([]);
   });
 });
 
@@ -238,28 +193,19 @@ describe('a holder of the token of Alertmanager', () => {
 });
 
 describe('the path /alerts', () => {
-  it.each([
-    ['root', 'role_too_low'],
-    ['dave', 'role_too_low'],
-  ] as const)('is closed for %s', async (person, code) => {
-    const { tell, alert, all } = await givenAlertmanager();
-
-    expect((await tell([alert(needsRestart)], person)).json?.code).toBe(code);
-    expect(await all()).toEqual([]);
-  });
-
-  it('is the only one that its role opens', async () => {
-    const { call } = await givenAlertmanager();
+  it('is the only one that its role opens, and is closed for others', async () => {
+    const { call, tell, alert } = await givenAlertmanager();
     const paths = ['/whoami', '/appliances', '/audit', '/freeze', '/requests', '/appliances/lb-1/farms'];
 
     const answers = await Promise.all(paths.map((path) => call('alertmanager', 'GET', path)));
 
     expect(answers.map(({ json }) => json?.code)).toEqual(paths.map(() => 'role_too_low'));
+    for (const person of ['root', 'dave'] as const)
+      expect((await tell([alert(needsRestart)], person)).json?.code).toBe('role_too_low');
   });
 
   it.each([
     ['another version', { version: '3', alerts: [] }],
-    ['no list', { version: '4', alerts: {} }],
     ['labels that are no texts', { version: '4', alerts: [{ status: 'firing', startsAt: '', labels: { farm: 1 } }] }],
     ['more than 10,000 alerts', { version: '4', alerts: Array.from({ length: 10_001 }, () => ({})) }],
   ])('refuses %s', async (_, body) => {
