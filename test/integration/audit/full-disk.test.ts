@@ -17,12 +17,9 @@ import { toAuditError } from '../../../src/audit/journal.ts';
 import { verifyAudit } from '../../../src/audit/verify.ts';
 import { writeFully } from '../../../src/lib/disk.ts';
 import { errorCode } from '../../../src/lib/check.ts';
-import { feed, isThere } from '../../support/programs.ts';
-import { until } from '../../support/until.ts';
-import { givenFile, givenJournal, givenRecord } from '../../unit/audit/given-audit.ts';
-import { startAppender } from './given-appender.ts';
+import { feed } from '../../support/programs.ts';
+import { givenJournal, givenRecord } from '../../unit/audit/given-audit.ts';
 
-const canLimit = isThere('prlimit');
 const canMount = mayMount();
 
 function run(program: string, ...args: readonly string[]): boolean {
@@ -144,30 +141,5 @@ describe.skipIf(!canMount)('an audit on a disk that fills up', () => {
     const recovered = (await journal.query({ limit: 1, event: 'recovered' }))[0];
     expect({ lines, faults }).toEqual({ lines: 3, faults: [] });
     expect(recovered?.torn).toMatchObject({ bytes: torn.length, text: torn });
-  });
-});
-
-describe.skipIf(!canLimit)('an audit whose file may not grow', () => {
-  it('refuses with a part of a line on disk, takes that back, and goes on when it may', async () => {
-    const file = givenFile();
-    const appender = startAppender([file, '1048576', '20'], ['prlimit', '--fsize=30000:unlimited']);
-
-    await until(appender.printed, (printed) => printed.filter((line) => line === 'failed full').length > 50);
-    const before = appender.printed().filter((line) => !line.startsWith('failed')).length;
-    const whenFull = await verifyAudit(file);
-    run('prlimit', `--pid=${appender.pid}`, '--fsize=unlimited:unlimited');
-    await until(
-      appender.printed,
-      (printed) => printed.filter((line) => !line.startsWith('failed')).length > before + 200,
-    );
-    await appender.kill();
-
-    expect(before).toBeGreaterThan(20);
-    expect(whenFull.faults).toEqual([]);
-    const { faults, last } = await verifyAudit(file);
-    const acknowledged = appender.printed().filter((line) => !line.startsWith('failed'));
-    expect(faults).toEqual([]);
-    expect(last?.seq).toBeGreaterThanOrEqual(Math.max(...acknowledged.map((line) => Number(line.split(' ')[0]))));
-    expect(new Set(acknowledged.map((line) => line.split(' ')[0])).size).toBe(acknowledged.length);
   });
 });

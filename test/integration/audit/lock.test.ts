@@ -58,17 +58,6 @@ describe('the lock of an audit', () => {
       await other.kill();
     }
   }, 30_000);
-
-  it('is free at once when its holder was killed', async () => {
-    const file = givenFile();
-    const [first, second] = [await startLocker(file), await startLocker(file)];
-    expect(await first.take()).toBe('taken');
-    expect(await second.take()).toMatch(/^refused /);
-
-    await first.kill();
-
-    expect(await second.take()).toBe('taken');
-  });
 });
 
 describe.skipIf(!canUnshare())('the lock of an audit, between two PID namespaces', () => {
