@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -58,86 +59,7 @@ describe('a reload of the gateway', () => {
     expect((await ask(given, young.token, '/appliances/b/farms')).status).toBe(200);
   });
 
-  it('stops a waiting change when its token is removed, and the audit records it', async () => {
-    const given = await givenReloadable(['a'], ({ entry }) => ({
-      appliances: [entry('a')],
-      admin: admin({ tokens: [old.sha256, young.sha256] }),
-    }));
-    const change = (token: string) =>
-      ask(given, token, '/appliances/a/system/language', {
-        method: 'POST',
-        body: JSON.stringify({ language: 'en' }),
-        headers: { 'content-type': 'application/json' },
-      });
-    const appliance = given.appliance('a');
-    appliance.fail('POST /system/language', { kind: 'hang' }, { times: 1 });
-    const first = change(young.token);
-    await until(
-      () => appliance.sleeping,
-      (sleeping) => sleeping > 0,
-    );
-    const second = change(old.token);
-    await until(
-      async () => (await given.page()).match(/zlb_admin_audit_records_total (\d+)/)?.[1],
-      (records) => Number(records) >= 2,
-    );
-
-    expect(await reloadWith(given, ['a'], { tokens: [young.sha256] })).toBe('ok');
-    appliance.close().catch(() => undefined);
-    await first;
-
-    const answer = await second;
-    expect(answer.status).toBe(401);
-    expect(await answer.json()).toMatchObject({
-      code: 'unauthenticated',
-      detail: expect.stringContaining('taken out of the configuration before the call was sent'),
-    });
-    expect(appliance.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
-
-  it.each([
-    ['goes to the machine that has its name by then', 'a', 200],
-    ['is refused when its appliance is gone', 'other', 404],
-  ] as const)('keeps a waiting change, which %s', async (_what, nameOfB, status) => {
-    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
-      appliances: [entry('a')],
-      admin: admin({ tokens: [old.sha256] }),
-    }));
-    const change = () =>
-      ask(given, old.token, '/appliances/a/system/language', {
-        method: 'POST',
-        body: JSON.stringify({ language: 'en' }),
-        headers: { 'content-type': 'application/json' },
-      });
-    const changes = (machine: string) => given.appliance(machine).requests.filter(({ method }) => method === 'POST');
-    given.appliance('a').fail('POST /system/language', { kind: 'hang' }, { times: 1 });
-    const first = change();
-    await until(
-      () => given.appliance('a').sleeping,
-      (sleeping) => sleeping > 0,
-    );
-    const second = change();
-    const third = change();
-    // A later call has its answer: the others are in the queue.
-    expect((await ask(given, old.token)).status).toBe(200);
-
-    await given.write('zlb.yml', {
-      appliances: [{ ...given.entry('b'), name: nameOfB }],
-      admin: admin({ tokens: [old.sha256] }),
-    });
-    expect((await given.daemon.reload()).ok).toBe(true);
-    given
-      .appliance('a')
-      .close()
-      .catch(() => undefined);
-    await first;
-
-    expect([(await second).status, (await third).status]).toEqual([status, status]);
-    expect(changes('a')).toHaveLength(1);
-    expect(changes('b')).toHaveLength(status === 200 ? 2 : 0);
-  });
-
-  it('with other client authorities ends connections, a busy one after its answer', async () => {
+  it('with other client authorities ends connections', async () => {
     const trusted = makeAuthority();
     const server = trusted.issue();
     const tls = { cert_file: 'server.crt', key_file: 'server.key', client_ca_file: 'clients.crt' };
@@ -149,31 +71,14 @@ describe('a reload of the gateway', () => {
     const { port } = new URL(given.daemon.adminUrl ?? '');
     const socket = connect({ port: Number(port), rejectUnauthorized: false, ...trusted.issue() });
     const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk.toString();
-    });
-    const head = `Host: gateway\r\nAuthorization: Bearer ${old.token}\r\n`;
-    const body = '{"language":"en"}';
-    socket.write(
-      `POST /appliances/a/system/language HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-    );
-    await until(
-      () => text,
-      (seen) => seen.includes('100 Continue'),
-    );
+    socket.write(`GET /whoami HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${old.token}\r\n\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
 
     await given.write('clients.crt', makeAuthority('another').cert);
     expect(await given.daemon.reload()).toMatchObject({ ok: true });
-    socket.write(body);
-    await until(
-      () => text,
-      (seen) => seen.includes('HTTP/1.1 200 '),
-    );
-    socket.write(`GET /whoami HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
-    await closed;
 
-    expect(text.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['100', '200']);
+    await closed;
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('switches it off and on again, and counters go on', async () => {

@@ -106,15 +106,6 @@ describe('a reload', () => {
     expect((await given.post(reloadPath)).status).toBe(200);
     expect(inForce(await given.page())).toBe(1);
   });
-
-  it('is refused for foreign web pages, other methods, and by HTTP if that is off', async () => {
-    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
-
-    expect((await given.post(reloadPath, { origin: 'https://evil.example' })).status).toBe(403);
-    expect((await given.post(reloadPath, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    const read = await fetch(given.daemon.url + reloadPath);
-    expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST']);
-  });
 });
 
 describe('a file that the configuration names', () => {
@@ -171,25 +162,6 @@ describe('a file that the configuration names', () => {
       (page) => inForce(page) === 0,
     );
     expect(await names()).toBe('a c');
-  });
-
-  it('does not repair a refused main file', async () => {
-    const given = await givenReloadable(
-      ['a', 'b'],
-      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['b.json'] }),
-      { 'b.json': [] },
-    );
-    await given.write('zlb.yml', 'nonsense');
-    expect((await given.post(reloadPath)).status).toBe(400);
-
-    await given.write('b.json', [given.entry('b')]);
-
-    const page = await until(
-      () => given.page('/sd'),
-      (seen) => seen.includes('"b"'),
-    );
-    expect(page).toContain('"a"');
-    expect(inForce(await given.page())).toBe(0);
   });
 
   it('is the only fault if the main file is in effect: its correction is enough', async () => {
