@@ -4,19 +4,13 @@ import { createActivationCertificate } from '../../../simulator/replies/activati
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { deactivatedWorld } from '../../../simulator/scenes/expiring.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import type { HttpFarm } from '../../../simulator/world-farms.ts';
 import type { World } from '../../../simulator/world.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
+import { httpsFarm } from '../deliver/given-deliver.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];
 const dayMs = 86_400_000;
-
-function httpsFarm(world: World, name: string): HttpFarm {
-  const farm = world.farms.get(name);
-  if (farm?.profile !== 'http') throw new Error(`${name} is no HTTP farm`);
-  return farm;
-}
 
 /** A gateway, and the file of a certificate that fits. */
 async function given(world: World, material?: { readonly expired?: boolean; readonly name?: string }) {
@@ -94,21 +88,6 @@ describe('replace-certificate', () => {
 
     expect(out).toContain('Mind: the new certificate is not good for shop.example.com, the name of the old one.');
     expect(out).toMatch(/Mind: the new certificate ends on \d{4}-\d\d-\d\d, before the old one\./);
-  });
-
-  it('names the call that takes off a second certificate, when the farm has the new one already', async () => {
-    const world = busyWorld();
-    const { run, words } = await given(world);
-    await run([...words('shop'), ...agreed]);
-    httpsFarm(world, 'shop').certificates.push('intranet.pem');
-
-    const { code, err } = await run([...words('shop'), 'old=intranet.pem', ...agreed]);
-
-    expect(code).toBe(1);
-    expect(err).toContain('shop has new.pem already');
-    expect(err).toContain(
-      'zlb-exporter admin lb-1 removeFarmCertificate farmname=shop certificate=intranet.pem --confirm=intranet.pem',
-    );
   });
 
   it('stops before the farm is touched when the appliance cannot load the file', async () => {

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import type { HttpFarm } from '../../../simulator/world-farms.ts';
-import type { World } from '../../../simulator/world.ts';
+import { httpsFarm } from '../deliver/given-deliver.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];
 const words = ['admin', 'lb-1', 'restart-farm'];
-
-function httpFarm(world: World, name: string): HttpFarm {
-  const farm = world.farms.get(name);
-  if (farm?.profile !== 'http') throw new Error(`${name} is no HTTP farm`);
-  return farm;
-}
 
 describe('restart-farm', () => {
   it('restarts a farm that waits for it, and compares before and after', async () => {
@@ -25,7 +18,7 @@ describe('restart-farm', () => {
     expect(out).toMatch(
       /✓ 1\. payments was restarted\.\n✓ 2\. payments is up\.\n✓ 3\. Before: waiting for a restart, 1 of 1 backends up\. After: up, 1 of 1 backends up\.$/,
     );
-    expect(httpFarm(appliance.world, 'payments').needsRestart).toBe(false);
+    expect(httpsFarm(appliance.world, 'payments').needsRestart).toBe(false);
     expect(await done()).toEqual(['actOnFarm']);
   });
 
@@ -41,7 +34,7 @@ describe('restart-farm', () => {
 
   it('waits until as many backends are up as before', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const shop = httpFarm(appliance.world, 'shop');
+    const shop = httpsFarm(appliance.world, 'shop');
     const [backend] = shop.services[0]!.backends;
     // The health check has yet to find one of them again.
     let running = true;
@@ -72,7 +65,7 @@ describe('restart-farm', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/✗ restart_may_leave_down: /);
     expect(await done()).toEqual([]);
-    expect(httpFarm(appliance.world, 'shop').running).toBe(true);
+    expect(httpsFarm(appliance.world, 'shop').running).toBe(true);
   });
 
   it('says that the farm is down, and how to start it, when a forced restart leaves it so', async () => {
@@ -88,7 +81,7 @@ describe('restart-farm', () => {
 
   it('says that the farm goes on when its configuration is refused', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    httpFarm(appliance.world, 'shop').configError = 'There is no such cipher.';
+    httpsFarm(appliance.world, 'shop').configError = 'There is no such cipher.';
 
     const { code, err } = await run([...words, 'farm=shop', ...agreed]);
 
@@ -99,7 +92,7 @@ describe('restart-farm', () => {
 
   it('says how to start a stopped farm that does not come up', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const shop = httpFarm(appliance.world, 'shop');
+    const shop = httpsFarm(appliance.world, 'shop');
     Object.defineProperty(shop, 'running', { get: () => false, set() {} });
 
     const { code, err } = await run([...words, 'farm=shop', ...agreed, '--wait=10s']);

@@ -44,20 +44,6 @@ function flood(response: ServerResponse, type: string, status = 200): void {
 }
 
 describe('an answer without end', () => {
-  it('is shown as far as a person reads, and goes on into a pipe', async () => {
-    const rows = Array.from({ length: 130_000 }, (_, id) => ({ id, v: 'x' }));
-    const { run } = await given((response) => json(response, 200, { params: rows }));
-
-    const people = await run(['lb-1', 'listFarms']);
-    const scripts = await run(['lb-1', 'listFarms', '--json']);
-
-    expect(people.code).toBe(0);
-    expect(people.out.split('\n')).toHaveLength(10_000);
-    expect(people.err).toContain('only the first 10000 lines');
-    expect(JSON.parse(scripts.bytes.toString()).params).toHaveLength(130_000);
-    expect(scripts.err).toBe('');
-  });
-
   it.each([
     ['a refusal', ['lb-1', 'listFarms'], 'application/problem+json', 503],
     ['an answer', ['lb-1', 'listFarms'], 'application/json', 200],
@@ -192,20 +178,6 @@ describe('an answer that is not what it should be', () => {
       expect(out).toContain('all is well');
       expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     }
-  });
-
-  it.each([
-    ['parameters', ['parameters', 'lb-1', 'actOnFarm', 'farmname=shop']],
-    ['records', ['audit']],
-  ])('is shown nevertheless when its %s is nested without end', async (list, words) => {
-    const deep = '['.repeat(50_000) + ']'.repeat(50_000);
-    const row = '{"name":D,"possible_values":[D],"time":D,"method":D,"code":D}'.replaceAll('D', deep);
-    const { run } = await given((response) => void response.writeHead(200).end(`{"${list}":[${row}]}`));
-
-    const { code, out } = await run(words);
-
-    expect(code).toBe(0);
-    expect(out).toContain('…');
   });
 
   it('cannot make the command show its token', async () => {

@@ -50,18 +50,6 @@ describe('a change that is asked for', () => {
     expect(await done()).toEqual([]);
   });
 
-  it('is an operation too, with its body', async () => {
-    const { ask, decide, appliance } = await given();
-
-    const id = await ask([...stop, '--request']);
-    const shown = await decide(['show', id]);
-    const approved = await decide(['approve', id], { answers: ['y'] });
-
-    expect(shown.out).toContain('{"action":"stop"}');
-    expect(approved.code).toBe(0);
-    await expect.poll(() => appliance.world.farms.get('shop')?.running).toBe(false);
-  });
-
   it('is carried out once a second person has looked at the plan and agreed', async () => {
     const { ask, decide, run, done } = await given();
     const id = await ask();

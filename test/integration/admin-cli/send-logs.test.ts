@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { createWorld } from '../../../simulator/world-creation.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];
@@ -19,15 +18,4 @@ it('shows what is there, tells an appliance where its log goes, and undoes it', 
   expect(off.out).toContain('"ip":"192.0.2.5"');
   expect(appliance.world.remoteSyslog).toBeUndefined();
   expect(await done()).toEqual(['setRemoteSyslog', 'removeRemoteSyslog']);
-});
-
-it('has the line for rsyslog where the API has no such call', async () => {
-  const { run, done } = await givenAdminCli({ 'lb-1': createWorld() });
-
-  const { code, err } = await run(['admin', 'lb-1', 'send-logs', 'to=192.0.2.5:5514', ...agreed]);
-
-  expect(code).toBe(1);
-  expect(err).toContain('answered 404');
-  expect(err).toContain('if $programname == "pound" then action(');
-  expect(await done()).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
 import { issue, name } from '../../support/issue.ts';
 
@@ -30,19 +29,6 @@ describe('deliver', () => {
     expect(second.code).toBe(0);
     expect(second.out.match(/has it already/g)).toHaveLength(3);
     expect(await done()).toEqual(sent);
-  });
-
-  it('replaces a certificate on the Community Edition, which keeps one', async () => {
-    const world = recordedWorld();
-    httpsFarm(world, 'secure-shop').certificates = [];
-    attach(world, 'secure-shop', 'old.pem', issue({ from: -60 }));
-    const { run, words, done } = await given({ 'lb-1': world });
-
-    const { code } = await run(words);
-
-    expect(code).toBe(0);
-    expect(fileOf(world, 'secure-shop')).toEqual([isNew]);
-    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });
 
   it('changes nothing with --dry-run, and shows the steps', async () => {
@@ -142,18 +128,6 @@ describe('deliver', () => {
     expect(unnamed.err).toContain('No farm has a certificate for www.example.com');
     expect(named.code, named.err).toBe(0);
     expect(fileOf(world)).toHaveLength(1);
-  });
-
-  it('finds a predecessor that has alternative names only, as certificates of newer profiles have', async () => {
-    const world = worldWith();
-    const file = 'old.pem';
-    world.certificates.set(file, { ...world.certificates.get(file)!, commonName: 'no CN' });
-    const { run, words } = await given({ 'lb-1': world });
-
-    const { code, err } = await run(words);
-
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(fileOf(world)).toEqual([isNew]);
   });
 
   it('leaves a stopped farm stopped', async () => {
