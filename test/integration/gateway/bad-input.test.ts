@@ -32,7 +32,7 @@ async function given(options: GivenOptions = {}) {
         request_id: /x-request-id: (\S+)/i.exec(head)?.[1],
       });
     },
-    /** Expects that nothing arrived, and that the audit has these refusals, with their principal. */
+    /** Expects that nothing arrived, and that the audit has these refusals of the admin. */
     async expectDenied(...codes: readonly string[]) {
       expect(gateway.appliance.requests).toEqual([]);
       expect(await gateway.audit()).toMatchObject(codes.map((code) => ({ event: 'denied', code, principal: 'admin' })));
