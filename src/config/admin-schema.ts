@@ -59,7 +59,6 @@ const token = mapping(
       description:
         'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and audit, log and a metric name the guard.',
       default: 'refuse',
-      examples: ['warn'],
     }),
     person: Type.Optional(
       value('tokenName', {
@@ -149,7 +148,6 @@ export const adminSchema = mapping(
       default: 2,
       minimum: 1,
       maximum: 16,
-      examples: [1],
     }),
     approvals,
     tokens: Type.Array(token, {

@@ -117,7 +117,6 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         description:
           'The header with the key; `auto` sends ZAPI_KEY and API_KEY. Hyphens pass proxies that drop underscores.',
         default: 'auto',
-        examples: ['ZAPI_KEY'],
       }),
       tls,
       labels: Type.Unsafe<Readonly<Record<string, string>>>({
@@ -135,7 +134,6 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       compact: Type.Optional(
         Type.Boolean({
           description: '`limits.compact` for this appliance; takes precedence.',
-          examples: [true],
         }),
       ),
       collectors,

@@ -105,7 +105,6 @@ export function readEnvironment(env: Environment, problems: Problems): Source {
   return {
     // JSON drops undefined values: an unset variable becomes an absent key.
     value: { appliances: [JSON.parse(JSON.stringify(appliance))] },
-    folderOf: () => '',
     locate: (path) => ({ file: 'environment', key: variableOf(path) }),
   };
 }

@@ -1,18 +1,16 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Static } from 'typebox';
 import { isRecord } from '../lib/check.ts';
 import { pairProblem } from '../lib/pem.ts';
 import { adminSettings, type OperationRoutes } from './admin-settings.ts';
-import { checkCombinations, sharedAddresses } from './checks.ts';
+import { checkCombinations } from './checks.ts';
 import { applianceSettings, type CollectorSettings, type Settings } from './settings.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
-import { createFiles, type Files, type ReadText } from './files.ts';
-import { type Path, Problems } from './problems.ts';
+import { createFiles, type Files } from './files.ts';
+import { Problems } from './problems.ts';
 import { type ConfigSchema, configSchema } from './schema.ts';
-import { settingsOf } from './settings-of.ts';
-import { createStructureReader, type StructureReader } from './structure.ts';
-import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
+import { createSettingsReader, type SettingsReader } from './settings-of.ts';
+import { type Environment, readYamlFile, type Source, type Variables, variablesOf } from './yaml-file.ts';
 import { applianceExample } from './appliance-schema.ts';
 
 export interface SettingsSource {
@@ -23,8 +21,6 @@ export interface SettingsSource {
   readonly env: Environment;
   /** Reads the files; given by a caller that asks later whether they changed. */
   readonly files?: Files;
-  /** Called with a line about each thing that is allowed and probably a mistake. */
-  readonly onRemark?: (line: string) => void;
 }
 
 /** Names that a configuration may refer to. */
@@ -43,24 +39,18 @@ interface SettingsScope {
  */
 export function createSettingsLoader(scope: SettingsScope) {
   const schema = configSchema([...scope.collectorDefaults.keys()], scope.reservedLabels);
-  const structure = { schema, read: createStructureReader(schema) };
-  return (from: SettingsSource): Promise<Settings> => load(from, scope, structure);
-}
-
-interface ConfigStructure {
-  readonly schema: ConfigSchema;
-  readonly read: StructureReader<Static<ConfigSchema>>;
+  const read = createSettingsReader(schema);
+  return (from: SettingsSource): Promise<Settings> => load(from, scope, read);
 }
 
 async function load(
-  { file, content, env, files: allFiles = createFiles({ path: file }), onRemark }: SettingsSource,
+  { file, content, env, files = createFiles({ path: file }) }: SettingsSource,
   { collectorDefaults, operations }: SettingsScope,
-  structure: ConfigStructure,
+  read: SettingsReader<ConfigSchema>,
 ): Promise<Settings> {
   const problems = new Problems();
   const usedVariables = new Set<string>();
-  const files = notingVariables(allFiles, usedVariables);
-  const reading = { env, files, problems };
+  const reading = { env, variable: variablesOf(env, usedVariables), files, problems };
   const main = content ? sourceOf(content) : await readMain(file, reading);
   if (main === undefined) throw problems.error();
   const source = await withApplianceFiles(main, reading);
@@ -68,14 +58,10 @@ async function load(
 
   // Lets other work run: each step takes 0.1 s for a thousand appliances.
   await nextTurn();
-  const config = structure.read(source, problems);
-  // Rules between keys are checked on a valid structure only.
-  if (!config || !problems.isEmpty()) throw problems.error();
-  await nextTurn();
-  const settings = await settingsOf(structure.schema, config, { source, readText: files.readText, problems });
+  const { settings } = await read({ source, readText: files.readText, problems });
   await nextTurn();
   const { appliances, admin, limits, applianceFiles: _read, collectors: _merged, ...others } = settings;
-  checkCombinations({ settings, source, collectorDefaults, operations, problems });
+  checkCombinations({ settings, source, collectorDefaults, operations }, problems);
   for (const [block, tls] of [
     ['admin', admin?.tls],
     ['requests', others.requests?.tls],
@@ -87,7 +73,6 @@ async function load(
 
   const { compact: _ofEach, ...limitsOfAll } = limits;
   await nextTurn();
-  if (onRemark) sharedAddresses(settings, source).forEach(onRemark);
   return {
     ...others,
     appliances: appliances.map((each) => applianceSettings(each, settings, collectorDefaults)),
@@ -99,6 +84,7 @@ async function load(
 /** The surroundings in which files of a configuration are read. */
 interface Reading {
   readonly env: Environment;
+  readonly variable: Variables;
   readonly files: Pick<Files, 'list' | 'readText'>;
   readonly problems: Problems;
 }
@@ -106,20 +92,8 @@ interface Reading {
 function sourceOf(content: object): Source {
   return {
     value: structuredClone(content),
-    folderOf: () => '',
     locate: (path) => ({ file: 'settings', key: path.join('.') }),
   };
-}
-
-/** Reads the same files, and adds the names of the variables that configuration files use. */
-function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, used: Set<string>) {
-  const noting: ReadText = async (path, purpose) => {
-    const text = await readText(path, purpose);
-    if (purpose === 'configuration' && 'value' in text)
-      for (const [, name = ''] of text.value.matchAll(/\$\{(\w+)\}/g)) used.add(name);
-    return text;
-  };
-  return { list, readText: noting };
 }
 
 /**
@@ -128,14 +102,14 @@ function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, u
  */
 async function readMain(
   file: string | undefined,
-  { env, files: { readText }, problems }: Reading,
+  { env, variable, files: { readText }, problems }: Reading,
 ): Promise<Source | undefined> {
   if (file === undefined) return readEnvironment(env, problems);
   const source = await readYamlFile({
     file,
     remedy: 'Give --config.file the path of a YAML file',
     minimalContent: `list at least one appliance in it (docs/configuration.md), or let zlb-exporter init HOST --config.file=${file} --append do it`,
-    env,
+    variable,
     readText,
     problems,
   });
@@ -148,24 +122,9 @@ async function readMain(
     return source;
   }
   const environment = readEnvironment(env, problems);
-  return joined(Object.assign(source.value, environment.value), (path) => ({
-    source: path[0] === 'appliances' ? environment : source,
-    path,
-  }));
-}
-
-/** Returns a source whose values come from others. */
-function joined(value: unknown, originOf: (path: Path) => { readonly source: Source; readonly path: Path }): Source {
   return {
-    value,
-    folderOf(path) {
-      const origin = originOf(path);
-      return origin.source.folderOf(origin.path);
-    },
-    locate(path, part) {
-      const origin = originOf(path);
-      return origin.source.locate(origin.path, part);
-    },
+    value: Object.assign(source.value, environment.value),
+    locate: (path, part) => (path[0] === 'appliances' ? environment : source).locate(path, part),
   };
 }
 
@@ -180,7 +139,7 @@ interface Listed {
  * Appends the appliances of `appliance_files` to those of the source; each keeps the location where
  * it is written.
  */
-async function withApplianceFiles(source: Source, { env, files, problems }: Reading): Promise<Source> {
+async function withApplianceFiles(source: Source, { variable, files, problems }: Reading): Promise<Source> {
   const { value } = source;
   if (!isRecord(value) || !Array.isArray(value.appliance_files)) return source;
   const own: unknown = value.appliances ?? [];
@@ -189,9 +148,8 @@ async function withApplianceFiles(source: Source, { env, files, problems }: Read
   const listed: Listed[] = [];
   for (const [index, pattern] of value.appliance_files.entries()) {
     if (typeof pattern !== 'string') continue;
-    const folder = source.folderOf(['appliance_files', index]);
     const place = source.locate(['appliance_files', index]);
-    const found = await files.list(resolve(folder, pattern));
+    const found = await files.list(resolve(dirname(place.file), pattern));
     if ('problem' in found) {
       problems.report(place, `${found.problem}. Let the exporter read it, or take the pattern out`);
       continue;
@@ -199,15 +157,18 @@ async function withApplianceFiles(source: Source, { env, files, problems }: Read
     for (const file of found.value) {
       const remedy = `Put it there, or take it out of ${place.key}`;
       const minimalContent = 'an empty list is []';
-      const read = await readYamlFile({ file, remedy, minimalContent, env, readText: files.readText, problems });
+      const read = await readYamlFile({ file, remedy, minimalContent, variable, readText: files.readText, problems });
       if (read) listed.push(...appliancesOf(read, file, problems));
     }
   }
-  return joined({ ...value, appliances: [...own, ...listed.map((each) => each.value)] }, (path) => {
-    const [key, index, ...rest] = path;
-    const found = key === 'appliances' && typeof index === 'number' ? listed[index - own.length] : undefined;
-    return found ? { source: found.file, path: [found.index, ...rest] } : { source, path };
-  });
+  return {
+    value: { ...value, appliances: [...own, ...listed.map((each) => each.value)] },
+    locate(path, part) {
+      const [key, index, ...rest] = path;
+      const found = key === 'appliances' && typeof index === 'number' ? listed[index - own.length] : undefined;
+      return found ? found.file.locate([found.index, ...rest], part) : source.locate(path, part);
+    },
+  };
 }
 
 function appliancesOf(file: Source, name: string, problems: Problems): readonly Listed[] {

@@ -33,6 +33,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** Reports a problem of a value, or of its key. */
+export type Report = (at: Path, message: string, part?: 'key') => void;
+
 /** Collects problems, so that an operator sees them all at once. */
 export class Problems {
   readonly #problems: ConfigProblem[] = [];
@@ -41,6 +44,11 @@ export class Problems {
   report({ file, line, column, key }: ConfigLocation, message: string): void {
     if (key !== '' && this.#problems.some((one) => one.file === file && one.key === key)) return;
     this.#problems.push({ file, ...(line && { line }), ...(column && { column }), key, message });
+  }
+
+  /** Returns the function that reports problems of one configuration. */
+  reportIn(source: { locate(path: Path, part?: 'key'): ConfigLocation }): Report {
+    return (at, message, part) => this.report(source.locate(at, part), message);
   }
 
   isEmpty(): boolean {
@@ -71,7 +79,7 @@ function byLocation(one: ConfigProblem, other: ConfigProblem): number {
 }
 
 /** Formats a problem as one line: location, key and message. */
-export function problemLine({ file, line, column, key, message }: ConfigProblem): string {
+function problemLine({ file, line, column, key, message }: ConfigProblem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':');
   return [place, key, message].filter((part) => part !== '').join(': ');
 }

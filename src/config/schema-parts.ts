@@ -46,7 +46,7 @@ export function path(options: TSchemaOptions) {
 
 /** Returns the schema of a switch that is off by default. */
 export function flag(description: string) {
-  return Type.Boolean({ description, default: false, examples: [true] });
+  return Type.Boolean({ description, default: false });
 }
 
 /** Returns the schema of the certificate of a listener, and of its clients. */

@@ -10,7 +10,7 @@ export type ConfigSchema = ReturnType<typeof configSchema>;
 export type ConfigSettings = SettingsOf<ConfigSchema>;
 
 const collector = mapping({
-  enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.', examples: [false] })),
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.' })),
   schedule: Type.Optional(
     value('schedule', {
       description: 'When it polls: six fields, seconds first. UTC if it runs every hour; local time if it names hours.',
@@ -41,7 +41,6 @@ const polling = mapping(
       default: 1,
       minimum: 1,
       maximum: 4,
-      examples: [2],
     }),
     max_busy_ratio: value('ratio', {
       description: 'The part of its time that an appliance may spend on polls; intervals become longer to keep it.',
@@ -67,7 +66,6 @@ const limits = mapping(
       description: 'The most series of one appliance. More are dropped, those of single backends first.',
       default: 50_000,
       minimum: 100,
-      examples: [10_000],
     }),
     compact: flag('Only backends that are down or in maintenance have series, and only for their state.'),
     body_bytes: value('byteSize', {

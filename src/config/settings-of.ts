@@ -1,10 +1,12 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Static, TSchema } from 'typebox';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
 import { type ReadText, withFolder } from './files.ts';
 import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import { type OpenedBy, type Reads, settingName, type SettingsOf } from './schema-parts.ts';
+import { createStructureReader } from './structure.ts';
 import type { Source } from './yaml-file.ts';
 
 /** The part of a schema that says how its values become settings. */
@@ -33,25 +35,39 @@ interface Surroundings {
   readonly problems: Problems;
 }
 
+/** A valid configuration as it was written, and its settings. */
+interface Read<Schema extends TSchema> {
+  readonly config: Static<Schema>;
+  /** Lack what could not be read, which is a problem. */
+  readonly settings: SettingsOf<Schema>;
+}
+
+export type SettingsReader<Schema extends TSchema> = (parts: Surroundings) => Promise<Read<Schema>>;
+
 /**
- * Converts a valid configuration to settings: names them with their units, resolves paths, and
- * reads the files that keys name. The settings lack what could not be read, which is a problem.
+ * Creates a function that converts a configuration to settings: checks its structure, names the
+ * settings with their units, resolves paths, and reads the files that keys name. Rejects with a
+ * ConfigError for a wrong structure. Compiles the schema, which takes 100 ms: keep it.
  */
-export async function settingsOf<Schema extends TSchema>(
-  schema: Schema,
-  config: Static<Schema>,
-  { source, readText, problems }: Surroundings,
-): Promise<SettingsOf<Schema>> {
-  const files: NamedFile[] = [];
-  const settings = named(schema, config, { at: [], source, files });
-  // One after the other: a process may not have thousands of files open at once.
-  for (const file of files) {
-    const content = await contentOf(file, source.folderOf(file.at), readText);
-    if ('problem' in content) problems.report(source.locate(file.at), content.problem);
-    else file.settings[file.name] = content.value;
-  }
-  // The names of the type and those of `settingName` follow the same rules.
-  return settings as SettingsOf<Schema>;
+export function createSettingsReader<Schema extends TSchema>(schema: Schema): SettingsReader<Schema> {
+  const readStructure = createStructureReader(schema);
+  return async ({ source, readText, problems }) => {
+    const config = readStructure(source, problems);
+    if (!config || !problems.isEmpty()) throw problems.error();
+    // Lets other work run.
+    await nextTurn();
+    const files: NamedFile[] = [];
+    const settings = named(schema, config, { at: [], source, files });
+    // One after the other: a process may not have thousands of files open at once.
+    for (const file of files) {
+      const place = source.locate(file.at);
+      const content = await contentOf(file, dirname(place.file), readText);
+      if ('problem' in content) problems.report(place, content.problem);
+      else file.settings[file.name] = content.value;
+    }
+    // The names of the type and those of `settingName` follow the same rules.
+    return { config, settings: settings as SettingsOf<Schema> };
+  };
 }
 
 interface Place {
@@ -66,7 +82,7 @@ function named(node: Node, value: unknown, { at, source, files }: Place): unknow
 
   if (node.items && Array.isArray(value))
     return value.map((item: unknown, index) => (node.items ? inside(node.items, index, item) : item));
-  if (node.resolves && typeof value === 'string') return resolve(source.folderOf(at), value);
+  if (node.resolves && typeof value === 'string') return resolve(dirname(source.locate(at).file), value);
   if (!node.properties || !isRecord(value)) return value;
   const settings: Record<string, unknown> = {};
   for (const [key, part] of Object.entries(node.properties)) {

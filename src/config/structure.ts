@@ -8,13 +8,10 @@ import type { Source } from './yaml-file.ts';
 import { closestWord, isOneLine } from '../lib/text.ts';
 
 /**
- * Parses every value of a source in place and fills in the defaults. Reports all that does not fit
- * the schema, and then returns undefined.
+ * Creates a function that parses every value of a source in place and fills in the defaults. It
+ * reports all that does not fit the schema, and then returns undefined.
  */
-export type StructureReader<File> = (source: Source, problems: Problems) => File | undefined;
-
-/** Compiles the schema, which takes 100 ms and memory: keep the reader to read more than once. */
-export function createStructureReader<Schema extends TSchema>(schema: Schema): StructureReader<Static<Schema>> {
+export function createStructureReader<Schema extends TSchema>(schema: Schema) {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
@@ -27,7 +24,7 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema): S
   ajv.addVocabulary(ownKeywords.filter((each) => each !== 'reads'));
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
   const validate = ajv.compile<Static<Schema>>(schema);
-  return (source, problems) => {
+  return (source: Source, problems: Problems): Static<Schema> | undefined => {
     if (validate(source.value)) return source.value;
 
     const errors = validate.errors ?? [];

@@ -92,7 +92,6 @@ const tlsServer = mapping(
     client_auth_type: Type.Enum([...clientAuthTypes], {
       description: 'Which clients are accepted. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
       default: 'NoClientCert',
-      examples: ['RequireAndVerifyClientCert'],
     }),
     client_ca_file: Type.Optional(
       file('certificates', 'PEM file of the authorities of client certificates.', 'prometheus-ca.crt'),
@@ -114,12 +113,10 @@ const tlsServer = mapping(
     min_version: Type.Enum([...tlsVersions.keys()], {
       description: 'The oldest allowed TLS version. `TLS10` and `TLS11` also allow the weak ciphers they need.',
       default: 'TLS12',
-      examples: ['TLS13'],
     }),
     max_version: Type.Enum([...tlsVersions.keys()], {
       description: 'The newest allowed TLS version.',
       default: 'TLS13',
-      examples: ['TLS13'],
     }),
     cipher_suites: Type.Optional(
       Type.Array(Type.Enum([...cipherNames.keys()]), {
@@ -131,7 +128,6 @@ const tlsServer = mapping(
     prefer_server_cipher_suites: Type.Boolean({
       description: 'Whether their order takes precedence over that of the client.',
       default: true,
-      examples: [false],
     }),
     curve_preferences: Type.Optional(
       Type.Array(Type.Enum([...curveNames.keys()]), {
@@ -155,12 +151,9 @@ const headers = mapping(
     'X-Frame-Options': Type.Optional(
       Type.Enum(['deny', 'sameorigin'], {
         description: 'Whether other pages may embed those of the exporter.',
-        examples: ['deny'],
       }),
     ),
-    'X-Content-Type-Options': Type.Optional(
-      Type.Enum(['nosniff'], { description: 'Always sent.', examples: ['nosniff'] }),
-    ),
+    'X-Content-Type-Options': Type.Optional(Type.Enum(['nosniff'], { description: 'Always sent.' })),
     'X-XSS-Protection': Type.Optional(
       value('headerValue', { description: 'For old browsers.', examples: ['1; mode=block'] }),
     ),
@@ -182,7 +175,6 @@ export const webSchema = mapping({
       http2: Type.Boolean({
         description: 'Without effect: the listener uses HTTP/1.1.',
         default: true,
-        examples: [false],
       }),
       headers,
     },
@@ -206,7 +198,6 @@ export const webSchema = mapping({
         default: 0,
         minimum: 0,
         maximum: 1_000_000,
-        examples: [20],
       }),
     },
     { default: {} },

@@ -1,9 +1,8 @@
 import { assert } from '../lib/check.ts';
 import { createFiles, type Files } from './files.ts';
-import { type Path, Problems } from './problems.ts';
-import { settingsOf } from './settings-of.ts';
-import { createStructureReader, type StructureReader } from './structure.ts';
-import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
+import { type Path, Problems, type Report } from './problems.ts';
+import { createSettingsReader, type SettingsReader } from './settings-of.ts';
+import { type Environment, readYamlFile, type Source, variablesOf } from './yaml-file.ts';
 import {
   cipherList,
   curveNames,
@@ -31,8 +30,8 @@ export interface WebSettingsSource {
  * problems. Compiles the schema once for many loads.
  */
 export function createWebSettingsLoader() {
-  const readStructure = createStructureReader(webSchema);
-  return (from: WebSettingsSource): Promise<WebSettings> => load(from, readStructure);
+  const read = createSettingsReader(webSchema);
+  return (from: WebSettingsSource): Promise<WebSettings> => load(from, read);
 }
 
 /** Loads a web configuration once. */
@@ -42,22 +41,20 @@ export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
 
 async function load(
   { file, env, files = createFiles({ path: undefined }) }: WebSettingsSource,
-  readStructure: StructureReader<WebFile>,
+  read: SettingsReader<typeof webSchema>,
 ): Promise<WebSettings> {
   const problems = new Problems();
   const source = await readYamlFile({
     file,
     remedy: 'Give --web.config.file the path of a YAML file',
     minimalContent: 'write {} into it for plain HTTP without passwords, or what docs/web-configuration.md explains',
-    env,
+    variable: variablesOf(env),
     readText: files.readText,
     problems,
   });
   if (source === undefined) throw problems.error();
-  const config = readStructure(source, problems);
-  if (!config || !problems.isEmpty()) throw problems.error();
-  checkWeb({ config, source, problems });
-  const settings = await settingsOf(webSchema, config, { source, readText: files.readText, problems });
+  const { config, settings } = await read({ source, readText: files.readText, problems });
+  checkWeb(config, source, problems);
   const { cert, key } = settings.tlsServerConfig ?? {};
   const mismatch = cert !== undefined && key && pairProblem(cert, key, writtenKey(config, 'cert'));
   if (mismatch) problems.report(source.locate(at(writtenKey(config, 'key'))), mismatch);
@@ -100,91 +97,84 @@ function tlsSettings(tls: NonNullable<WebFileSettings['tlsServerConfig']>) {
   };
 }
 
-interface Checked {
-  readonly config: WebFile;
-  readonly source: Source;
-  readonly problems: Problems;
-}
-
 type TlsKey = keyof TlsServerFile;
 
 /** Reports values of a web configuration that are valid alone and wrong in combination. */
-function checkWeb(checked: Checked): void {
-  const tls = checked.config.tls_server_config;
+function checkWeb(config: WebFile, source: Source, problems: Problems): void {
+  const report = problems.reportIn(source);
+  const tls = config.tls_server_config;
   if (tls) {
-    for (const check of [requireCertificate, checkClientAuthorities, checkAllowedSans, checkTlsVersions])
-      check(tls, checked);
+    requireCertificate(tls, report);
+    checkClients(tls, report);
+    const isWritten = (key: TlsKey): boolean => source.locate(at(key)).written !== undefined;
+    checkTlsVersions(tls, isWritten('max_version') ? 'max_version' : 'min_version', report);
   }
-  checkUsers(checked);
-  checkRateLimit(checked);
+  checkUsers(Object.keys(config.basic_auth_users), report);
+  const { interval, burst } = config.rate_limit;
+  if (interval !== 0 && burst === 0)
+    report(['rate_limit', 'burst'], 'must be at least 1, or no request would ever be answered');
 }
 
-function requireCertificate(tls: TlsServerFile, { source, problems }: Checked): void {
+function requireCertificate(tls: TlsServerFile, report: Report): void {
   for (const [inline, file] of [
     ['cert', 'cert_file'],
     ['key', 'key_file'],
     ['client_ca', 'client_ca_file'],
   ] as const) {
     if (tls[inline] !== undefined && tls[file] !== undefined)
-      problems.report(source.locate(at(inline), 'key'), `contradicts ${file}; remove one of the two`);
+      report(at(inline), `contradicts ${file}; remove one of the two`, 'key');
     if (tls[inline] === undefined && tls[file] === undefined && file !== 'client_ca_file')
-      problems.report(source.locate(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
+      report(at(file), 'is missing; add it, or remove tls_server_config to speak plain HTTP');
   }
 }
 
-function checkClientAuthorities(tls: TlsServerFile, { source, problems }: Checked): void {
-  const { client_auth_type: type } = tls;
+/** Reports what only certificates of clients give a meaning, or need. */
+function checkClients(tls: TlsServerFile, report: Report): void {
+  const { client_auth_type: type, client_allowed_sans: sans } = tls;
   const authorities = (['client_ca', 'client_ca_file'] as const).find((key) => tls[key] !== undefined);
-  if (type === 'NoClientCert' && authorities !== undefined) {
-    problems.report(
-      source.locate(at(authorities)),
+  if (type === 'NoClientCert' && authorities !== undefined)
+    report(
+      at(authorities),
       'is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
     );
-  }
-  if ((type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert') && authorities === undefined) {
-    problems.report(
-      source.locate(at('client_auth_type')),
+  if ((type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert') && authorities === undefined)
+    report(
+      at('client_auth_type'),
       'needs client_ca_file; without it a certificate of any authority that the world knows would do',
     );
-  }
-}
-
-/**
- * Reports allowed names where a client may connect without a certificate, and so without a name.
- */
-function checkAllowedSans(tls: TlsServerFile, { source, problems }: Checked): void {
-  const { client_allowed_sans: sans, client_auth_type: type } = tls;
-  if (!sans || ['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type)) return;
-  problems.report(
-    source.locate(at('client_allowed_sans')),
-    `means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert`,
-  );
-}
-
-function checkTlsVersions(tls: TlsServerFile, { source, problems }: Checked): void {
-  const { min_version: oldest, max_version: newest } = tls;
-  const order = [...tlsVersions.keys()];
-  if (order.indexOf(oldest) <= order.indexOf(newest)) return;
-  const isWritten = (key: TlsKey) => source.locate(at(key)).written !== undefined;
-  const written = isWritten('max_version') ? 'max_version' : 'min_version';
-  problems.report(source.locate(at(written)), `leaves no version of TLS: from ${oldest} to ${newest}`);
-}
-
-function checkUsers({ config, source, problems }: Checked): void {
-  const names = Object.keys(config.basic_auth_users);
-  // Checked here, or the first scrape would get 500.
-  if (names.length > 0 && isThreadRefused()) {
-    problems.report(
-      source.locate(['basic_auth_users'], 'key'),
-      "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission (with the unit of deploy/systemd: ZLB_NODE_FLAGS=--allow-worker in its environment file)",
+  // A client without a certificate has no name.
+  if (sans && !['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type))
+    report(
+      at('client_allowed_sans'),
+      'means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert',
     );
-  }
+}
+
+/** `written` is the key of the two that the file has. */
+function checkTlsVersions(
+  { min_version: oldest, max_version: newest }: TlsServerFile,
+  written: TlsKey,
+  report: Report,
+): void {
+  const order = [...tlsVersions.keys()];
+  if (order.indexOf(oldest) > order.indexOf(newest))
+    report(at(written), `leaves no version of TLS: from ${oldest} to ${newest}`);
+}
+
+function checkUsers(names: readonly string[], report: Report): void {
+  // Checked here, or the first scrape would get 500.
+  if (names.length > 0 && isThreadRefused())
+    report(
+      ['basic_auth_users'],
+      "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission (with the unit of deploy/systemd: ZLB_NODE_FLAGS=--allow-worker in its environment file)",
+      'key',
+    );
   for (const name of names) {
-    // Located by the key path of the hash, which hides a name that may be a misplaced password.
-    const place = source.locate(['basic_auth_users', name], 'key');
-    if (name === '') problems.report(place, 'a user has no name; give it one');
+    // The key path of the hash hides a name that may be a misplaced password.
+    const place: Path = ['basic_auth_users', name];
+    if (name === '') report(place, 'a user has no name; give it one', 'key');
     if (name.includes(':'))
-      problems.report(place, 'a user has a colon in its name, where the password would begin; give it another name');
+      report(place, 'a user has a colon in its name, where the password would begin; give it another name', 'key');
   }
 }
 
@@ -192,12 +182,6 @@ function isThreadRefused(): boolean {
   // Undefined without --permission, contrary to its type.
   const { permission }: { readonly permission?: NodeJS.ProcessPermission } = process;
   return permission ? !permission.has('worker') : false;
-}
-
-function checkRateLimit({ config, source, problems }: Checked): void {
-  const { interval, burst } = config.rate_limit;
-  if (interval === 0 || burst !== 0) return;
-  problems.report(source.locate(['rate_limit', 'burst']), 'must be at least 1, or no request would ever be answered');
 }
 
 function at(key: TlsKey): Path {

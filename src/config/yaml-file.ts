@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import {
   type Document,
   type ErrorCode,
@@ -23,11 +23,22 @@ import type { ReadText } from './files.ts';
 /** The environment, like `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Returns the value of an environment variable. */
+export type Variables = (name: string) => string | undefined;
+
+/** Returns the variables of the environment; adds the names that are asked for to `used`. */
+export function variablesOf(env: Environment, used = new Set<string>()): Variables {
+  return (name) => {
+    used.add(name);
+    return Object.hasOwn(env, name) ? env[name] : undefined;
+  };
+}
+
 /**
  * Replaces `${NAME}` by the environment variable of that name and `$$` by a dollar; other dollars
  * stay. If the text may be a key, a problem does not quote the name: it may be the key itself.
  */
-function substituteVariables(text: string, env: Environment, mayBeKey: boolean): Parsed<string> {
+function substituteVariables(text: string, variable: Variables, mayBeKey: boolean): Parsed<string> {
   let problem: string | undefined;
   const value = text.replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name?: string, end?: string) => {
     if (name === undefined) return '$';
@@ -36,7 +47,7 @@ function substituteVariables(text: string, env: Environment, mayBeKey: boolean):
       problem ??= '${ must be followed by the name of an environment variable and }; write $$ for a plain dollar';
       return found;
     }
-    const replacement = Object.hasOwn(env, name) ? env[name] : undefined;
+    const replacement = variable(name);
     if (replacement !== undefined) return replacement;
     // Longer than usual names, and as long as a key or a token.
     const unnamed = mayBeKey || name.length > 40;
@@ -49,11 +60,9 @@ function substituteVariables(text: string, env: Environment, mayBeKey: boolean):
 /** A configuration as plain data, every value a string, with the location of each value. */
 export interface Source {
   readonly value: unknown;
-  /** Returns the folder at which a relative file name at a path starts. */
-  folderOf(path: Path): string;
   /**
    * Returns the location of a value, or of its key; of the nearest mapping around it if it is
-   * missing.
+   * missing. A relative file name there starts at the folder of `file`.
    */
   locate(path: Path, part?: 'key'): ConfigLocation;
 }
@@ -64,7 +73,7 @@ export interface YamlFileParts {
   readonly remedy: string;
   /** The content to write into an empty file. */
   readonly minimalContent: string;
-  readonly env: Environment;
+  readonly variable: Variables;
   readonly readText: ReadText;
   readonly problems: Problems;
 }
@@ -73,7 +82,7 @@ export interface YamlFileParts {
  * Reads a YAML file and replaces its `${NAME}`s; undefined if it is too broken for further checks.
  */
 export async function readYamlFile(parts: YamlFileParts): Promise<Source | undefined> {
-  const { file, remedy, minimalContent, env, readText, problems } = parts;
+  const { file, remedy, minimalContent, variable, readText, problems } = parts;
   const text = await readText(file, 'configuration');
   if ('problem' in text) {
     const where = isAbsolute(file) ? '' : ` (${resolve(file)})`;
@@ -92,7 +101,7 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
     return undefined;
   }
   if (!reportTreeErrors(document, at, problems)) return undefined;
-  const written = replaceVariables(document, { env, at, problems });
+  const written = replaceVariables(document, { variable, at, problems });
   const value = plainData(document);
   if (value === undefined) {
     problems.report(
@@ -103,7 +112,6 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
   }
   return {
     value,
-    folderOf: () => dirname(file),
     locate(path, part) {
       const node = findNode(document, path, part);
       const own = written.get(node);
@@ -141,28 +149,38 @@ function reportParserErrors(document: Document, at: Locate, problems: Problems):
 }
 
 /**
- * Reports and removes keys without a value, and reports unknown aliases; returns false if there are
- * any of these.
+ * Reports and removes keys without a value, as in `{ name }`, and reports aliases without an anchor
+ * above them; returns false if there are any of these.
  */
-function reportTreeErrors(document: Tree, at: Locate, problems: Problems): boolean {
-  for (const offset of dropWordsWithoutValue(document)) {
-    problems.report(at(offset), 'this mapping holds a word without a value; write each as "key: value"');
-  }
-  const unresolved = unresolvedAliases(document);
-  for (const offset of unresolved) {
-    problems.report(at(offset), 'no anchor (&name) above has this name; put a value that starts with * in quotes');
-  }
-  return unresolved.length === 0;
+function reportTreeErrors(tree: Tree, at: Locate, problems: Problems): boolean {
+  let areAliasesKnown = true;
+  visit(tree, {
+    Map(_key, map) {
+      const complete = map.items.filter(({ value }) => value !== null);
+      if (complete.length < map.items.length)
+        problems.report(at(offsetOf(map)), 'this mapping holds a word without a value; write each as "key: value"');
+      map.items = complete;
+    },
+    Alias(_key, alias) {
+      if (alias.resolve(tree)) return;
+      areAliasesKnown = false;
+      problems.report(
+        at(offsetOf(alias)),
+        'no anchor (&name) above has this name; put a value that starts with * in quotes',
+      );
+    },
+  });
+  return areAliasesKnown;
 }
 
 interface Replacement {
-  readonly env: Environment;
+  readonly variable: Variables;
   readonly at: Locate;
   readonly problems: Problems;
 }
 
 /** Replaces `${NAME}` in all values; returns each value as it was written. */
-function replaceVariables(document: Tree, { env, at, problems }: Replacement): ReadonlyMap<Node, string> {
+function replaceVariables(document: Tree, { variable, at, problems }: Replacement): ReadonlyMap<Node, string> {
   const written = new Map<Node, string>();
   eachScalar(document.contents, [], (scalar, path) => {
     written.set(scalar, scalar.value);
@@ -170,7 +188,7 @@ function replaceVariables(document: Tree, { env, at, problems }: Replacement): R
     if (scalar.type === 'PLAIN' && /^(?:|~|null)$/i.test(scalar.value)) {
       problems.report(location, 'has no value; give it one, or remove the key');
     }
-    const replaced = substituteVariables(scalar.value, env, mayHoldKey(path));
+    const replaced = substituteVariables(scalar.value, variable, mayHoldKey(path));
     if ('problem' in replaced) problems.report(location, replaced.problem);
     else scalar.value = replaced.value;
   });
@@ -204,30 +222,6 @@ function eachScalar(node: unknown, path: Path, meet: (scalar: Scalar<string>, pa
   } else if (isScalar<string>(node)) {
     meet(node, path);
   }
-}
-
-/** Removes keys without a value, as in `{ name }`, and returns the offsets of their mappings. */
-function dropWordsWithoutValue(tree: Tree): readonly number[] {
-  const offsets: number[] = [];
-  visit(tree, {
-    Map(_key, map) {
-      const complete = map.items.filter(({ value }) => value !== null);
-      if (complete.length < map.items.length) offsets.push(offsetOf(map));
-      map.items = complete;
-    },
-  });
-  return offsets;
-}
-
-/** Returns the offsets of the aliases without an anchor above them. */
-function unresolvedAliases(tree: Tree): readonly number[] {
-  const offsets: number[] = [];
-  visit(tree, {
-    Alias(_key, alias) {
-      if (!alias.resolve(tree)) offsets.push(offsetOf(alias));
-    },
-  });
-  return offsets;
 }
 
 /** Returns the node at a path, or its key; if there is none, the innermost node on the way. */

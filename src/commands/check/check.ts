@@ -11,11 +11,10 @@ import { counted } from '../../lib/text.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { readShownCertificate } from '../fingerprint.ts';
-import { finding, type Finding } from './failure-finding.ts';
 import { probeFarms } from './farm-probes.ts';
-import { findingsOf } from './findings.ts';
+import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
-import { auditNote, gatewayNotes, openKeyNotes, variableNotes, webNotes } from './notes.ts';
+import { auditNote, gatewayNotes, openKeyNotes, sharedAddressNotes, variableNotes, webNotes } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type Report } from './report.ts';
 
@@ -87,19 +86,12 @@ async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): 
       return text;
     },
   };
-  const remarks: string[] = [];
-  const whole = await loadSettings({
-    file,
-    env,
-    files: notingKeyFiles,
-    onRemark: (line) => remarks.push(line),
-  });
+  const whole = await loadSettings({ file, env, files: notingKeyFiles });
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  for (const remark of remarks) note({ text: remark, isWrong: true });
-  (await openKeyNotes(keyFiles)).forEach(note);
+  for (const each of [...sharedAddressNotes(whole.appliances), ...(await openKeyNotes(keyFiles))]) note(each);
   return settings;
 }
 

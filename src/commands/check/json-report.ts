@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../../config/problems.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Shell } from '../command.ts';
-import type { Finding } from './failure-finding.ts';
+import type { Finding } from './findings.ts';
 import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { type Report, trustOf } from './report.ts';
 

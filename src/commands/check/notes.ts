@@ -2,10 +2,12 @@ import { constants } from 'node:fs';
 import { mkdtemp, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AdminSettings } from '../../config/admin-settings.ts';
+import type { ApplianceSettings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { certificateEndsAtMs } from '../../web/web-policy.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere, openRegularFile } from '../../lib/disk.ts';
+import { findRepeats } from '../../lib/same.ts';
 import { counted } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 
@@ -83,6 +85,14 @@ function certificateNote(cert: string, clients: string): Note {
     text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`,
     isWrong: true,
   };
+}
+
+/** Returns a note for each appliance whose host and port another one before it has. */
+export function sharedAddressNotes(appliances: readonly Pick<ApplianceSettings, 'name' | 'url'>[]): readonly Note[] {
+  return findRepeats(appliances.map(({ url }) => url.host)).map(({ index, first }) => ({
+    text: `${appliances[index]?.name} has the address ${appliances[index]?.url.host} of ${appliances[first]?.name}: one appliance under two names is polled twice; keep one of them`,
+    isWrong: true,
+  }));
 }
 
 const readableByAll = 0o004;

@@ -4,8 +4,7 @@ import type { CommandContext } from '../command.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import type { FarmProbe } from './farm-probes.ts';
 import { type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
-import { keyHeadersText, type Finding } from './failure-finding.ts';
-import { percent } from './findings.ts';
+import { type Finding, keyHeadersText, percent } from './findings.ts';
 import type { Note } from './notes.ts';
 
 /** Reports the results of a check as they come. */

@@ -4,7 +4,7 @@ import { keyRefusal } from '../../app/connect-appliance.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { assert } from '../../lib/check.ts';
 import type { Secret } from '../../lib/secret.ts';
-import { forbiddenIn } from '../check/failure-finding.ts';
+import { forbiddenIn } from '../check/findings.ts';
 import { probeAppliance } from '../check/probe.ts';
 
 interface Candidate {

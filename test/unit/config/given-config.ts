@@ -33,20 +33,19 @@ interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Contents by name, in the folder of the configuration. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  readonly onRemark?: (line: string) => void;
 }
 
 /** Loads a file `zlb.yml` with this text from a folder of its own. */
 export async function loadText(
   text: string | Uint8Array,
-  { env = {}, files = {}, onRemark }: Surroundings = {},
+  { env = {}, files = {} }: Surroundings = {},
 ): Promise<Settings> {
   const folder = givenFolder();
   for (const [name, contents] of Object.entries({ ...files, 'zlb.yml': text })) {
     await writeFile(join(folder, name), contents);
   }
   const file = join(folder, 'zlb.yml');
-  return loadSettings({ file, env, ...(onRemark && { onRemark }) });
+  return loadSettings({ file, env });
 }
 
 /** The lines of a refusal, without the folders of the file. */

@@ -290,25 +290,6 @@ describe('an invalid file', () => {
     ]);
   });
 
-  it('causes a remark if two appliances have one address, with both names and places', async () => {
-    const remarks: string[] = [];
-    const text = [
-      'appliances:',
-      '  - { name: lb-one, url: 192.0.2.10, api_key: f1x7ure }',
-      "  - { name: lb-two, url: 'https://192.0.2.11:444', api_key: f1x7ure }",
-      "  - { name: lb-three, url: 'https://192.0.2.10:444/zapi/v4.0/zapi.cgi', api_key: f1x7ure }",
-      "appliance_files: ['more.yml']",
-    ].join('\n');
-    const files = { 'more.yml': "- { name: lb-four, url: 'https://192.0.2.11', api_key: f1x7ure }" };
-
-    await loadText(text, { files, onRemark: (line) => remarks.push(line) });
-
-    expect(remarks.map((line) => line.replaceAll(/\/\S*\//g, ''))).toEqual([
-      'zlb.yml:4:28: appliances[2].url: lb-three has the address 192.0.2.10:444 of lb-one (zlb.yml:2:26): one appliance under two names is polled twice; keep one of them',
-      'more.yml:1:25: [0].url: lb-four has the address 192.0.2.11:444 of lb-two (zlb.yml:3:26): one appliance under two names is polled twice; keep one of them',
-    ]);
-  });
-
   it('is named with its absolute path', async () => {
     const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {} }));
 
