@@ -21,6 +21,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'poller',
       'status',
       'judgement',
+      'approvals',
       'recipes',
       'gateway',
       'audit',

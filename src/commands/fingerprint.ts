@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { messageOf } from '../appliance/errors.ts';
@@ -98,19 +99,17 @@ function nameOf(names: string | readonly string[] | undefined): string {
   return oneLine([names ?? ''].flat().join(', '), 128) || 'nobody';
 }
 
-function handshake({ host, port, serverName, signal }: ShownParts): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const servername = serverName ?? (isIP(host) ? undefined : host);
-    const socket = connect({
-      host,
-      port,
-      ...(servername === undefined ? {} : { servername }),
-      rejectUnauthorized: false,
-      timeout: timeoutMs,
-    });
-    signal.addEventListener('abort', () => socket.destroy(new Error('stopped')), { once: true });
-    socket.once('secureConnect', () => resolve(socket));
-    socket.once('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
-    socket.once('error', reject);
+async function handshake({ host, port, serverName, signal }: ShownParts): Promise<TLSSocket> {
+  const servername = serverName ?? (isIP(host) ? undefined : host);
+  const socket = connect({
+    host,
+    port,
+    ...(servername === undefined ? {} : { servername }),
+    rejectUnauthorized: false,
+    timeout: timeoutMs,
   });
+  signal.addEventListener('abort', () => socket.destroy(new Error('stopped')), { once: true });
+  socket.once('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
+  await once(socket, 'secureConnect');
+  return socket;
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { checkAnswer } from '../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
@@ -147,10 +147,19 @@ export function callOf(operations: Operations, { key, params }: Pick<Write, 'key
 
 /** Checks the gateway's answer to a dry run; throws an {@link AdminError} when it does not fit. */
 export function readPreview(body: Buffer, decode: Decode): Preview {
-  const preview = parseJson(body);
-  const checked = decode(PreviewReply, preview);
-  if (checked.ok) return preview as Preview;
-  throw new AdminError('The gateway answered a dry run with something else', {
+  return readReply(PreviewReply, parseJson(body), 'The gateway answered a dry run with something else', decode);
+}
+
+/** Checks an answer of the gateway; throws an {@link AdminError} when it does not fit. */
+export function readReply<Schema extends TSchema>(
+  schema: Schema,
+  answer: unknown,
+  title: string,
+  decode: Decode = createDecoder(),
+): Static<Schema> {
+  const checked = decode(schema, answer);
+  if (checked.ok) return answer as Static<Schema>;
+  throw new AdminError(title, {
     detail: checked.because,
     remedy: 'Use the same version of zlb-exporter on both sides.',
   });

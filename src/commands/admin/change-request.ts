@@ -1,72 +1,43 @@
-import { type Static, type TSchema, Type } from 'typebox';
-import { createDecoder } from '../../appliance/decode.ts';
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { AdminError } from '../../gateway/admin-error.ts';
-import { PreviewReply } from '../../recipes/calls.ts';
+import {
+  type PlannedStep,
+  type RequestState,
+  type ShownRequest,
+  ShownRequestSchema,
+} from '../../approvals/change-request.ts';
+import { readReply } from '../../recipes/calls.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 
-const text = Type.String();
-const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([Type.Null(), schema]);
-
-const { findings, because, current } = PreviewReply.properties;
-const call = Type.Object({ operation: text, risk: text, method: text, url: text, body: Type.Optional(Type.Unknown()) });
-const StepReply = Type.Object({ title: text, call: orNull(call), findings, because, current });
-
-/** The members of a change request that these commands read. */
-const RequestReply = Type.Object({
-  id: text,
-  state: text,
-  appliance: text,
-  title: text,
-  force: Type.Boolean(),
-  requested_by: text,
-  reason: orNull(text),
-  alert: orNull(Type.Object({ name: text, summary: orNull(text), since: text })),
-  created: text,
-  expires: text,
-  digest: text,
-  plan: Type.Object({ facts: Type.Array(text), steps: Type.Array(StepReply) }),
-  decision: orNull(Type.Object({ by: text, what: text, reason: orNull(text), at: text })),
-  outcome: orNull(Type.Object({ at: text, lines: Type.Array(text) })),
-  cannot_approve: orNull(text),
-});
-export type ChangeRequest = Static<typeof RequestReply>;
-
 /** Checks the gateway's answer about a change request; throws an {@link AdminError}. */
-export function readChangeRequest(request: unknown): ChangeRequest {
-  const checked = createDecoder()(RequestReply, request);
-  if (checked.ok) return request as ChangeRequest;
-  throw new AdminError('The gateway answered with something else than a change request', {
-    detail: checked.because,
-    remedy: 'Look at it with --json, and use the same version of zlb-exporter on both sides.',
-  });
+export function readChangeRequest(request: unknown): ShownRequest {
+  return readReply(ShownRequestSchema, request, 'The gateway answered with something else than a change request');
 }
 
 /** The meaning of each state for the person who reads it. */
-const meanings: ReadonlyMap<string, string> = new Map([
-  ['proposed', 'is proposed by an alert and waits for approval. Nothing was sent.'],
-  ['pending', 'waits for approval. Nothing was sent.'],
-  ['approved', 'is approved, and about to be carried out.'],
-  ['executing', 'is being carried out.'],
-  ['done', 'is done.'],
-  ['failed', 'has failed.'],
-  ['uncertain', 'may have been carried out: look at the object before you repeat it.'],
-  ['denied', 'is denied. Nothing was sent.'],
-  ['cancelled', 'is cancelled. Nothing was sent.'],
-  ['expired', 'is expired. Nothing was sent.'],
-  ['withdrawn', 'is withdrawn, because its alert has ended. Nothing was sent.'],
-]);
+const meanings: Readonly<Record<RequestState, string>> = {
+  proposed: 'is proposed by an alert and waits for approval. Nothing was sent.',
+  pending: 'waits for approval. Nothing was sent.',
+  approved: 'is approved, and about to be carried out.',
+  executing: 'is being carried out.',
+  done: 'is done.',
+  failed: 'has failed.',
+  uncertain: 'may have been carried out: look at the object before you repeat it.',
+  denied: 'is denied. Nothing was sent.',
+  cancelled: 'is cancelled. Nothing was sent.',
+  expired: 'is expired. Nothing was sent.',
+  withdrawn: 'is withdrawn, because its alert has ended. Nothing was sent.',
+};
 
 /** Says where a request stands; the first line of all that is printed about one. */
-export function stateLine({ id, state }: Pick<ChangeRequest, 'id' | 'state'>): string {
-  return oneLine(`${id} ${meanings.get(state) ?? `is ${state}, which this release does not know.`}`, 200);
+export function stateLine({ id, state }: Pick<ShownRequest, 'id' | 'state'>): string {
+  return oneLine(`${id} ${meanings[state]}`, 200);
 }
 
 /** Renders a request for the person who decides on it: all of its plan, with each exact call. */
-export function requestLines(request: ChangeRequest): readonly string[] {
+export function requestLines(request: ShownRequest): readonly string[] {
   const { plan, digest } = request;
   return [
     stateLine(request),
@@ -87,7 +58,7 @@ export function requestLines(request: ChangeRequest): readonly string[] {
 
 type Pairs = readonly (readonly [name: string, value: unknown])[];
 
-function originOf(request: ChangeRequest): Pairs {
+function originOf(request: ShownRequest): Pairs {
   const { title, appliance, force, requested_by: by, reason, alert, created, expires, decision } = request;
   return [
     ['change', `${title} on ${appliance}`],
@@ -102,10 +73,7 @@ function originOf(request: ChangeRequest): Pairs {
   ];
 }
 
-function stepLines(
-  { title, call, current, ...objections }: Static<typeof StepReply>,
-  index: number,
-): readonly string[] {
+function stepLines({ title, call, current, ...objections }: PlannedStep, index: number): readonly string[] {
   if (!call) return [];
   return [
     '',
@@ -117,13 +85,13 @@ function stepLines(
 }
 
 /** Returns what became of a request; nothing if it is not carried out yet. */
-export function outcomeLines({ outcome }: Pick<ChangeRequest, 'outcome'>): readonly string[] {
+export function outcomeLines({ outcome }: Pick<ShownRequest, 'outcome'>): readonly string[] {
   if (!outcome) return [];
   return ['', `Outcome at ${oneLine(outcome.at, 64)}`, ...outcome.lines.map((line) => `  ${oneLine(line, 2_000)}`)];
 }
 
 /** Renders a request as {@link requestLines} does, with the commands that decide on it. */
-export function undecidedLines(request: ChangeRequest): readonly string[] {
+export function undecidedLines(request: ShownRequest): readonly string[] {
   const name = oneLine(request.id, 64);
   if (request.decision) return requestLines(request);
   return [

@@ -1,9 +1,9 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
+import type { ShownRequest } from '../../approvals/change-request.ts';
 import { AdminError } from '../../gateway/admin-error.ts';
 import { UsageError } from '../usage-error.ts';
 import {
-  type ChangeRequest,
   listLines,
   outcomeLines,
   readChangeRequest,
@@ -108,7 +108,7 @@ async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): 
 
 /** A change request, and the answer that had it. */
 interface Seen {
-  readonly request: ChangeRequest;
+  readonly request: ShownRequest;
   readonly body: Buffer;
 }
 

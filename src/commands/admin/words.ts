@@ -30,14 +30,12 @@ function parseAssignments(words: readonly string[]): readonly Assignment[] {
  * Objects with two names: recipes and labels of metrics have the short one, most routes of the API
  * the other.
  */
-const synonyms: readonly (readonly [string, string])[] = [
+const synonyms = new Map([
   ['farm', 'farmname'],
+  ['farmname', 'farm'],
   ['fg', 'farmguardian'],
-];
-
-function synonymOf(name: string): string | undefined {
-  return synonyms.find((pair) => pair.includes(name))?.find((other) => other !== name);
-}
+  ['farmguardian', 'fg'],
+]);
 
 /**
  * Renames each value that has a synonym of a wanted name; throws a UsageError where both are given
@@ -45,7 +43,7 @@ function synonymOf(name: string): string | undefined {
  */
 function renameSynonyms(assignments: readonly Assignment[], wanted: readonly string[]): readonly Assignment[] {
   return wanted.reduce((given, name) => {
-    const other = synonymOf(name);
+    const other = synonyms.get(name);
     const renamed = given.find((assignment) => assignment.name === other);
     if (other === undefined || !renamed) return given;
     const same = given.filter((assignment) => assignment.name === name || assignment.name === other);
@@ -59,7 +57,7 @@ function renameSynonyms(assignments: readonly Assignment[], wanted: readonly str
 
 /** Returns `farm (or farmname)`; `suffix` follows each of the names. */
 function namesOf(name: string, suffix = ''): string {
-  const other = synonymOf(name);
+  const other = synonyms.get(name);
   return other === undefined ? `${name}${suffix}` : `${name}${suffix} (or ${other}${suffix})`;
 }
 

@@ -1,12 +1,11 @@
 import type { Static } from 'typebox';
-import { createDecoder } from '../../appliance/decode.ts';
 import { AppliancesSchema } from '../../admin/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { AdminError, cannot } from '../../gateway/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
-import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
+import { type CallOptions, type Calls, readReply, type Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
 import type { FarmState } from '../../recipes/restart-farm.ts';
 import { tableLines } from '../table.ts';
@@ -122,18 +121,10 @@ function otherKeyRemedy(given: string): string {
   return `${renew}. To change the type of the key, if all clients know the new one: --change-key-type.`;
 }
 
-type Appliances = Static<typeof AppliancesSchema>;
-
 /** Resolves to the appliances of the token. */
-async function appliancesOf({ client }: AdminSession): Promise<Appliances['appliances']> {
+async function appliancesOf({ client }: AdminSession): Promise<Static<typeof AppliancesSchema>['appliances']> {
   const answer = parseJson(await (await client.send({ method: 'GET', path: '/appliances' })).whole());
-  const checked = createDecoder()(AppliancesSchema, answer);
-  if (!checked.ok)
-    throw new AdminError('The gateway answered with something else than its appliances', {
-      detail: `${checked.because}. Nothing was changed.`,
-      remedy: 'Use the same version of zlb-exporter on both sides.',
-    });
-  return (answer as Appliances).appliances;
+  return readReply(AppliancesSchema, answer, 'The gateway answered with something else than its appliances').appliances;
 }
 
 /** Rejects with an AdminError when the gateway would refuse one of the calls. */

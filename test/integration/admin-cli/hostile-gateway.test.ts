@@ -147,21 +147,24 @@ describe('an answer that is not what it should be', () => {
       because: [hostile],
       current: { operation: hostile, body: { [hostile]: [hostile] } },
     };
+    const at = '2026-11-26T07:00:00.000Z';
     const request = {
       id: hostile,
-      state: hostile,
+      state: 'pending',
       appliance: hostile,
       title: hostile,
+      parameters: { [hostile]: hostile },
       force: true,
       requested_by: hostile,
       reason: hostile,
-      created: hostile,
-      expires: hostile,
-      digest: hostile,
+      created: at,
+      expires: at,
+      digest: 'ab'.repeat(32),
       alert: { name: hostile, summary: hostile, since: hostile },
       plan: { facts: [hostile], steps: [step] },
-      decision: { by: hostile, what: hostile, reason: hostile, at: hostile },
-      outcome: { at: hostile, lines: [hostile], code: null },
+      decision: { by: hostile, what: 'denied', reason: hostile, at },
+      outcome: { at, lines: [hostile], code: null },
+      may: [],
       cannot_approve: hostile,
     };
     const { run } = await given((response) =>
