@@ -1,4 +1,4 @@
-import { expiryWindow, type Validity } from '../../judgement/alert-thresholds.ts';
+import type { Validity } from '../../judgement/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { findingOf, type MonitoredCertificate, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
@@ -60,32 +60,27 @@ function findingsByDays(
   return state === 'CRITICAL' ? [{ state: 'WARNING', text: `${text}, no farm uses it` }] : [];
 }
 
-/** Whether an appliance is activated, and for how long. */
+/** Whether an appliance is activated, and for how long. `-w` and `-c` are not for its support. */
 export function checkActivation(seen: Seen, limits: Limits): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, deactivated, activation } = appliance;
-  if (deactivated || activation?.status === 'deactivated')
-    return { findings: [{ state: 'CRITICAL', text: `${name} is deactivated` }], otherwise: '', measures: [] };
+  const problems = problemsAbout(seen, 'activation').map(findingOf);
+  if (deactivated || activation?.status === 'deactivated') return { findings: problems, otherwise: '', measures: [] };
   requireFresh(seen, 'activation');
   if (activation?.status === 'not_applicable')
     return { findings: [], otherwise: `${name} needs no activation`, measures: [] };
   if (activation?.status !== 'activated') throw new NothingKnown(`it is not known whether ${name} is activated`);
   const validity = validityOf(activation);
   if (!validity) throw new NothingKnown(`${name} is activated, but it is not known until when`);
-  const endMs = validity.notAfterSeconds * 1_000;
-  const measures = daysLeft(validity.notAfterSeconds, nowMs, limits);
-  // A permanent licence works on after its end. One that is active a day after its end is no trial.
-  if (activation.kind === 'permanent' || endMs < nowMs - dayMs) {
-    const text = `the support of ${name} ${endText(validity, nowMs)}`;
-    const findings: readonly Finding[] = endMs > nowMs ? [] : [{ state: 'WARNING', text }];
-    return {
-      findings,
-      otherwise: `${name} is activated; its support ${endText(validity, nowMs)}`,
-      measures,
-    };
-  }
-  const text = `the licence of ${name} ${endText(validity, nowMs)}`;
-  return { findings: [{ state: stateOfEnd(validity, nowMs, limits), text }], otherwise: text, measures };
+  const isPermanent = activation.kind === 'permanent';
+  const end = endText(validity, nowMs);
+  const text = isPermanent ? `${name} is activated; its support ${end}` : `the licence of ${name} ${end}`;
+  const byDays = hasLimits(limits) && !isPermanent && validity.notAfterSeconds * 1_000 > nowMs;
+  return {
+    findings: byDays ? [{ state: stateOfEnd(validity, nowMs, limits), text }] : problems,
+    otherwise: text,
+    measures: daysLeft(validity.notAfterSeconds, nowMs, limits),
+  };
 }
 
 function validityOf(dates: Pick<MonitoredCertificate, 'notBeforeSeconds' | 'notAfterSeconds'>): Validity | undefined {
@@ -94,13 +89,8 @@ function validityOf(dates: Pick<MonitoredCertificate, 'notBeforeSeconds' | 'notA
   return { notAfterSeconds, notBeforeSeconds: notBeforeSeconds ?? undefined };
 }
 
-function stateOfEnd(validity: Validity, nowMs: number, limits: Limits): 'OK' | 'WARNING' | 'CRITICAL' {
-  const leftMs = validity.notAfterSeconds * 1_000 - nowMs;
-  if (leftMs <= 0) return 'CRITICAL';
-  if (hasLimits(limits)) return stateBy(limits, leftMs / dayMs, 'at least');
-  const window = expiryWindow(validity, nowMs);
-  if (window === undefined) return 'OK';
-  return window === 'imminent' ? 'CRITICAL' : 'WARNING';
+function stateOfEnd({ notAfterSeconds }: Validity, nowMs: number, limits: Limits): Finding['state'] {
+  return stateBy(limits, (notAfterSeconds * 1_000 - nowMs) / dayMs, 'at least');
 }
 
 function endText({ notAfterSeconds }: Validity, nowMs: number): string {

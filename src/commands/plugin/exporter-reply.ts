@@ -55,7 +55,6 @@ const MonitoredAppliance = Type.Object({
   name: Type.String(),
   up: unlessUnknown(Type.Boolean()),
   deactivated: Type.Boolean(),
-  breaker: Type.String(),
   farms: unlessUnknown(Type.Array(MonitoredFarm)),
   certificates: unlessUnknown(Type.Array(MonitoredCertificate)),
   activation: unlessUnknown(MonitoredActivation),
