@@ -127,9 +127,9 @@ describe('replace-certificate', () => {
     const start = words('shop').slice(0, -1);
     const expired = makeMaterial({ expired: true });
     const files = {
-      'holds no certificate that can be read': `${cert.trim()}${key}`,
-      'Its key: holds no PEM private key': cert,
-      'The key is not that of the first certificate': `${cert}\n${other.key}`,
+      'bad.pem holds no PEM certificate': key,
+      'bad.pem holds no PEM private key': cert,
+      'bad.pem is that of no certificate in': `${cert}\n${other.key}`,
       'is protected by a passphrase': `${cert}\n${key.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE')}`,
       'It expired on': `${expired.cert}\n${expired.key}`,
     };

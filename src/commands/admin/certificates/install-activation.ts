@@ -1,9 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import { AdminError } from '../../../gateway/admin-error.ts';
 import { contentTypes } from '../../../recipes/calls.ts';
 import { type ApplianceEdition, readEdition } from '../../../recipes/edition.ts';
-import { refuseOutOfDate } from '../../../recipes/renewed.ts';
-import { certificatesOf, readPemFile } from './pem-file.ts';
+import { refuseOutOfDate, unusable } from '../../../recipes/renewed.ts';
+import { certificatesIn, namesOf } from '../../../lib/pem.ts';
 import { dayOf } from '../../../lib/time.ts';
+import { readWhole } from '../content.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from '../../../recipes/recipe.ts';
 
 const dayMs = 86_400_000;
@@ -15,9 +17,13 @@ export const installActivation: Recipe = {
   parameters: { file: true },
   async plan(context) {
     const { calls, values, now } = context;
-    const pem = await readPemFile(values.file ?? '');
-    refuseOutOfDate(pem.certificate, now());
-    const bytes = certificatesOf(pem);
+    const text = (await readWhole(values.file ?? '', 'file')).toString();
+    const certificates = certificatesIn(text);
+    if ('problem' in certificates)
+      throw unusable(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');
+    // An appliance reads the first one only (docs/api.md §3.11).
+    const certificate = new X509Certificate(certificates.value);
+    refuseOutOfDate(certificate, now());
     const edition = await readEdition(context);
     if (edition === 'community') {
       throw new AdminError(`${calls.appliance} is a Community appliance, which needs no activation`, {
@@ -27,12 +33,12 @@ export const installActivation: Recipe = {
     }
     const before = await readPresent(context);
     const hostname = await readHostname(context, edition);
-    const { names, certificate } = pem;
+    const names = namesOf(certificate);
     const { validFromDate, validToDate } = certificate;
     return {
       facts: [
         `${values.file}: for ${names.join(', ') || 'no host name'}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}.`,
-        ...(pem.bytes.includes('PRIVATE KEY') ? ['The private key in the file stays here.'] : []),
+        ...(text.includes('PRIVATE KEY') ? ['The private key in the file stays here.'] : []),
         edition === 'deactivated'
           ? `${calls.appliance} is deactivated: it answers 402.`
           : `${calls.appliance} is not deactivated; edition ${edition}.`,
@@ -50,7 +56,7 @@ export const installActivation: Recipe = {
           write: {
             key: 'uploadActivationCertificate',
             params: {},
-            content: { type: contentTypes.text, bytes },
+            content: { type: contentTypes.text, bytes: Buffer.from(certificates.value) },
           },
           done: 'The appliance took it.',
           undo: `zlb-exporter admin ${calls.appliance} install-activation file=…, with the file that was installed before: the appliance does not give it out`,

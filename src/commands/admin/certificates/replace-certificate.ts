@@ -6,9 +6,10 @@ import { adminCommand } from '../../../lib/text.ts';
 import { dayOf } from '../../../lib/time.ts';
 import { certificateSteps, farmCertificates, verifyShown } from '../../../recipes/certificate-steps.ts';
 import { readEdition } from '../../../recipes/edition.ts';
-import { type PemFile, readPemFile, refuseUnusable } from './pem-file.ts';
 import type { Recipe } from '../../../recipes/recipe.ts';
+import { type Renewed, renewedFrom } from '../../../recipes/renewed.ts';
 import { readState, restartSteps } from '../../../recipes/restart-farm.ts';
+import { readWhole } from '../content.ts';
 
 export const replaceCertificate: Recipe = {
   name: 'replace-certificate',
@@ -17,8 +18,8 @@ export const replaceCertificate: Recipe = {
   async plan(context) {
     const { calls, values, now } = context;
     const { farm: farmname = '', file: path = '', name = basename(path) } = values;
-    const pem = await readPemFile(path);
-    refuseUnusable(pem, now());
+    const pem = { path, text: (await readWhole(path, 'file')).toString() };
+    const renewed = renewedFrom(pem, pem, now());
     const farm = await readState(context, farmname);
     if (farm.profile !== 'https')
       throw cannot(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
@@ -27,26 +28,26 @@ export const replaceCertificate: Recipe = {
     const { params: stored } = await calls.read('listCertificates', {});
     const file = storeName(name);
     const present = stored.find((each) => each.file === file);
-    if (present && !isSame(present, pem)) throw cannot(`${file} is in the store already`, takenRemedy);
+    if (present && !isSame(present, renewed)) throw cannot(`${file} is in the store already`, takenRemedy);
     if (used.includes(file))
       throw cannot(`${farmname} has ${file} already`, leftToDo(calls.appliance, farmname, old, file));
     const replacement = {
       farmname,
       file,
-      bytes: present ? undefined : pem.bytes,
+      bytes: present ? undefined : renewed.bytes,
       old,
       position: used.indexOf(old),
       count: used.length,
       keepsBoth: (await readEdition(context)) !== 'community',
     };
     const { CN: oldName = '-', expiration: oldEnd = '-' } = stored.find(({ file }) => file === old) ?? {};
-    const { names, certificate } = pem;
+    const { names, certificate } = renewed;
     const oldEndSeconds = dateToSeconds(oldEnd ?? '');
     const endsSooner = oldEndSeconds !== undefined && certificate.validToDate.getTime() < oldEndSeconds * 1_000;
     const covers = oldName === '-' || oldName === null || names.includes(oldName) || certificate.checkHost(oldName);
     return {
       facts: [
-        `${path}: ${names.join(', ') || 'no names'}, from ${dayOf(certificate.validFromDate.getTime())} to ${dayOf(certificate.validToDate.getTime())}, key and certificate match.`,
+        `${path}: ${names.join(', ')}, from ${dayOf(certificate.validFromDate.getTime())} to ${dayOf(certificate.validToDate.getTime())}, key and certificate match.`,
         `${farmname} at ${farm.address} is ${farm.status} and shows ${old} (${oldName}, until ${oldEnd}).`,
         ...(endsSooner
           ? [`Mind: the new certificate ends on ${dayOf(certificate.validToDate.getTime())}, before the old one.`]
@@ -97,7 +98,7 @@ function storeName(wanted: string): string {
  * Returns true if the store has this certificate already, from the replacement on another farm. The
  * list shows names and dates only.
  */
-function isSame(stored: ReplyOf<'listCertificates'>['params'][number], { certificate, names }: PemFile): boolean {
+function isSame(stored: ReplyOf<'listCertificates'>['params'][number], { certificate, names }: Renewed): boolean {
   const seconds = (date: Date): number => date.getTime() / 1_000;
   return (
     names.includes(stored.CN ?? '') &&
