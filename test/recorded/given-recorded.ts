@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/app/reloading.ts';
-import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { startDaemon } from '../../src/app/daemon.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { givenFolder } from '../support/folder.ts';
@@ -16,31 +16,22 @@ import { untilAllRead } from '../support/all-read.ts';
  */
 const yearly = '0 0 0 1 1 *';
 
-export interface RecordedExporter {
-  readonly daemon: Daemon;
-  /** Body of `GET path`; fails on another status than 200. */
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** Moves the exporter's clock forward. */
-  pass(ms: number): void;
-  /** Replaces the configuration file and reloads it. */
-  reload(configuration: object): Promise<void>;
-  /** An entry of `appliances` for the recorded appliance. */
-  entry(name: string, more?: object): object;
-}
+/** Returns an entry of `appliances` for the recorded appliance. */
+type Entry = (name: string, more?: object) => object;
+
+/** Returns the content of a configuration file. */
+export type Configure = (entry: Entry) => object;
 
 /**
  * Starts the whole exporter on the recorded appliance, replayed over TLS, with a clock that the
  * test moves.
  */
-export async function givenRecordedExporter(
-  configure: (entry: RecordedExporter['entry']) => object,
-  alter?: Parameters<typeof startReplayServer>[0],
-): Promise<RecordedExporter> {
+export async function givenRecordedExporter(configure: Configure, alter?: Parameters<typeof startReplayServer>[0]) {
   const server = await startReplayServer(alter);
   const file = join(givenFolder(), 'zlb.yml');
-  const write = (configuration: object): Promise<void> =>
+  const write = (configuration: object) =>
     writeFile(file, JSON.stringify({ polling: { max_busy_ratio: 1, jitter: '0%' }, ...configuration }));
-  const entry = (name: string, more: object = {}): object => ({
+  const entry: Entry = (name, more = {}) => ({
     name,
     url: server.url,
     api_key: server.apiKey,
@@ -70,16 +61,19 @@ export async function givenRecordedExporter(
   return {
     daemon,
     entry,
-    async get(path, headers = {}) {
+    /** Body of `GET path`; fails on another status than 200. */
+    async get(path: string, headers: Readonly<Record<string, string>> = {}) {
       const answer = await fetch(daemon.url + path, { headers });
       const body = await answer.text();
       if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${body}`);
       return body;
     },
-    pass(ms) {
+    /** Moves the exporter's clock forward. */
+    pass(ms: number) {
       passedMs += ms;
     },
-    async reload(configuration) {
+    /** Replaces the configuration file and reloads it. */
+    async reload(configuration: object) {
       await write(configuration);
       const outcome = await daemon.reload();
       if (!outcome.ok) throw new Error(`the reload was refused: ${outcome.because}`);

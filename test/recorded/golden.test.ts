@@ -41,33 +41,6 @@ describe.each([relianoid, skudonet])('the recorded $product, replayed over TLS',
   it.skipIf(!hasRecordings(beside))('yields the same page from the full recordings', async () => {
     await expect(await givenPage(beside, recordedAt)).toMatchFileSnapshot(golden);
   });
-
-  it('has farms in all six states, and no collector that fails', async () => {
-    const page = await givenPage(clone, recordedAt);
-
-    expect(statesOf(page, 'zlb_farm_status')).toEqual(
-      new Set(['up', 'down', 'problem', 'critical', 'maintenance', 'needed_restart']),
-    );
-    expect(seriesOf(page, 'zlb_collector_success').filter((line) => !line.endsWith(' 1'))).toEqual([]);
-    expect(seriesOf(page, 'zlb_appliance_info', { product, edition: 'community' })).toHaveLength(1);
-    expect(statesOf(page, 'zlb_activation_status')).toEqual(new Set(['not_applicable']));
-  });
-});
-
-it.each([
-  [relianoid, { farms: 10, backends: 15, certificates: 5, requests: 1, dated: 5 }],
-  [skudonet, { farms: 11, backends: 18, certificates: 5, requests: 1, dated: 5 }],
-])('counts what $0.product has', async ({ clone, recordedAt }, counts) => {
-  const page = await givenPage(clone, recordedAt);
-
-  const certificates = (kind: string) => seriesOf(page, 'zlb_certificate_info', { kind }).length;
-  expect({
-    farms: seriesOf(page, 'zlb_farm_status').filter((line) => line.endsWith(' 1')).length,
-    backends: seriesOf(page, 'zlb_backend_info').length,
-    certificates: certificates('certificate'),
-    requests: certificates('csr'),
-    dated: seriesOf(page, 'zlb_certificate_not_after_timestamp_seconds').length,
-  }).toEqual(counts);
 });
 
 it('leaves to the answer whether a Community Edition has intrusion prevention and VPNs', async () => {

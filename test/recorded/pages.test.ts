@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { givenRecordedExporter } from './given-recorded.ts';
+import { type Configure, givenRecordedExporter } from './given-recorded.ts';
 import { until } from '../support/until.ts';
 
 const minuteMs = 60_000;
@@ -39,10 +39,15 @@ function linesOfPromClient(): ReadonlySet<string> {
   return lines;
 }
 
+/** The configuration of one appliance. */
+const one =
+  (settings: object = {}): Configure =>
+  (entry) => ({ appliances: [entry('lb-one')], ...settings });
+
 describe('pages of the recorded appliance', () => {
   it('have no sample line that prom-client did not write', async () => {
     const written = linesOfPromClient();
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+    const given = await givenRecordedExporter(one());
 
     const samples = (await given.get('/metrics')).split('\n').filter((line) => /^[^#]/.test(line));
 
@@ -50,24 +55,48 @@ describe('pages of the recorded appliance', () => {
     expect(samples.filter((line) => !written.has(line))).toEqual([]);
   });
 
-  it('shows every reading on a fresh page', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+  it.each<readonly [what: string, golden: string, configure: Configure, unlicensed: boolean]>([
+    [
+      'leaves out whole families above the series limit',
+      'series-limit',
+      one({ limits: { series_per_appliance: 200 } }),
+      false,
+    ],
+    [
+      'lists only backends in trouble in compact mode',
+      'compact',
+      (entry) => ({ appliances: [entry('lb-one', { compact: true })] }),
+      false,
+    ],
+    ['shows the activation alone of an appliance that refuses all else with 402', 'unlicensed', one(), true],
+  ])('%s', async (_, golden, configure, unlicensed) => {
+    const given = await givenRecordedExporter(configure, { unlicensed });
 
-    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot('../golden/fresh.prom');
+    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot(`../golden/${golden}.prom`);
   });
 
-  it('shows the same page gzip-compressed', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+  it('shows two appliances family by family, and the same of one of them in each way to ask for it', async () => {
+    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one'), entry('lb-two')] }));
+    const ofOne = '/metrics?appliance=lb-one';
 
-    await given.get('/metrics');
-    const answer = await fetch(`${given.daemon.url}/metrics`, { headers: { 'accept-encoding': 'gzip' } });
+    const probed = await given.get('/probe?target=lb-one');
 
-    expect(answer.headers.get('content-encoding')).toBe('gzip');
-    await expect(stable(await answer.text())).toMatchFileSnapshot('../golden/fresh.prom');
+    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot('../golden/two-appliances.prom');
+    await expect(stable(await given.get(ofOne))).toMatchFileSnapshot('../golden/fresh.prom');
+    await expect(stable(probed)).toMatchFileSnapshot('../golden/fresh.prom');
+    expect(probed).not.toMatch(/^(?:process|nodejs)_|lb-two|zlb_exporter_build_info/m);
+    await expect(stable(await given.get(ofOne, openMetrics))).toMatchFileSnapshot('../golden/openmetrics.prom');
   });
 
-  it('evicts stale readings after ten minutes and keeps those that may be older', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+  it('shows the same facts on /api/status, and evicts what is too old there and on /metrics', async () => {
+    const given = await givenRecordedExporter(one());
+    const status = async () => {
+      const shown: unknown = JSON.parse(await given.get('/api/status'), (key, value: unknown) =>
+        key === 'lastSuccessMs' || key === 'url' ? '~' : value,
+      );
+      return `${JSON.stringify(shown, undefined, 2)}\n`;
+    };
+    await expect(await status()).toMatchFileSnapshot('../golden/status.json');
 
     given.pass(10 * minuteMs);
 
@@ -76,38 +105,11 @@ describe('pages of the recorded appliance', () => {
       (seen) => !seen.includes('zlb_farm_status{'),
     );
     await expect(stable(page)).toMatchFileSnapshot('../golden/stale.prom');
-  });
-
-  it('leaves out whole families above the series limit', async () => {
-    const given = await givenRecordedExporter((entry) => ({
-      appliances: [entry('lb-one')],
-      limits: { series_per_appliance: 200 },
-    }));
-
-    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot('../golden/series-limit.prom');
-  });
-
-  it('lists only backends in trouble in compact mode', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one', { compact: true })] }));
-
-    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot('../golden/compact.prom');
-  });
-
-  it('shows the activation alone of an appliance that refuses all else with 402', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }), { unlicensed: true });
-
-    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot('../golden/unlicensed.prom');
-  });
-
-  it('shows two appliances family by family, and one of them by name', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one'), entry('lb-two')] }));
-
-    await expect(stable(await given.get('/metrics'))).toMatchFileSnapshot('../golden/two-appliances.prom');
-    await expect(stable(await given.get('/metrics?appliance=lb-one'))).toMatchFileSnapshot('../golden/fresh.prom');
+    await expect(await status()).toMatchFileSnapshot('../golden/status-stale.json');
   });
 
   it('keeps the readings over a reload that changes labels', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+    const given = await givenRecordedExporter(one());
 
     await given.reload({ appliances: [given.entry('lb-one', { labels: { site: 'paris' } })] });
 
@@ -117,63 +119,20 @@ describe('pages of the recorded appliance', () => {
     );
     await expect(stable(page)).toMatchFileSnapshot('../golden/after-reload.prom');
   });
-
-  it('shows the same samples as OpenMetrics', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
-
-    await expect(stable(await given.get('/metrics', openMetrics))).toMatchFileSnapshot('../golden/openmetrics.prom');
-  });
-
-  it('shows one appliance on /probe, without the metrics of the exporter', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one'), entry('lb-two')] }));
-
-    const page = await given.get('/probe?target=lb-one');
-
-    expect(page).not.toMatch(/^(?:process|nodejs)_|lb-two|zlb_exporter_build_info/m);
-    await expect(stable(page)).toMatchFileSnapshot('../golden/fresh.prom');
-  });
-
-  it('shows the same facts on /api/status', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
-
-    const status: unknown = JSON.parse(await given.get('/api/status'), (key, value: unknown) =>
-      key === 'lastSuccessMs' || key === 'url' ? '~' : value,
-    );
-
-    await expect(`${JSON.stringify(status, undefined, 2)}\n`).toMatchFileSnapshot('../golden/status.json');
-  });
-
-  it('keeps a stale reading off /api/status as well', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
-
-    given.pass(10 * minuteMs);
-    await given.get('/metrics');
-
-    const status: unknown = JSON.parse(await given.get('/api/status'), (key, value: unknown) =>
-      key === 'lastSuccessMs' || key === 'url' ? '~' : value,
-    );
-    await expect(`${JSON.stringify(status, undefined, 2)}\n`).toMatchFileSnapshot('../golden/status-stale.json');
-  });
 });
 
-describe('the series about the exporter itself', () => {
-  const own = /^zlb_(?:collector_|api_|transitions_|circuit_breaker_|exporter_series).*appliance="lb-one"/;
-  const linesOf = (page: string, pattern: RegExp): number =>
-    page.split('\n').filter((line) => pattern.test(line)).length;
-  const ownPerCollector = (page: string): number =>
-    linesOf(page, own) / linesOf(page, /^zlb_collector_interval_seconds.*appliance="lb-one"/);
+it.each([
+  [13, 'with ten farms', {}],
+  [9, 'that never answered', { url: 'https://127.0.0.1:9' }],
+])(
+  'the exporter has at most %i series about itself for each collector of an appliance %s',
+  async (most, _, settings) => {
+    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one', settings)] }));
 
-  it('are at most 13 per collector of an appliance with ten farms', async () => {
-    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+    const page = await given.get('/metrics');
 
-    expect(ownPerCollector(await given.get('/metrics'))).toBeLessThanOrEqual(13);
-  });
-
-  it('are at most 9 per collector of an appliance that never answered', async () => {
-    const given = await givenRecordedExporter((entry) => ({
-      appliances: [entry('lb-one', { url: 'https://127.0.0.1:9' })],
-    }));
-
-    expect(ownPerCollector(await given.get('/metrics'))).toBeLessThanOrEqual(9);
-  });
-});
+    const count = (pattern: RegExp): number => page.match(pattern)?.length ?? 0;
+    const own = /^zlb_(?:collector_|api_|transitions_|circuit_breaker_|exporter_series).*appliance="lb-one"/gm;
+    expect(count(own) / count(/^zlb_collector_interval_seconds.*appliance="lb-one"/gm)).toBeLessThanOrEqual(most);
+  },
+);
