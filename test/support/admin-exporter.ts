@@ -8,16 +8,7 @@ import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { collectOutput } from './process.ts';
 import { until } from './until.ts';
 
-/** The exporter as a process of its own, with its gateway listening. */
-export interface AdminExporter {
-  readonly pid: number;
-  readonly adminUrl: string;
-  readonly metricsUrl: string;
-  /** The lines of its log. */
-  log(): readonly Record<string, unknown>[];
-  /** Resolves once it has ended, to its exit code. */
-  stop(signal: NodeJS.Signals): Promise<number | null>;
-}
+export type AdminExporter = Awaited<ReturnType<typeof startAdminExporter>>;
 
 export interface AdminConfig {
   readonly appliance: Pick<SimulatedAppliance, 'url' | 'fingerprintSha256'>;
@@ -62,14 +53,14 @@ export function writeAdminConfig(folder: string, config: AdminConfig): string {
 }
 
 /**
- * Starts the exporter, under another program where one is given. Resolves once both of its
- * listeners are there; the process ends with the test at the latest.
+ * Starts the exporter as a process of its own, under another program where one is given. Resolves
+ * once both of its listeners are there; the process ends with the test at the latest.
  */
 export async function startAdminExporter(
   configFile: string,
   listenAddress = '127.0.0.1:0',
   under: readonly string[] = [],
-): Promise<AdminExporter> {
+) {
   const options = [`--config.file=${configFile}`, `--web.listen-address=${listenAddress}`];
   const [command = '', ...words] = [...under, process.execPath, 'src/main.ts', ...options];
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -88,8 +79,10 @@ export async function startAdminExporter(
     pid: child.pid,
     adminUrl,
     metricsUrl,
+    /** The lines of its log. */
     log,
-    async stop(signal) {
+    /** Resolves once it has ended, to its exit code. */
+    async stop(signal: NodeJS.Signals) {
       // Closed once the last process that writes to its pipes is gone.
       const closed = once(child, 'close') as Promise<[number | null]>;
       child.kill(signal);

@@ -24,25 +24,6 @@ export interface PrometheusAlert {
   readonly activeAt: string;
 }
 
-export interface PrometheusRule {
-  readonly name: string;
-  readonly type: 'alerting' | 'recording';
-  readonly query: string;
-  readonly health: 'ok' | 'err' | 'unknown';
-  readonly lastError?: string;
-  /** Seconds. */
-  readonly evaluationTime: number;
-  readonly state?: 'inactive' | 'pending' | 'firing';
-}
-
-export interface RuleGroup {
-  readonly name: string;
-  /** Seconds. */
-  readonly interval: number;
-  readonly evaluationTime: number;
-  readonly rules: readonly PrometheusRule[];
-}
-
 export interface AlertmanagerAlert {
   readonly labels: Labels;
   readonly annotations: Labels;
@@ -94,10 +75,6 @@ export async function givenPrometheus(config: string, files?: Readonly<Record<st
         metric,
         values: values.map(([seconds, value]) => [seconds, toNumber(value)] as const),
       }));
-    },
-    /** The groups of rules, with the time that each took when it was last evaluated. */
-    async rules(): Promise<readonly RuleGroup[]> {
-      return (await api<{ readonly groups: readonly RuleGroup[] }>('rules')).data.groups;
     },
     async alerts(): Promise<readonly PrometheusAlert[]> {
       return (await api<{ readonly alerts: readonly PrometheusAlert[] }>('alerts')).data.alerts;

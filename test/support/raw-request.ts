@@ -5,8 +5,6 @@ export interface RawAnswer {
   /** As sent, repeated names included. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
-  /** False when the connection ended before the body was complete. */
-  readonly complete: boolean;
 }
 
 export interface RawRequest {
@@ -44,21 +42,16 @@ function parsed(bytes: Buffer): RawAnswer {
   );
   const value = (name: string) => headers.find(([key]) => key.toLowerCase() === name)?.[1];
   const rest = bytes.subarray(end + 4);
-  const content =
-    value('transfer-encoding') === 'chunked'
-      ? unchunked(rest)
-      : { body: rest, complete: rest.length === Number(value('content-length') ?? rest.length) };
-  return { status: Number(statusLine.split(' ')[1]), headers, ...content };
+  const body = value('transfer-encoding') === 'chunked' ? unchunked(rest) : rest;
+  return { status: Number(statusLine.split(' ')[1]), headers, body };
 }
 
-function unchunked(bytes: Buffer): { readonly body: Buffer; readonly complete: boolean } {
+function unchunked(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
-  let at = 0;
-  for (;;) {
+  for (let at = 0; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at);
-    const size = lineEnd < 0 ? Number.NaN : Number.parseInt(bytes.subarray(at, lineEnd).toString(), 16);
-    if (Number.isNaN(size)) return { body: Buffer.concat(parts), complete: false };
-    if (size === 0) return { body: Buffer.concat(parts), complete: true };
+    const size = lineEnd < 0 ? 0 : Number.parseInt(bytes.subarray(at, lineEnd).toString(), 16);
+    if (!(size > 0)) return Buffer.concat(parts);
     parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
     at = lineEnd + 2 + size + 2;
   }

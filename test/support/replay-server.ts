@@ -4,23 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { belowBase, type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
 import { startHttpsServer } from './tls-server.ts';
 
-interface ReplayedRequest {
-  readonly method: string;
-  /** Below the base path, query included. */
-  readonly path: string;
-  readonly status: number;
-}
-
-/** Ends with the test. */
-export interface ReplayServer {
-  /** `https://127.0.0.1:PORT`, without a path. */
-  readonly url: string;
-  readonly fingerprintSha256: string;
-  readonly certificatePem: string;
-  readonly apiKey: string;
-  readonly requests: readonly ReplayedRequest[];
-  close(): Promise<void>;
-}
+export type ReplayServer = Awaited<ReturnType<typeof startReplayServer>>;
 
 const apiKey = 'TEST_KEY';
 const keyHeaders = ['api_key', 'api-key', 'zapi_key', 'zapi-key'];
@@ -30,7 +14,7 @@ const unauthorised = { status: 401, body: { message: 'Authorization required' } 
 
 /**
  * Serves recorded answers back, by verb, path, key and body: what a client makes of a real
- * appliance's bytes.
+ * appliance's bytes. Ends with the test.
  */
 export async function startReplayServer({
   directory = ownRecordings,
@@ -42,9 +26,8 @@ export async function startReplayServer({
   readonly alter?: (body: Buffer, path: string, response: ServerResponse) => Buffer;
   /** Answers 402 to every call with a known key, as a deactivated Enterprise Edition does. */
   readonly unlicensed?: boolean;
-} = {}): Promise<ReplayServer> {
+} = {}) {
   const exchanges = [...readExchanges(directory)].sort((a, b) => phase(a) - phase(b));
-  const requests: ReplayedRequest[] = [];
 
   async function answer(response: ServerResponse, request: IncomingMessage): Promise<void> {
     const { method = 'GET', headers } = request;
@@ -62,16 +45,14 @@ export async function startReplayServer({
       const error = !hasKey ? unauthorised : unlicensed ? deactivated : notFound(path);
       response.writeHead(error.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(error.body));
     }
-    requests.push({ method, path, status: response.statusCode });
   }
 
   const server = await startHttpsServer((response, request) => void answer(response, request));
   return {
+    /** `https://127.0.0.1:PORT`, without a path. */
     url: server.url.origin,
     fingerprintSha256: server.material.fingerprintSha256,
-    certificatePem: server.material.cert,
     apiKey,
-    requests,
     close: server.close,
   };
 }

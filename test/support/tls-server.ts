@@ -41,12 +41,12 @@ export interface HttpsServer extends Listening {
 /** A server that speaks HTTP over TLS, as well or badly as `answer` does. */
 export async function startHttpsServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
-  options: { material?: TlsMaterial; keepAliveMs?: number } = {},
+  options: { material?: TlsMaterial } = {},
 ): Promise<HttpsServer> {
   const material = options.material ?? makeMaterial();
   const requests: IncomingMessage[] = [];
   const server = createServer(
-    { key: material.key, cert: material.cert, keepAliveTimeout: options.keepAliveMs ?? 60_000 },
+    { key: material.key, cert: material.cert, keepAliveTimeout: 60_000 },
     (request, response) => {
       requests.push(request);
       answer(response, request);

@@ -59,19 +59,8 @@ async function startDatabase(folder: string): Promise<void> {
   const data = join(folder, 'postgres');
   mkdirSync(data);
   run('chown', ['postgres', data]);
-  run('runuser', [
-    '-u',
-    'postgres',
-    '--',
-    join(programs, 'initdb'),
-    '-D',
-    data,
-    '-A',
-    'trust',
-    '--no-sync',
-    '-E',
-    'UTF8',
-  ]);
+  const fresh = ['-D', data, '-A', 'trust', '--no-sync', '-E', 'UTF8'];
+  run('runuser', ['-u', 'postgres', '--', join(programs, 'initdb'), ...fresh]);
   const settings = ['listen_addresses=', `unix_socket_directories=${folder}`, 'fsync=off', 'full_page_writes=off'];
   const flags = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
   const postgres = await startProgram({
