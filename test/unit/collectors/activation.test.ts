@@ -85,6 +85,18 @@ describe('the activation recipe', () => {
       knownEnd,
     ],
     [
+      'a licence that was renewed: the new end',
+      older(days('365'), forbidden),
+      { ...activated, end: inDays(366) },
+      { activationEndSeconds: inDays(3) },
+    ],
+    [
+      'an exact end that is known from before: it stays',
+      older(days('216'), forbidden),
+      { ...activated, end: inDays(216.3) },
+      { activationEndSeconds: inDays(216.3) },
+    ],
+    [
       'a date in the text that cannot be read: the days instead',
       licensed(days('1'), 'Not After : soon'),
       { ...activated, end: inDays(2) },
@@ -229,28 +241,5 @@ describe('an end computed from days alone', () => {
 
     const late = seen.filter(({ at }) => at > from + 0.3 * day).map(({ end }) => end);
     expect(Math.max(...late.map((end) => Math.abs(end - trueEnd)))).toBeLessThanOrEqual(0.02 * day);
-  });
-
-  it('follows a licence that was renewed', async () => {
-    const replies = older(days('365'), refusal('forbidden'));
-
-    const collected = await collectFrom(activation, replies, {
-      now: () => now,
-      facts: { edition: 'enterprise', activationEndSeconds: now / 1_000 + 3 * day },
-    });
-
-    expect(endOf(collected)).toBe(now / 1_000 + 366 * day);
-  });
-
-  it('keeps an exact end that is known from before', async () => {
-    const exact = now / 1_000 + 216.3 * day;
-    const replies = older(days('216'), refusal('forbidden'));
-
-    const collected = await collectFrom(activation, replies, {
-      now: () => now,
-      facts: { edition: 'enterprise', activationEndSeconds: exact },
-    });
-
-    expect(endOf(collected)).toBe(exact);
   });
 });

@@ -31,7 +31,11 @@ const l4Backend = (more: object = {}) => ({
 
 describe('the backends collector', () => {
   it('writes the backends of an HTTP farm by service', async () => {
-    const list = [httpBackend(), httpBackend({ id: '1', ip: '198.51.100.12', status: 'down', established: 0 })];
+    // The farm configuration has the weights of services, which would be duplicates here.
+    const list = [
+      httpBackend({ weight: 5, priority: 1 }),
+      httpBackend({ id: '1', ip: '198.51.100.12', status: 'down', established: 0 }),
+    ];
 
     const collected = await collectFarmFrom(backends, http, {
       readFarmStats: { backends: list, sessions: [], total_sessions: 1 },
@@ -87,15 +91,6 @@ describe('the backends collector', () => {
         "zlb_backend_info{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",id="1",ip="2001:db8::21",port="5432"} 1",
       ]
     `);
-  });
-
-  it('writes the most important metrics first, also if the first backend lacks fields', async () => {
-    const collected = await collectFarmFrom(backends, l4, {
-      readFarmStats: { backends: [{ id: 9, ip: '198.51.100.9' }, l4Backend({ max_conns: 100 })], sessions: [] },
-    });
-
-    expect(familiesOf(collected)).toEqual(backends.families.map(({ family }) => family.name));
-    expect(familiesOf(collected).at(-1)).toBe('zlb_backend_info');
   });
 
   it('writes sums of all backends in compact mode, and states only of those down or in maintenance', async () => {
@@ -214,8 +209,9 @@ describe('the backends collector', () => {
     expect(collected.duplicates).toBe(0);
   });
 
-  it('names a backend without a port by its address, and brackets an IPv6 address', async () => {
+  it('names a backend without a port by its address, brackets an IPv6 address, and writes one without fields', async () => {
     const list = [
+      {},
       l4Backend({ port: '' }),
       l4Backend({ id: 1, ip: '2001:db8::1', port: null }),
       l4Backend({ id: 2, ip: '2001:db8::1' }),
@@ -223,26 +219,13 @@ describe('the backends collector', () => {
 
     const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: list } });
 
+    expect(collected.text).not.toMatch(/undefined|null|NaN/);
     expect(collected.states.map((line) => line.split(' ').at(-2))).toEqual([
+      '',
       '198.51.100.21',
       '[2001:db8::1]',
       '[2001:db8::1]:5432',
     ]);
-  });
-
-  it('leaves weights of services to the farm configuration, which would duplicate them', async () => {
-    const collected = await collectFarmFrom(backends, http, {
-      readFarmStats: { backends: [httpBackend({ weight: 5, priority: 1 })] },
-    });
-
-    expect(collected.text).not.toMatch(/weight|priority/);
-  });
-
-  it('writes backends without fields', async () => {
-    const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: [{}] } });
-
-    expect(collected.text).not.toMatch(/undefined|null|NaN/);
-    expect(collected.states).toEqual(['backend db   unknown']);
   });
 
   it.each([

@@ -11,7 +11,7 @@ describe('the interfaces collector', () => {
     const vlan = { ...eth0, name: 'eth0.100', type: 'vlan', ip: '10.10.0.2', status: 'down' };
 
     const collected = await collectFrom(interfaces, {
-      readNetworkStats: traffic({ interface: 'eth0', in: '51240.77', out: '48211.03' }),
+      readNetworkStats: traffic({ interface: 'eth0', in: '51240.77', out: 48211.03 }),
       listInterfaces: { interfaces: [eth0, vlan, virtual] },
       listVirtualInterfaces: { interfaces: [{ ...virtual, status: 'up', parent: 'eth0' }] },
     });
@@ -28,22 +28,6 @@ describe('the interfaces collector', () => {
       "
     `);
     expect(collected.states).toEqual(['interface eth0 up', 'interface eth0.100 down', 'interface eth0:web up']);
-  });
-
-  it('writes the same traffic for numbers and for text', async () => {
-    const rest = { listInterfaces: { interfaces: [] } };
-
-    const texts = await collectFrom(interfaces, {
-      readNetworkStats: traffic({ interface: 'eth0', in: '0.24', out: '0.20' }),
-      ...rest,
-    });
-    const numbers = await collectFrom(interfaces, {
-      readNetworkStats: traffic({ interface: 'eth0', in: 0.24, out: 0.2 }),
-      ...rest,
-    });
-
-    expect(texts.text).toBe(numbers.text);
-    expect(texts.text).toContain(' 251658\n');
   });
 
   it('does not guess the missing state of a virtual interface', async () => {

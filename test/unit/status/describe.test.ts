@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { activation } from '../../../src/collectors/activation.ts';
 import { appliance } from '../../../src/collectors/appliance.ts';
 import { backends } from '../../../src/collectors/backends.ts';
-import { certificates } from '../../../src/collectors/certificates.ts';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
-import { farms } from '../../../src/collectors/farms.ts';
 import { interfaces } from '../../../src/collectors/interfaces.ts';
 import { describeAppliance } from '../../../src/status/describe.ts';
 import { keyOf, type Origin, type Reading } from '../../../src/status/reading.ts';
@@ -33,68 +31,18 @@ function shopWith(state: string, reading: Origin & { readonly data: unknown }): 
   return statusOf({ collector: 'farms', data: { farms: [farm], excluded: 0 } }, reading).farms?.[0];
 }
 
-/** Returns the value as JSON keeps it: keys without a value are gone. */
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
-
 const shop = { name: 'shop', profile: 'https', state: 'up' };
 
-it('the status of farms has everything of the list, in the words of the metrics', async () => {
-  const farm = {
-    farmname: 'shop',
-    profile: 'https',
-    status: 'needed restart',
-    vip: '192.0.2.20',
-    vport: 443,
-    established: '120',
-    pending: '2',
-  };
+it.each([
+  ['of a farm that runs: there are none', 'up', [], []],
+  ['of a farm that is down: nobody knows', 'down', [], undefined],
+  ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
+  ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
+])('the status of backends reads an empty list %s', async (_, state, list, expected) => {
+  const { data } = await collectFarmFrom(backends, { ...shop, state }, { readFarmStats: { backends: list } });
 
-  const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm] } });
-
-  expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
-    {
-      name: 'shop',
-      profile: 'https',
-      state: 'needed_restart',
-      vip: '192.0.2.20',
-      vport: '443',
-      established: 120,
-      pending: 2,
-    },
-  ]);
-});
-
-describe('the status of backends', () => {
-  const backend = { id: '0', ip: '198.51.100.11', port: 8080, service: 'front', status: 'up', established: '5' };
-
-  it('has the labels and states of the metrics, also of all backends in compact mode', async () => {
-    const twin = { ...backend, id: '1', status: 'fgDOWN', established: 0 };
-
-    const { data } = await collectFarmFrom(
-      backends,
-      shop,
-      { readFarmStats: { backends: [backend, twin, { ip: '::1' }] } },
-      { compact: true },
-    );
-
-    expect(plain(shopWith('up', { collector: 'backends', farm: 'shop', data })?.backends)).toEqual([
-      { service: 'front', backend: '198.51.100.11:8080#0', state: 'up', established: 5 },
-      { service: 'front', backend: '198.51.100.11:8080#1', state: 'down', established: 0 },
-      { service: '', backend: '[::1]', state: 'unknown' },
-    ]);
-  });
-
-  it.each([
-    ['of a farm that runs: there are none', 'up', [], []],
-    ['of a farm that is down: nobody knows', 'down', [], undefined],
-    ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
-    ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
-  ])('reads an empty list %s', async (_, state, list, expected) => {
-    const { data } = await collectFarmFrom(backends, { ...shop, state }, { readFarmStats: { backends: list } });
-
-    expect(data.backends).toEqual(expected);
-    expect(shopWith(state, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
-  });
+  expect(data.backends).toEqual(expected);
+  expect(shopWith(state, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
 });
 
 describe('the status of a farm, as configured', () => {
@@ -150,40 +98,6 @@ describe('the status of a farm, as configured', () => {
     });
     expect(await read(silent, 'http'), 'plain HTTP presents none').toMatchObject({ certificates: [] });
   });
-});
-
-it('the status of certificates has the end dates, and reports unreadable ones', async () => {
-  const certificate = {
-    file: 'shop.pem',
-    type: 'Certificate',
-    CN: 'shop.example.com',
-    issuer: 'Example CA',
-    creation: 'Nov  6 00:00:00 2025 GMT',
-    expiration: 'Dec  9 23:59:59 2026 GMT',
-    status: 'about to expire',
-  };
-  const request = { file: 'new.csr', type: 'CSR', creation: 'Oct 30 11:02:03 2026 GMT', expiration: 'NA' };
-  const broken = { file: 'broken.pem', type: 'Certificate', creation: '-', expiration: '-', status: 'invalid' };
-
-  const { data } = await collectFrom(certificates, {
-    listCertificates: { params: [certificate, request, broken] },
-  });
-
-  expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([
-    {
-      file: 'shop.pem',
-      kind: 'certificate',
-      commonName: 'shop.example.com',
-      issuer: 'Example CA',
-      state: 'about_to_expire',
-      notBeforeSeconds: 1_762_387_200,
-      notAfterSeconds: 1_796_860_799,
-      isUnreadable: false,
-      usedBy: undefined,
-    },
-    expect.objectContaining({ file: 'new.csr', kind: 'csr', notAfterSeconds: undefined, isUnreadable: false }),
-    expect.objectContaining({ file: 'broken.pem', state: 'invalid', notAfterSeconds: undefined, isUnreadable: true }),
-  ]);
 });
 
 describe('the farms that use a certificate', () => {
