@@ -23,34 +23,10 @@ describe('the table of endpoints', () => {
 
     expect(keys.toSorted()).toEqual(Object.keys(endpoints).toSorted());
   });
-
-  it('has no body for GET and DELETE, and JSON for all but six of the others', () => {
-    const withBody = rows.filter(({ route }) => /^(?:POST|PUT) /.test(route));
-    const without = rows.filter((row) => !withBody.includes(row));
-
-    expect(new Set(without.map(({ body }) => body))).toEqual(new Set(['none']));
-    expect(withBody.filter(({ body }) => body !== 'json').map(({ route, body }) => `${route} ${body}`)).toEqual([
-      'POST /session none',
-      'POST /certificates/{file} pem',
-      'POST /certificates/activation text',
-      'POST /ipds/waf/files/{file} text',
-      'POST /system/packages/offline gzip',
-      'PUT /system/backup/{name} gzip',
-    ]);
-  });
 });
 
-describe('the API document', () => {
-  it.each(apiDocumentOperations)('has a row for %s', (operation) => {
-    expect(rows.map((row) => shapeOf(row.route))).toContain(shapeOf(operation));
-  });
-
-  it.each(apiDocumentOperations)('finds a row for a call of %s', (operation) => {
-    const { method, template } = parseRoute(operation);
-    const path = template.replaceAll(/<\w+>/g, 'sample').replaceAll('*', 'sample');
-
-    expect(table.match(method, path)).toBeDefined();
-  });
+it.each(apiDocumentOperations)('there is a row for %s, which the API document has', (operation) => {
+  expect(rows.map((row) => shapeOf(row.route))).toContain(shapeOf(operation));
 });
 
 describe('the risk of a row', () => {

@@ -2,22 +2,15 @@ import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
 import {
   type FailureReason,
-  failureReasons,
   isClosedSocket,
   messageOf,
   reasonOfStatus,
   reasonOfTransportError,
-  remedyFor,
 } from '../../../src/appliance/errors.ts';
-import { documentStatuses } from '../../support/api-document.ts';
 
 const withCode = (code: string, message = 'what the platform says') => Object.assign(new Error(message), { code });
 
 describe('the reason behind a status', () => {
-  it.each(documentStatuses)('%i of the API document is %s', (status, reason) => {
-    expect(reasonOfStatus(status)).toBe(reason);
-  });
-
   it.each<[reason: FailureReason, statuses: readonly number[]]>([
     ['malformed', [201, 204, 301, 302, 307]],
     ['bad_request', [411, 415, 418]],
@@ -96,10 +89,6 @@ describe('the words of a failure', () => {
     );
 
     expect(messageOf(error)).toBe('SSL routines: wrong version number');
-  });
-
-  it.each(failureReasons)('for %s have advice or none, never an empty remedy', (reason) => {
-    expect(remedyFor(reason)).toMatch(/^(?:; \w.+)?$/);
   });
 });
 

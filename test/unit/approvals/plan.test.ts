@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Calls, Preview } from '../../../src/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../src/recipes/recipe.ts';
 import { keyOfChange, prepare } from '../../../src/approvals/plan.ts';
+import { givenRecipe } from '../recipes/given-recipe.ts';
 
 it.each([
   ['the parameters in another order', 'lb-1', 'drain', { backend: '1', farm: 'shop' }, true],
@@ -52,13 +53,7 @@ function planOf(differences: Differences = {}) {
       return Promise.resolve({ ...preview, current: { operation: 'readFarm', body: { text: object } } });
     },
   } as unknown as Calls;
-  const context = {
-    calls,
-    now: () => 0,
-    steadyNow: () => 0,
-    sleep: () => Promise.resolve(),
-    progress: () => undefined,
-  };
+  const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
   const call = { operation: write.key, parameters: write.params, content };
   return prepare(recipe ? { recipe, parameters: {} } : call, { context, force, reason: undefined, salt });

@@ -6,6 +6,7 @@ import { type CertificateParts, createCertificate, type Identity } from '../../.
 import { createDeliver } from '../../../src/recipes/deliver.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { dayMs, issue } from '../../support/issue.ts';
+import { givenRecipe } from './given-recipe.ts';
 
 /** The content of files, and where links lead, by name. */
 type Entries = Readonly<Record<string, string>>;
@@ -22,19 +23,10 @@ async function givenRenewed(files: Entries, { cert }: Pick<Identity, 'cert'> = i
   await put(files, (text, path) => writeFile(path, text));
   /** Resolves to the sentences with which the plan is refused. */
   const refusal = async (): Promise<string> => {
-    const calls = {
-      appliance: 'lb-1',
-      read: () => Promise.resolve({ params: [] } as never),
-      readText: () => Promise.resolve(cert),
-      preview: () => Promise.resolve({} as never),
-    };
-    const context = { now: Date.now, steadyNow: () => 0, sleep: () => Promise.resolve(), progress: () => undefined };
-    const planned = createDeliver(folder).plan({
-      ...context,
-      calls,
-      values: { certificate: 'old.pem' },
-      waitMs: 0,
-    });
+    const calls = { read: () => Promise.resolve({ params: [] } as never), readText: () => Promise.resolve(cert) };
+    const planned = createDeliver(folder).plan(
+      givenRecipe({ calls, values: { certificate: 'old.pem' }, now: Date.now }),
+    );
     return await planned.then(
       () => 'It was planned.',
       ({ title, remedy }: { readonly title: string; readonly remedy: string }) => `${title}. ${remedy}`,

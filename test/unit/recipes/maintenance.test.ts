@@ -1,32 +1,26 @@
 import { expect, it } from 'vitest';
 import { drainBackend } from '../../../src/recipes/maintenance.ts';
 import type { RecipeContext } from '../../../src/recipes/recipe.ts';
+import { givenRecipe } from './given-recipe.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 const row: Row = { ip: '10.20.0.11', port: '8080', status: 'maintenance', established: 3 };
 
 /** A context of `shop` with these rows of statistics. */
-function givenContext(backends: readonly Row[], known: Partial<RecipeContext> = {}): RecipeContext {
+function givenContext(
+  backends: readonly Row[],
+  known: Omit<Parameters<typeof givenRecipe>[0], 'calls'> = {},
+): RecipeContext {
   const replies: Readonly<Record<string, unknown>> = {
     listFarms: { params: [{ farmname: 'shop', profile: 'http', status: 'up', vip: '192.0.2.20', vport: '80' }] },
     readFarmStats: { backends },
   };
-  return {
-    calls: {
-      appliance: 'lb-1',
-      read: (key) => Promise.resolve(replies[key] as never),
-      readText: () => Promise.reject(new Error('no text is read')),
-      preview: () => Promise.reject(new Error('no dry run is made')),
-    },
+  return givenRecipe({
+    calls: { read: (key) => Promise.resolve(replies[key] as never) },
     values: { farm: 'shop', backend: '0' },
-    waitMs: 0,
-    now: () => 0,
-    steadyNow: () => 0,
-    sleep: () => Promise.resolve(),
-    progress: () => undefined,
     ...known,
-  };
+  });
 }
 
 it('quotes the names of the appliance in the command that ends the remaining connections', async () => {

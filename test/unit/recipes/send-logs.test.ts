@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Preview } from '../../../src/recipes/calls.ts';
 import { sendLogs } from '../../../src/recipes/send-logs.ts';
-import type { RecipeContext } from '../../../src/recipes/recipe.ts';
+import { givenRecipe } from './given-recipe.ts';
 
 type Parameter = NonNullable<Preview['validation']['parameters']>[number];
 
@@ -27,21 +27,7 @@ function planned(to: string, parameters: readonly Parameter[] | undefined) {
     confirmation: { required: false, given: false },
     current: { operation: 'readRemoteSyslog', body: { params: [{ ip: '192.0.2.9' }] } },
   };
-  const context: RecipeContext = {
-    calls: {
-      appliance: 'lb-1',
-      read: () => Promise.reject(new Error('nothing is read')),
-      readText: () => Promise.reject(new Error('no text is read')),
-      preview: () => Promise.resolve(preview),
-    },
-    values: { to },
-    waitMs: 0,
-    now: () => 0,
-    steadyNow: () => 0,
-    sleep: () => Promise.resolve(),
-    progress: () => undefined,
-  };
-  return sendLogs.plan(context);
+  return sendLogs.plan(givenRecipe({ calls: { preview: () => Promise.resolve(preview) }, values: { to } }));
 }
 
 it.each([

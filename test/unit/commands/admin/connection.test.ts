@@ -74,28 +74,17 @@ describe('the connection to the gateway', () => {
     expect(message).not.toContain('Canary');
   });
 
-  it('needs a token, and names the setting', async () => {
-    await expect(read({}, {})).rejects.toThrow(
-      /^no token: put it into a file of yours and give --admin.token-file=PATH/,
-    );
-  });
-
   it.each([
-    ['', 'ZLB_ADMIN_TOKEN holds no token'],
-    [`${canary} ${canary}`, 'ZLB_ADMIN_TOKEN holds no token'],
-    [`${canary}\u0007`, 'ZLB_ADMIN_TOKEN holds no token'],
-  ])('does not accept %j as a token, and does not repeat it', async (token, begin) => {
-    const message = await read({}, { ZLB_ADMIN_TOKEN: token }).catch(String);
+    [{}, /^no token: put it into a file of yours and give --admin.token-file=PATH/],
+    [{ ZLB_ADMIN_TOKEN: '' }, /ZLB_ADMIN_TOKEN holds no token/],
+    [{ ZLB_ADMIN_TOKEN: `${canary} ${canary}` }, /ZLB_ADMIN_TOKEN holds no token/],
+    [{ ZLB_ADMIN_TOKEN: `${canary}\u0007` }, /ZLB_ADMIN_TOKEN holds no token/],
+    [{ ZLB_ADMIN_TOKN: canary }, /ZLB_ADMIN_TOKN has no effect; did you mean ZLB_ADMIN_TOKEN\?/],
+  ])('needs a token, and does not repeat a wrong one: %j', async (env, message) => {
+    const error: unknown = await read({}, env).catch((thrown: unknown) => thrown);
 
-    expect(message).toContain(begin);
-    expect(message).not.toContain('Canary');
-  });
-
-  it('refuses a misspelt variable, without its value', async () => {
-    const message = await read({}, { ZLB_ADMIN_TOKN: canary }).catch(String);
-
-    expect(message).toContain('ZLB_ADMIN_TOKN has no effect; did you mean ZLB_ADMIN_TOKEN?');
-    expect(message).not.toContain('Canary');
+    expect(error).toHaveProperty('message', expect.stringMatching(message));
+    expect(String(error)).not.toContain('Canary');
   });
 
   it('reports the problem of a token file, without its path or content', async () => {

@@ -137,28 +137,16 @@ describe('a table', () => {
   });
 });
 
-describe('what is printed of an answer', () => {
-  function printed(count: number) {
-    const said: string[] = [];
-    const warned: string[] = [];
-    printLines(
-      Array.from({ length: count }, (_, index) => String(index)),
-      { say: (line) => said.push(line), warn: (line) => warned.push(line) },
-    );
-    return { said, warned };
-  }
+it.each([
+  [maxLines, []],
+  [maxLines + 1, [expect.stringMatching(/only the first 10000 lines .*--json .*--output=FILE/)]],
+])('of an answer of %i lines are printed as many as a person reads, with a note about others', (count, note) => {
+  const said: string[] = [];
+  const warned: string[] = [];
+  const lines = Array.from({ length: count }, (_, index) => String(index));
 
-  it('prints as many lines as a person reads', () => {
-    const { said, warned } = printed(maxLines);
+  printLines(lines, { say: (line) => said.push(line), warn: (line) => warned.push(line) });
 
-    expect(said).toHaveLength(maxLines);
-    expect(warned).toEqual([]);
-  });
-
-  it('prints the first lines of a longer answer, and a note on standard error', () => {
-    const { said, warned } = printed(maxLines + 1);
-
-    expect(said).toHaveLength(maxLines);
-    expect(warned).toEqual([expect.stringMatching(/only the first 10000 lines .*--json .*--output=FILE/)]);
-  });
+  expect(said).toEqual(lines.slice(0, maxLines));
+  expect(warned).toEqual(note);
 });

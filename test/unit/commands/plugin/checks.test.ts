@@ -44,15 +44,8 @@ describe('the check of farms', () => {
   it.each([
     ['up, all of its backends too', {}, 'OK'],
     ['stopped', { state: 'down', backends: undefined }, 'CRITICAL'],
-    ['in an unknown state', { state: 'unknown' }, 'WARNING'],
     ['with one backend down', { backends: backends('up', 'up', 'up', 'down') }, 'WARNING'],
-    ['without a backend that is up', { backends: backends('down', 'maintenance') }, 'CRITICAL'],
-    ['with backends of unknown state', { backends: backends('unknown', 'unknown') }, 'UNKNOWN'],
     ['with one backend of unknown state', { backends: backends('up', 'unknown') }, 'UNKNOWN'],
-    ['with a problem that its backends do not show', { state: 'problem' }, 'WARNING'],
-    ['with backends that were not read', { backends: undefined }, 'UNKNOWN'],
-    ['without backends to read', { profile: 'datalink', backends: undefined }, 'OK'],
-    ['that has no backends', { backends: [] }, 'OK'],
   ])('judges one that is %s', (_, farm, state) => {
     const farms = [farmStatus({ name: 'shop', ...farm })];
 
