@@ -181,6 +181,28 @@ describe('a call that fails', () => {
     await untilIs(() => server.open, 0);
   });
 
+  it('makes the next ones open connections: after a fail-over the others look open and never answer', async () => {
+    const waiting: ServerResponse[] = [];
+    const server = await startHttpsServer((response) => void waiting.push(response));
+    const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
+    const call = () => relay.send({ method: 'GET', path: '/farms', signal: patient });
+    const callTwice = async () => {
+      const both = [call(), call()];
+      await untilIs(() => waiting.length, 2);
+      for (const response of waiting.splice(0)) response.end('{}');
+      await Promise.all(both);
+    };
+    await callTwice();
+
+    const failing = call();
+    await untilIs(() => waiting.length, 1);
+    waiting.pop()?.destroy();
+    await expect(failing).rejects.toMatchObject({ reason: 'connect' });
+    await callTwice();
+
+    expect(server.accepted).toBeGreaterThanOrEqual(4);
+  });
+
   it('ends the connection when its caller stops reading', async () => {
     const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-type': 'application/x-download' }).write(Buffer.alloc(100_000));
