@@ -67,6 +67,10 @@ export const wellAnswers: Partial<Readonly<Record<ReadKey, unknown>>> = {
   listCertificates: { params: [] },
 };
 
+/** Rows of farms in the list of statistics. */
+export const upFarms = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+
 /**
  * A poller with these collectors and an appliance made of answers, on a clock that only the test
  * moves.

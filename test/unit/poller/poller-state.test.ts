@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
-import { type Answer, answering, givenPoller } from './given-poller.ts';
+import { type Answer, answering, givenPoller, upFarms } from './given-poller.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
@@ -54,7 +54,7 @@ describe('a poller that takes the place of another', () => {
 
   it('keeps the extended life of a reading until there is a newer one', async () => {
     const names = ['farms', 'backends'];
-    const farms = Array.from({ length: 8 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+    const farms = upFarms(8);
     const { page, replace, answers } = givenAppliance(names, {
       callMs: (key) => (key === 'readFarmStats' ? 4 * secondMs : 10),
       maxBusyRatio: 0.05,

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { stateOf, valueOf } from '../../support/samples.ts';
-import { type Answer, answering, type GivenPoller, givenPoller } from './given-poller.ts';
+import { type Answer, answering, type GivenPoller, givenPoller, upFarms } from './given-poller.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
@@ -15,7 +15,7 @@ const farmsShown = async ({ page }: Pick<GivenPoller, 'page'>) =>
  * well.
  */
 function givenFarms(count: number, state: { answer?: Answer; callMs?: number } = {}) {
-  const farms = Array.from({ length: count }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+  const farms = upFarms(count);
   return givenPoller({
     names: ['farms', 'backends'],
     callMs: (key) => (key === 'readFarmStats' ? (state.callMs ?? 10) : 10),

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import type { ApplianceStatus } from '../../../src/status/status.ts';
-import { seriesOf } from '../../support/samples.ts';
+import { seriesOf, valueOf } from '../../support/samples.ts';
 import { type Answer, answering, givenPoller } from './given-poller.ts';
 
 const minuteMs = 60_000;
@@ -66,41 +66,6 @@ describe('the status of an appliance', () => {
     });
   });
 
-  it('has everything that was read, each farm with its own readings', async () => {
-    const { describe, answers } = given();
-    answers({
-      listFarmStats: farmList(farm('shop', 'problem', 'https'), farm('net', 'up', 'datalink')),
-      readFarmStats: backendList(backend('down', 7)),
-      readFarm: { body: { params: { status: 'up', certlist: [{ file: 'shop.pem' }] }, services: [{ id: 'front' }] } },
-      listCertificates: { body: { params: [{ file: 'shop.pem' }, { file: 'old.pem' }] } },
-    });
-    await vi.advanceTimersByTimeAsync(minuteMs);
-
-    const status = describe();
-
-    expect(status).toMatchObject({
-      up: true,
-      version: '7.9.0',
-      edition: 'enterprise',
-      activation: { status: 'activated', kind: 'temporal' },
-      farms: [
-        {
-          name: 'shop',
-          state: 'problem',
-          certificates: ['shop.pem'],
-          backends: [{ service: '', backend: '198.51.100.1:80', state: 'down', established: 7 }],
-        },
-        { name: 'net', backends: undefined, certificates: undefined },
-      ],
-      certificates: [
-        { file: 'shop.pem', usedBy: ['shop'] },
-        { file: 'old.pem', usedBy: [] },
-      ],
-    });
-    expect(status.series).toBeGreaterThan(20);
-    expect(collector(status, 'farms')).toMatchObject({ ok: true, lastSuccessMs: expect.any(Number) as number });
-  });
-
   it('is the same object until something changes', async () => {
     const { describe, answers } = given();
     await vi.advanceTimersByTimeAsync(minuteMs);
@@ -113,17 +78,6 @@ describe('the status of an appliance', () => {
 
     expect(after).not.toBe(before);
     expect(after.farms?.[1]).toMatchObject({ name: 'db', state: 'down' });
-  });
-
-  it('has no users of certificates while a farm is excluded', async () => {
-    const { describe, answers, replace } = given();
-    answers({ listCertificates: { body: { params: [{ file: 'shop.pem' }] } } });
-    const successor = await replace({ names: all, watches: (name) => name !== 'db' });
-    successor.start();
-    await vi.advanceTimersByTimeAsync(minuteMs);
-
-    expect(describe().farms).toMatchObject([{ name: 'shop', certificates: [] }]);
-    expect(describe().certificates).toMatchObject([{ file: 'shop.pem', usedBy: undefined }]);
   });
 });
 
@@ -158,17 +112,6 @@ describe('a reading that /metrics evicts', () => {
 
     expect(describe()).toMatchObject({ up: true, farms: [{ name: 'shop' }, { name: 'db' }], version: '7.9.0' });
     expect(collector(describe(), 'farms')).toMatchObject({ ok: true, isStale: false, failure: undefined });
-  });
-
-  it('is gone at once after the machine was suspended', async () => {
-    const { describe, setClock } = given();
-    await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(describe().farms).toHaveLength(2);
-
-    setClock(hourMs);
-
-    expect(describe().up).toBe(false);
-    expect(describe().farms).toBeUndefined();
   });
 });
 
@@ -251,10 +194,11 @@ it('a deactivated appliance is up and deactivated, also in readings that need th
 });
 
 describe('the time since a state exists', () => {
-  it('is its observed change, and absent for the first known state', async () => {
-    const { describe, answers, transitions } = given(['farms', 'backends']);
+  it('is its observed change, which is counted and logged once, and absent for the first known state', async () => {
+    const { describe, answers, transitions, page, lines } = given(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
     expect(describe().farms).toHaveLength(2);
+    expect(seriesOf(await page(), 'zlb_transitions_total')).toEqual([]);
     expect(JSON.stringify(describe())).not.toContain('"sinceMs"');
 
     answers({
@@ -271,6 +215,10 @@ describe('the time since a state exists', () => {
     ]);
     expect([shop?.sinceMs, shop?.backends?.[0]?.sinceMs]).toEqual(ofShop.map(({ atMs }) => atMs));
     expect(db?.sinceMs).toBeUndefined();
+    expect(valueOf(await page(), 'zlb_transitions_total', { object: 'farm', to: 'problem' })).toBe(1);
+    expect(lines.filter(({ msg, object }) => msg === 'state changed' && object === 'farm')).toMatchObject([
+      { farm: 'shop', from: 'up', to: 'problem' },
+    ]);
   });
 
   it('continues over a reload and an outage, and restarts with unknown and after it', async () => {

@@ -74,28 +74,15 @@ describe('a transition', () => {
     expect(counted).toEqual(['farm unknown']);
   });
 
-  it('is not recorded if the object was missing between', () => {
+  it.each<readonly [string, (known: ReturnType<typeof given>['transitions']) => void]>([
+    ['the object was missing between', ({ compare }) => compare(origin, [])],
+    ['its origin was forgotten', ({ forget }) => forget(origin)],
+  ])('is not recorded if %s', (_, between) => {
     const { transitions, counted } = given();
     transitions.compare(origin, [farm('shop', 'up')]);
 
-    transitions.compare(origin, []);
+    between(transitions);
     transitions.compare(origin, [farm('shop', 'down')]);
-
-    expect(counted).toEqual([]);
-  });
-
-  it('is not recorded if its origin was forgotten', () => {
-    const { transitions, counted } = given();
-    const shop = { collector: 'backends', farm: 'shop' };
-    const backend = (state: string): ObjectState => ({
-      object: 'backend',
-      labels: { farm: 'shop', service: '', backend: 'a' },
-      state,
-    });
-    transitions.compare(shop, [backend('up')]);
-
-    transitions.forget(shop);
-    transitions.compare(shop, [backend('down')]);
 
     expect(counted).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { valueOf } from '../../support/samples.ts';
-import { answering, givenPoller } from './given-poller.ts';
+import { answering, givenPoller, upFarms } from './given-poller.ts';
 
 /** A linear congruential generator: the same outages in each run. */
 function createRandom(seed: number): () => number {
@@ -21,11 +21,7 @@ it.each([
   async (size) => {
     let outage: 'refuses' | 'hangs' | undefined;
     const endlessMs = 3_600_000;
-    const farms = Array.from({ length: size.farms }, (_, index) => ({
-      farmname: `f${index}`,
-      profile: 'http',
-      status: 'up',
-    }));
+    const farms = upFarms(size.farms);
     const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
     const { poller, page } = givenPoller({
       names,
