@@ -51,9 +51,11 @@ describe('the files in dashboards/', () => {
 });
 
 describe('each panel', () => {
-  it.each(everyPanel)('$where has a description, and a unit that Grafana knows', ({ panel }) => {
+  it.each(everyPanel)('$where has a description, a unit that Grafana knows and the chosen data source', ({ panel }) => {
     expect(panel.description.length).toBeGreaterThan(20);
     expect(Object.values(units)).toContain(panel.fieldConfig.defaults.unit);
+    for (const each of [panel, ...panel.targets])
+      expect(each.datasource).toEqual({ type: 'prometheus', uid: '${datasource}' });
   });
 
   it('has a number and a name of its own on its board', () => {
