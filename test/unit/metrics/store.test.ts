@@ -70,10 +70,6 @@ describe('a page', () => {
     expect(await orderWith(2_000)).toEqual(['page', 'other work']);
   });
 
-  it('is empty before the first reading, in both encodings', async () => {
-    expect([await textOf(given()), await unpacked(given())]).toEqual(['', '']);
-  });
-
   it('names the families of counters without their suffix in OpenMetrics, and differs in nothing else', async () => {
     const store = given();
     put(store, 'lb-1', 'a', fillEverything);
@@ -91,13 +87,6 @@ describe('a page', () => {
     const page = await textOf(store, 'text', new Set(['lb-3', 'lb-1', 'lb-9']));
 
     expect(upLines(page)).toEqual(['zlb_up{appliance="lb-1"} 1', 'zlb_up{appliance="lb-3"} 1']);
-  });
-
-  it('leaves out families without series', async () => {
-    const store = given();
-    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, null));
-
-    expect(await textOf(store)).toBe('');
   });
 
   it('has everything that was put before the request, and a later reading as a whole', async () => {
@@ -142,14 +131,6 @@ describe('a page', () => {
 });
 
 describe('a reading', () => {
-  it('replaces everything of its key, and an older one that is still rendered', async () => {
-    const store = given();
-    put(store, 'lb-1', 'a', fillEverything);
-    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
-
-    expect((await textOf(store)).match(/^[^#].*$/gm)).toEqual(['zlb_up{appliance="lb-1"} 0']);
-  });
-
   it('is gone when it is removed, rendered or not, headers included', async () => {
     const store = given();
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
