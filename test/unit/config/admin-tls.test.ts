@@ -43,11 +43,6 @@ describe('the certificate of the admin listener', () => {
 
   it.each([
     [
-      'belongs to another certificate',
-      () => ({ 'cert.pem': makeMaterial().cert, 'key.pem': makeMaterial().key }),
-      'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
-    ],
-    [
       'belongs to the second certificate',
       () => {
         const [own, authority] = [makeMaterial(), makeMaterial()];

@@ -13,25 +13,25 @@ describe('a file that is followed', () => {
     const { path, files, rewrite } = await givenKey('first-key');
     const date = new Date('2026-01-01T00:00:00Z');
     await utimes(path, date, date);
-    await files().readText(path, 'key');
+    await files.readText(path, 'key');
 
     await rewrite('other-key', date);
 
-    expect(await files().haveChanged()).toBe(true);
+    expect(await files.haveChanged()).toBe(true);
   });
 
   it('is changed when it becomes readable', async () => {
     const { path, files } = await givenKey('first-key');
     await chmod(path, 0o000);
-    await files().readText(path, 'key');
-    expect(await files().haveChanged()).toBe(false);
+    await files.readText(path, 'key');
+    expect(await files.haveChanged()).toBe(false);
 
     // The clock of a file system moves in steps.
     expect(
       await until(
         async () => {
           await chmod(path, 0o600);
-          return await files().haveChanged();
+          return await files.haveChanged();
         },
         (changed) => changed,
       ),
@@ -46,14 +46,14 @@ describe('a file that is followed', () => {
     await writeFile(join(folder, '..two', 'k'), 'other-key');
     await symlink('..one', join(folder, '..data'));
     await symlink('..data/k', join(folder, 'k'));
-    await files().readText(join(folder, 'k'), 'key');
-    expect(await files().haveChanged()).toBe(false);
+    await files.readText(join(folder, 'k'), 'key');
+    expect(await files.haveChanged()).toBe(false);
 
     await symlink('..two', join(folder, '..data_tmp'));
     await rename(join(folder, '..data_tmp'), join(folder, '..data'));
 
-    expect(await files().haveChanged()).toBe(true);
-    expect(await files().readText(join(folder, 'k'), 'key')).toEqual({ value: 'other-key' });
+    expect(await files.haveChanged()).toBe(true);
+    expect(await files.readText(join(folder, 'k'), 'key')).toEqual({ value: 'other-key' });
   });
 });
 
@@ -104,7 +104,7 @@ async function givenKey(text: string) {
   return {
     folder,
     path,
-    files: () => files,
+    files,
     /** Until the file system has another time for it. */
     async rewrite(other: string, date: Date) {
       await until(

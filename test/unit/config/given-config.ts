@@ -49,7 +49,7 @@ export async function loadText(
 }
 
 /** The lines of a refusal, without the folders of the file. */
-export async function refusal(loading: Promise<Settings>): Promise<readonly string[]> {
+export async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
   const error: unknown = await loading.then(
     () => undefined,
     (thrown: unknown) => thrown,

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { watchesFarm } from '../../../src/config/settings.ts';
 import { collectorDefaults, loadSettings, loadText, refusal } from './given-config.ts';
@@ -23,6 +22,7 @@ describe('a configuration file', () => {
           labels: {},
           farms: { include: [/^(?:.*)$/s], exclude: [] },
           compact: false,
+          vip: { serverNames: {}, connectTo: {}, networks: [] },
           collectors: Object.fromEntries(collectorDefaults),
         },
       ],
@@ -45,6 +45,11 @@ appliances:
     farms: { include: ['web-.*', api], exclude: ['.*-test'] }
     collectors:
       farms: { max_stale: 4m }
+      vip: { enabled: true, schedule: '30 */5 * * * *', max_stale: 20m }
+    vip:
+      server_names: { shop: [shop.example.com] }
+      connect_to: { 192.0.2.40: 203.0.113.7, '[2001:db8::40]:443': '203.0.113.7:8443' }
+      networks: [192.0.2.0/24, 2001:db8::/64]
 collectors:
   farms: { schedule: '*/20 * * * * *', max_stale: 2m }
   certificates: { schedule: '0 */10  * * * *', max_stale: 24h }
@@ -71,6 +76,12 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       farms: { enabled: true, schedule: '*/20 * * * * *', maxStaleMs: 240_000 },
       certificates: { enabled: true, schedule: '0 */10 * * * *', maxStaleMs: 86_400_000 },
       ipds: { ...collectorDefaults.get('ipds'), enabled: true },
+      vip: { enabled: true, schedule: '30 */5 * * * *', maxStaleMs: 1_200_000 },
+    });
+    expect(appliance?.vip).toEqual({
+      serverNames: { shop: ['shop.example.com'] },
+      connectTo: { '192.0.2.40': '203.0.113.7', '[2001:db8::40]:443': '203.0.113.7:8443' },
+      networks: ['192.0.2.0/24', '2001:db8::/64'],
     });
     expect(settings.polling).toEqual({
       timeoutMs: 90_000,
@@ -79,33 +90,6 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       jitterRatio: 0.2,
     });
     expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });
-  });
-
-  it('limits what the collector vip connects to, which is off by default', async () => {
-    const text = `
-appliances:
-  - name: a
-    url: 192.0.2.10
-    api_key: k
-    collectors: { vip: { enabled: true, schedule: '30 */5 * * * *', max_stale: 20m } }
-    vip:
-      server_names: { shop: [shop.example.com] }
-      connect_to: { 192.0.2.40: 203.0.113.7, '[2001:db8::40]:443': '203.0.113.7:8443' }
-      networks: [192.0.2.0/24, 2001:db8::/64]
-  - { name: b, url: 192.0.2.11, api_key: k }
-`;
-
-    const { appliances } = await loadText(text);
-
-    expect(appliances.map(({ vip, collectors }) => ({ ...vip, isOn: collectors.vip?.enabled }))).toEqual([
-      {
-        serverNames: { shop: ['shop.example.com'] },
-        connectTo: { '192.0.2.40': '203.0.113.7', '[2001:db8::40]:443': '203.0.113.7:8443' },
-        networks: ['192.0.2.0/24', '2001:db8::/64'],
-        isOn: true,
-      },
-      { serverNames: {}, connectTo: {}, networks: [], isOn: false },
-    ]);
   });
 
   it('is compact for all appliances or for one, which takes precedence', async () => {
@@ -256,16 +240,7 @@ appliances:
   });
 
   it('may begin with a byte order mark', async () => {
-    const settings = await loadText(`\uFEFF${least}`, { files: {} });
-
-    expect(settings.appliances).toHaveLength(1);
-  });
-
-  it('has settings that print without the key', async () => {
-    const settings = await loadText(least);
-
-    expect(inspect(settings, { depth: 10, showHidden: true })).not.toContain('f1x7ure');
-    expect(JSON.stringify(settings)).not.toContain('f1x7ure');
+    expect((await loadText(`\uFEFF${least}`)).appliances).toHaveLength(1);
   });
 });
 

@@ -10,12 +10,6 @@ limits: { series_per_appliance: 1000 }
 `;
 
 describe('the settings of a shard', () => {
-  it('are all settings without a shard', async () => {
-    const settings = await loadText(text);
-
-    expect(settingsOfShard(settings, undefined)).toBe(settings);
-  });
-
   it('have its own appliances in order, the owners of the others, and everything else unchanged', async () => {
     const settings = await loadText(text);
 
