@@ -48,6 +48,14 @@ export function givenJournal(file: string, known: Partial<AuditJournalParts> = {
   return { journal, logged, written, failures: () => failures };
 }
 
+/** A new audit with so many records, and its journal, which is open. */
+export async function givenRecords(count: number, known: Partial<AuditJournalParts> = {}) {
+  const file = givenFile();
+  const given = givenJournal(file, known);
+  for (let number = 1; number <= count; number += 1) await given.journal.append(givenRecord());
+  return { file, ...given };
+}
+
 /**
  * Records appended one after the other, in files of about that size, and the journal closed again.
  */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyAudit } from '../../../src/audit/verify.ts';
 import { feed } from '../../support/programs.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { givenFile, givenJournal, givenRecord, linesOf } from './given-audit.ts';
 
 /** An audit that nobody can open, as on a disk that does not answer; after `answer` it opens. */
@@ -81,10 +81,7 @@ describe('an audit that does not open', () => {
     await answer();
 
     vi.useRealTimers();
-    await until(
-      () => existsSync(`${file}.writer`),
-      (isOpen) => !isOpen,
-    );
+    await untilIs(() => existsSync(`${file}.writer`), false);
     // Its lock is released in the same moment, and after the file is gone.
     const { journal: next } = givenJournal(file);
     const position = await until(

@@ -1,36 +1,60 @@
-import { appendFileSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { genesis, sealLine } from '../../../src/audit/chain.ts';
 import { verifyAudit } from '../../../src/audit/verify.ts';
-import { givenAudit, givenFile, givenJournal, givenRecord, headText, linesOf, writtenAudit } from './given-audit.ts';
+import {
+  besides,
+  givenAudit,
+  givenFile,
+  givenJournal,
+  givenRecord,
+  givenRecords,
+  headText,
+  linesOf,
+  writtenAudit,
+} from './given-audit.ts';
 
 const lineCount = 12;
 
-/**
- * Verifies an audit of twelve lines after a change of its text, many times with all that the change
- * may be.
- */
-async function afterEach<Change>(
-  changes: fc.Arbitrary<Change>,
-  apply: (lines: string[], change: Change) => string | Buffer,
-) {
-  const file = givenFile();
-  const lines = writtenAudit(file, lineCount);
-  const whole = lines.join('');
-  await fc.assert(
-    fc.asyncProperty(changes, async (change) => {
-      const changed = apply([...lines], change);
-      fc.pre(changed.toString() !== whole);
-      writeFileSync(file, changed);
-      expect((await verifyAudit(file)).faults).not.toEqual([]);
-    }),
-    { numRuns: 50 },
-  );
-}
-
 const index = fc.nat({ max: lineCount - 1 });
+
+/** The changes of the text of an audit, each with all that it may be. */
+const changes: Readonly<Record<string, fc.Arbitrary<(lines: readonly string[]) => string | Buffer>>> = {
+  'every changed byte': fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })).map(([place, change]) => (lines) => {
+    const bytes = Buffer.from(lines.join(''));
+    const at = place % bytes.length;
+    bytes.writeUInt8((bytes[at] ?? 0) ^ change, at);
+    return bytes;
+  }),
+  'every missing range of lines': fc.tuple(index, fc.integer({ min: 1, max: lineCount })).map(
+    ([at, count]) =>
+      (lines) =>
+        lines.toSpliced(at, count).join(''),
+  ),
+  'every two lines that were exchanged': fc.tuple(index, index).map(
+    ([a, b]) =>
+      (lines) =>
+        lines
+          .with(a, lines[b] ?? '')
+          .with(b, lines[a] ?? '')
+          .join(''),
+  ),
+  'every repeated line': fc.tuple(index, index).map(
+    ([from, to]) =>
+      (lines) =>
+        lines.toSpliced(to, 0, lines[from] ?? '').join(''),
+  ),
+  'any text between the lines': fc.tuple(index, fc.string()).map(
+    ([at, text]) =>
+      (lines) =>
+        lines.toSpliced(at, 0, `${text}\n`).join(''),
+  ),
+  'where it was cut off, at every length': fc
+    .nat()
+    .map((place) => (lines) => lines.join('').slice(0, place % lines.join('').length)),
+};
 
 describe('a verified audit', () => {
   it('is whole as it was written, with its number of lines and its first and last line', async () => {
@@ -46,32 +70,19 @@ describe('a verified audit', () => {
     expect(unfinished).toHaveLength(12);
   });
 
-  it('reports every changed byte', async () => {
-    await afterEach(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), (lines, [place, change]) => {
-      const bytes = Buffer.from(lines.join(''));
-      const at = place % bytes.length;
-      bytes.writeUInt8((bytes[at] ?? 0) ^ change, at);
-      return bytes;
-    });
-  });
+  it.each(Object.entries(changes))('reports %s', async (_, change) => {
+    const file = givenFile();
+    const lines = writtenAudit(file, lineCount);
 
-  it('reports every missing range of lines', async () => {
-    await afterEach(fc.tuple(index, fc.integer({ min: 1, max: lineCount })), (lines, [at, count]) =>
-      lines.toSpliced(at, count).join(''),
+    await fc.assert(
+      fc.asyncProperty(change, async (apply) => {
+        const changed = apply(lines);
+        fc.pre(changed.toString() !== lines.join(''));
+        writeFileSync(file, changed);
+        expect((await verifyAudit(file)).faults).not.toEqual([]);
+      }),
+      { numRuns: 50 },
     );
-  });
-
-  it('reports every two lines that were exchanged', async () => {
-    await afterEach(fc.tuple(index, index), (lines, [a, b]) =>
-      lines
-        .with(a, lines[b] ?? '')
-        .with(b, lines[a] ?? '')
-        .join(''),
-    );
-  });
-
-  it('reports every repeated line', async () => {
-    await afterEach(fc.tuple(index, index), (lines, [from, to]) => lines.toSpliced(to, 0, lines[from] ?? '').join(''));
   });
 
   it('reports a line with the number 0 at its beginning', async () => {
@@ -85,14 +96,6 @@ describe('a verified audit', () => {
     writeFileSync(`${file}.head`, headText(position.seq, position.hash));
 
     expect((await verifyAudit(file)).faults).toContainEqual({ file, line: 1, what: 'is not a line of an audit' });
-  });
-
-  it('reports any text between the lines', async () => {
-    await afterEach(fc.tuple(index, fc.string()), (lines, [at, text]) => lines.toSpliced(at, 0, `${text}\n`).join(''));
-  });
-
-  it('reports where it was cut off, at every length', async () => {
-    await afterEach(fc.nat(), (lines, place) => lines.join('').slice(0, place % lines.join('').length));
   });
 
   it('reports every other head', async () => {
@@ -113,51 +116,33 @@ describe('a verified audit', () => {
   it('reports every file that is missing, repeated or exchanged', async () => {
     const file = givenFile();
     await givenAudit(file, 20, 2_000);
-    const { files } = await verifyAudit(file);
-    const [oldest = '', second = '', third = ''] = files;
-    const faultsOf = async (change: () => void, undo: () => void) => {
-      change();
-      const { faults } = await verifyAudit(file);
-      undo();
-      return faults;
+    const [oldest = '', second = '', third = '', ...later] = besides(file).filter((name) => /^\.\d+$/.test(name));
+    const lines = linesOf(file + second);
+    const [from, to] = [lines[0]?.seq, lines.at(-1)?.seq];
+    /** The faults of a copy, after a change of its files. */
+    const faultsAfter = async (change: (copy: string) => void) => {
+      const copy = givenFile();
+      cpSync(dirname(file), dirname(copy), { recursive: true });
+      change(copy);
+      return (await verifyAudit(copy)).faults;
     };
-    const swap = (a: string, b: string): void => {
-      renameSync(a, `${file}.aside`);
-      renameSync(b, a);
-      renameSync(`${file}.aside`, b);
-    };
-    const [from, to] = [linesOf(second)[0]?.seq, linesOf(second).at(-1)?.seq];
 
-    for (const gone of files.slice(1)) {
-      const away = `${file}.away`;
-      const faults = await faultsOf(
-        () => renameSync(gone, away),
-        () => renameSync(away, gone),
-      );
-      expect(faults.length, gone).toBeGreaterThan(0);
-      if (gone !== second) continue;
-      expect(faults).toEqual([
-        {
-          file: third,
-          line: 1,
-          what: `has number ${Number(to) + 1} after ${Number(from) - 1}: lines ${from} to ${to} are missing`,
-        },
-      ]);
-    }
-    const twice = `${file}.0000000000009999`;
-    expect(
-      await faultsOf(
-        () => copyFileSync(oldest, twice),
-        () => rmSync(twice),
-      ),
-    ).not.toEqual([]);
-    expect(
-      await faultsOf(
-        () => swap(second, third),
-        () => swap(second, third),
-      ),
-    ).not.toEqual([]);
-    expect((await verifyAudit(file)).faults).toEqual([]);
+    for (const name of [third, ...later, ''])
+      expect(await faultsAfter((copy) => rmSync(copy + name)), name).not.toEqual([]);
+    expect(await faultsAfter((copy) => rmSync(copy + second))).toEqual([
+      {
+        file: expect.stringMatching(`${third}$`),
+        line: 1,
+        what: `has number ${Number(to) + 1} after ${Number(from) - 1}: lines ${from} to ${to} are missing`,
+      },
+    ]);
+    expect(await faultsAfter((copy) => copyFileSync(copy + oldest, `${copy}.0000000000009999`))).not.toEqual([]);
+    const exchange = (copy: string): void => {
+      copyFileSync(file + second, copy + third);
+      copyFileSync(file + third, copy + second);
+    };
+    expect(await faultsAfter(exchange)).not.toEqual([]);
+    expect(await faultsAfter(() => undefined)).toEqual([]);
   });
 
   it('may begin with a later file, and not in the middle of one', async () => {
@@ -235,9 +220,7 @@ describe('a verified audit', () => {
   });
 
   it('may be written at the same time', async () => {
-    const file = givenFile();
-    const { journal } = givenJournal(file, { maxBytes: 5_000 });
-    await journal.append(givenRecord());
+    const { file, journal } = await givenRecords(1, { maxBytes: 5_000 });
     const appends = Array.from({ length: 299 }, () => journal.append(givenRecord()));
 
     const seen = [await verifyAudit(file), await verifyAudit(file)];
