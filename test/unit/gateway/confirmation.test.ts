@@ -34,14 +34,6 @@ describe('what must be confirmed', () => {
   ])('by name is, for %s %s, %j', (method, path, expected) => {
     expect(confirmation(method, path)).toEqual(expected);
   });
-
-  it.each([
-    ['GET', '/farms/shop'],
-    ['PUT', '/farms/shop/actions'],
-    ['POST', '/system/backup/weekly/actions'],
-  ])('by name is nothing for %s %s', (method, path) => {
-    expect(confirmation(method, path)).toEqual([]);
-  });
 });
 
 describe('a confirmation', () => {

@@ -16,12 +16,6 @@ async function givenFile(): Promise<string> {
 
 const now = () => Date.parse('2026-11-21T01:02:03Z');
 
-it('is not frozen if there is no file', async () => {
-  const file = await givenFile();
-
-  expect((await openFreezeSwitch(file, now)).state).toBeUndefined();
-});
-
 it('stays frozen after a restart, with author and reason', async () => {
   const file = await givenFile();
   const before = await openFreezeSwitch(file, now);
@@ -45,14 +39,18 @@ it('leaves no file after a thaw', async () => {
   expect(await readdir(join(file, '..'))).toEqual([]);
 });
 
-it.each(['', '{', '[]', 'null'])('counts as frozen if its file contains %j: somebody froze it', async (content) => {
-  const file = await givenFile();
-  const opened = await openFreezeSwitch(file, now);
-  await opened.freeze('alice', 'incident 7');
-  await writeFile(file, content);
+const tooLong = JSON.stringify({ by: 'alice', reason: 'x'.repeat(1_000_000), since: '' });
 
-  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
-});
+it.each(['', '{', '[]', 'null', tooLong])(
+  'counts as frozen if its file contains %.40j: somebody froze it',
+  async (content) => {
+    const file = await givenFile();
+    await mkdir(dirname(file));
+    await writeFile(file, content);
+
+    expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+  },
+);
 
 const otherKinds: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
   'a named pipe': async (file) => feed('mkfifo', [file], Buffer.alloc(0)),
@@ -80,14 +78,6 @@ it.each(Object.entries(otherKinds))(
   },
   1_000,
 );
-
-it('counts as frozen if its file is too long', async () => {
-  const file = await givenFile();
-  await mkdir(dirname(file));
-  await writeFile(file, JSON.stringify({ by: 'alice', reason: 'x'.repeat(1_000_000), since: '' }));
-
-  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
-});
 
 it('freezes and thaws in the order of the calls; memory, signal and file agree', async () => {
   const step = fc.record({ freezes: fc.boolean(), turnsBefore: fc.integer({ min: 0, max: 3 }) });

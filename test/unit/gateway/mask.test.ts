@@ -90,24 +90,17 @@ describe('a masked JSON body', () => {
     expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual(body);
   });
 
-  it('replaces a PEM block', () => {
-    const body = { name: 'shop', ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----' };
-
-    expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual({
-      name: 'shop',
-      ca: '[redacted PEM]',
-    });
-  });
-
-  it('masks the rest of a header line and the value of an option, and nothing after them', () => {
+  it('masks the rest of a header line, the value of an option and a PEM block, and nothing after them', () => {
     const body = {
       header: 'Authorization: Basic YTpi\nX-Site: a',
       command: 'check_web --password="a b" -H HOST --user ann -p 3306 -C PORT',
+      ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
     };
 
     expect(maskValue(body)).toEqual({
       header: 'Authorization: [redacted]\nX-Site: a',
       command: 'check_web --password=[redacted] -H HOST --user ann -p 3306 -C PORT',
+      ca: '[redacted PEM]',
     });
   });
 
@@ -138,12 +131,19 @@ describe('a masked JSON body', () => {
     fc.assert(fc.property(tree, (body) => !masked(body).includes(canary)));
   });
 
-  it('of hostile texts takes little time', () => {
-    const hostile = ['a', '://', 'key', 'key:', 'key="', '- ', '-p "', ' ', 'a    ', '-a        '];
+  it('of hostile texts and structures takes little time', () => {
+    const texts = ['a', '://', 'key', 'key:', 'key="', '- ', '-p "', ' ', 'a    ', '-a        '];
+    const hostile = [
+      ...texts.map((part) => JSON.stringify({ command: part.repeat(262_144 / part.length) })),
+      '['.repeat(400_000) + ']'.repeat(400_000),
+      `${'['.repeat(30)}${'[],'.repeat(266_000)}[]${']'.repeat(30)}`,
+      JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`f${index}`, 1]))),
+      JSON.stringify({ a: '\0'.repeat(130_000) }),
+    ];
     // The time of this thread, which other work on the machine does not lengthen.
     const before = process.threadCpuUsage();
 
-    for (const part of hostile) maskValue({ command: part.repeat(262_144 / part.length) });
+    for (const body of hostile) maskBody(Buffer.from(body), 'application/json');
 
     expect(process.threadCpuUsage(before).user).toBeLessThan(5_000_000);
   });
@@ -205,25 +205,6 @@ describe('a long JSON body', () => {
       }),
       { numRuns: 100 },
     );
-  });
-
-  it.each([
-    ['nested lists', '['.repeat(400_000) + ']'.repeat(400_000)],
-    ['many short lists in 30 others', `${'['.repeat(30)}${'[],'.repeat(266_000)}[]${']'.repeat(30)}`],
-    ['many fields', JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`f${index}`, 1])))],
-    ['zero bytes', JSON.stringify({ a: '\0'.repeat(130_000) })],
-  ])('of 800 kB takes no more than ten times its parsing: %s', (_, text) => {
-    // The time of this thread, which other work on the machine does not lengthen.
-    const fastest = (work: () => unknown): number =>
-      Math.min(
-        ...Array.from({ length: 3 }, () => {
-          const before = process.threadCpuUsage();
-          work();
-          return process.threadCpuUsage(before).user / 1_000;
-        }),
-      );
-
-    expect(fastest(() => shown(text))).toBeLessThan(10 * fastest(() => JSON.parse(text)) + 50);
   });
 });
 
