@@ -1,9 +1,7 @@
 import { fastify } from 'fastify';
-import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
 import type { FleetStatus } from '../../../src/status/status.ts';
-import { hostileName } from '../../fuzz/hostile-names.ts';
 import {
   applianceStatus,
   backendStatus,
@@ -14,33 +12,17 @@ import {
   nowMs,
 } from '../../support/fleet-status.ts';
 
-const anyName = fc
-  .oneof(
-    hostileName,
-    fc.string({ unit: fc.constantFrom(...`<>"'&/=!-a `) }),
-    fc.constantFrom(
-      '</main>',
-      '<script>alert(1)</script>',
-      '" onload="alert(1)',
-      "' autofocus onfocus='alert(1)",
-      '<!--',
-    ),
-  )
-  // By the time that they are in a URL all are well-formed, and no appliance is called nothing.
-  .map((name) => name.toWellFormed())
-  .filter((name) => name !== '');
+const tag = /<(\/?[!a-zA-Z][\w-]*)((?:\s+[\w-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
 
-it('has the same elements and attributes for any names', async () => {
-  await fc.assert(
-    fc.asyncProperty(anyName, async (name) => {
-      for (const query of [fleet, appliance, farm])
-        expect(skeleton(await pageOf(name, query(name)))).toEqual(skeleton(await pageOf('plain', query('plain'))));
-      // Some names are found in more places than others.
-      expect(strange(await pageOf(name, `?q=${encodeURIComponent(name)}`))).toEqual([]);
-    }),
-    { numRuns: 20 },
-  );
-}, 60_000);
+it.each([`"'>&=/ onload=alert(1) x`, "' autofocus onfocus='alert(1)", '</main>', '<script>alert(1)</script>', '<!--'])(
+  'has the same elements and attributes where everything is called %s',
+  async (name) => {
+    for (const query of [fleet, appliance, farm])
+      expect(skeleton(await pageOf(name, query(name)))).toEqual(skeleton(await pageOf('plain', query('plain'))));
+    const found = await pageOf(name, `?q=${encodeURIComponent(name)}`);
+    expect(found.replaceAll(tag, '')).not.toMatch(/[<>]/);
+  },
+);
 
 const fleet = (): string => '';
 const appliance = (name: string): string => `?appliance=${encodeURIComponent(name)}`;
@@ -96,20 +78,6 @@ function fleetCalled(name: string): FleetStatus {
 }
 
 /** Tags with the names of their attributes, without texts and values. */
-function skeleton(page: string): string[] {
-  return [...page.matchAll(/<(\/?[!a-zA-Z][\w-]*)((?:\s+[\w-]+(?:="[^"<>]*")?)*)\s*\/?>/g)].map(
-    ([, tag, attributes = '']) =>
-      `${tag} ${[...attributes.matchAll(/\s+([\w-]+)(?:="[^"<>]*")?/g)].map(([, each]) => each).join(' ')}`,
-  );
-}
-
-/** Tags and attributes that no page of ours has, and angle brackets that belong to no tag. */
-function strange(page: string): string[] {
-  return [
-    ...skeleton(page).filter((tag) => /^script(?! type src$)|^img|^iframe|\bon\w+|autofocus/.test(tag)),
-    ...page
-      .replaceAll(/<(\/?[!a-zA-Z][\w-]*)((?:\s+[\w-]+(?:="[^"<>]*")?)*)\s*\/?>/g, '')
-      .split('\n')
-      .filter((line) => /[<>]/.test(line)),
-  ];
+function skeleton(page: string): readonly string[] {
+  return [...page.matchAll(tag)].map(([, name, attributes = '']) => name + attributes.replaceAll(/="[^"]*"/g, ''));
 }

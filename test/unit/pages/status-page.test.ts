@@ -19,9 +19,7 @@ import {
 describe('the sentence at the top', () => {
   it('says that nothing is wrong only if everything was read and is fresh', async () => {
     expect(await sentence(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
-    expect(await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/')).toContain(
-      'are for the alerts',
-    );
+    expect(await pageWith({})).toContain('are for the alerts');
   });
 
   it.each<[string, Partial<ApplianceStatus>]>([
@@ -81,9 +79,8 @@ describe('the sentence at the top', () => {
     const collectors = [
       collectorStatus({ name: 'farms', ok: false, failure: { reason: 'timeout', sinceMs: nowMs - minuteMs } }),
     ];
-    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', breaker: 'open', collectors })));
 
-    const text = await textAt(app, '/');
+    const text = await pageWith({ breaker: 'open', collectors });
 
     expect(text).toContain('The appliance gives no answer;');
     expect(text).toContain('answers no more');
@@ -104,11 +101,9 @@ describe('the sentence at the top', () => {
   });
 
   it('counts a configuration that was refused', async () => {
-    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {
-      configuration: { isInForce: false, loadedAtMs: nowMs },
-    });
+    const text = await pageWith({}, '/', { configuration: { isInForce: false, loadedAtMs: nowMs } });
 
-    expect(await textAt(app, '/')).toContain('The exporter refused its new configuration');
+    expect(text).toContain('The exporter refused its new configuration');
   });
 });
 
@@ -177,10 +172,7 @@ describe('the overview', () => {
     const table = /<table class="groups">.*?<\/table>/s.exec(page)?.[0] ?? '';
     return [...table.matchAll(/<tr data-key="([^"]*)">(.*?)<\/tr>/gs)].map(([, name, cells = '']) => [
       name,
-      cells
-        .replaceAll(/<[^>]+>/g, ' ')
-        .replaceAll(/\s+/g, ' ')
-        .trim(),
+      withoutMarkup(cells),
     ]);
   };
 
@@ -261,11 +253,11 @@ describe('a link', () => {
   });
 
   it('shows on a farm its runbook and the command, or the way without the gateway', async () => {
-    const down = fleetStatus(applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', state: 'down' })] }));
+    const down = { farms: [farmStatus({ name: 'shop', state: 'down' })] };
     const url = '/?appliance=lb-1&farm=shop';
 
-    const on = await textAt(givenPage(down, { adminUrl: 'http://127.0.0.1:9445' }), url);
-    const off = await textAt(givenPage(down, { adminUrl: undefined }), url);
+    const on = await pageWith(down, url, { adminUrl: 'http://127.0.0.1:9445' });
+    const off = await pageWith(down, url, { adminUrl: undefined });
 
     expect(on).toContain('href="./runbooks?appliance=lb-1&amp;farm=shop#zlbfarmdown"');
     expect(on).toContain(
@@ -276,18 +268,16 @@ describe('a link', () => {
 
   it('shows the restart of a farm whose proxy does not answer', async () => {
     const farms = [farmStatus({ name: 'shop', state: 'critical', isSilent: true })];
-    const page = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms })), {
-      adminUrl: 'http://127.0.0.1:9445',
-    });
 
-    expect(await textAt(page, '/?appliance=lb-1&farm=shop')).toContain(
-      '<code>zlb-exporter admin lb-1 restart-farm farm=shop --reason=ZlbFarmDown</code>',
-    );
+    const text = await pageWith({ farms }, '/?appliance=lb-1&farm=shop', { adminUrl: 'http://127.0.0.1:9445' });
+
+    expect(text).toContain('<code>zlb-exporter admin lb-1 restart-farm farm=shop --reason=ZlbFarmDown</code>');
   });
 
   it('keeps a port in one piece, and names on an appliance what is not known', async () => {
     const farms = [farmStatus({ name: 'shop', vip: '2001:db8::20', vport: '40669', backends: undefined })];
-    const text = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms }))), '/?appliance=lb-1');
+
+    const text = await pageWith({ farms }, '/?appliance=lb-1');
 
     expect(text).toContain('2001:db8::20<span class="whole">:40669</span>');
     expect(text).toMatch(/What is not known[^]*The backends of farm shop are not known/);
@@ -319,7 +309,7 @@ it('a reading that was put off does not fail: it is fresh, late or still to come
     collectorStatus({ name: 'vpn', ok: false, failure: { ...failure, reason: 'malformed' } }),
   ];
 
-  const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', collectors }))), '/');
+  const page = await pageWith({ collectors });
 
   expect(page).toContain('4 readings are not fresh: 1 failing, 1 too old to be shown, 1 late, 1 not read yet.');
   expect(page).toContain('1 of 5 fresh');
@@ -332,7 +322,7 @@ it('the list of problems has an interface that went down at any time, and none t
     { name: 'eth2', state: 'up', sinceMs: nowMs },
   ];
 
-  const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', interfaces }))), '/');
+  const page = await pageWith({ interfaces });
 
   expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi>.*?<\/h3>/g)].map(([, title]) => title)).toEqual([
     'Interface eth1 of lb-1 is down',
@@ -366,15 +356,9 @@ describe('one appliance', () => {
   });
 
   it('shows unknown values as unknown', async () => {
-    const unread = applianceStatus({
-      name: 'lb-1',
-      up: undefined,
-      farms: undefined,
-      certificates: undefined,
-      version: undefined,
-      edition: undefined,
-    });
-    const page = await textAt(givenPage(fleetStatus(unread)), '/?appliance=lb-1');
+    const unread = { up: undefined, farms: undefined, certificates: undefined, version: undefined, edition: undefined };
+
+    const page = await pageWith(unread, '/?appliance=lb-1');
 
     expect(page).toContain('not asked yet');
     expect(page).toContain('They were not read, or so long ago that they are not shown.');
@@ -473,7 +457,7 @@ describe('the response', () => {
   });
 
   it('has no inline style or script, which the policy would forbid', async () => {
-    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/');
+    const page = await pageWith({});
 
     expect(page).not.toMatch(/ style=| on\w+=|<style|<script(?! type="module" src="\.\/assets\/page\.js"><\/script>)/);
   });
@@ -501,9 +485,25 @@ async function textAt(app: FastifyInstance, url: string): Promise<string> {
   return (await app.inject(url)).payload;
 }
 
+/** A page of a fleet with this appliance alone, `lb-1`. */
+async function pageWith(
+  known: Partial<ApplianceStatus>,
+  url = '/',
+  facts: Partial<ExporterFacts> = {},
+): Promise<string> {
+  return await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', ...known })), facts), url);
+}
+
 async function sentence(...appliances: readonly ApplianceStatus[]): Promise<string | undefined> {
   const page = await textAt(givenPage(fleetStatus(...appliances)), '/');
   return /<h1 id="overall-status"[^>]*>([^<]*)<\/h1>/.exec(page)?.[1];
+}
+
+function withoutMarkup(page: string): string {
+  return page
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 /** The appliances of the table, in its order. */
@@ -526,11 +526,8 @@ describe('what clients of a farm meet', () => {
   const served = { serverName: 'shop.test', failure: undefined, certificate, isInStore: true };
   const reachable = { isReachable: true, connectSeconds: 0.0031, failure: undefined, served: [served] };
   const facts = async (probe: NonNullable<FarmStatus['probe']>): Promise<string> => {
-    const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', probe })] });
-    const page = await textAt(givenPage(fleetStatus(status)), '/?appliance=lb-1');
-    return (/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '')
-      .replaceAll(/<[^>]+>/g, ' ')
-      .replaceAll(/\s+/g, ' ');
+    const page = await pageWith({ farms: [farmStatus({ name: 'shop', probe })] }, '/?appliance=lb-1');
+    return withoutMarkup(/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '');
   };
 
   it.each([
@@ -593,7 +590,7 @@ describe('what clients of a farm meet', () => {
   it('is behind the store, and the certificate says where', async () => {
     const certificates = [certificateStatus({ file: 'shop.pem', servedBy: ['mail'], notServedBy: ['shop', 'portal'] })];
 
-    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', certificates }))), '/');
+    const page = await pageWith({ certificates });
 
     expect(page.replaceAll(/<[^>]+>/g, '')).toContain('seen served by mail · not served yet by shop, portal');
   });
