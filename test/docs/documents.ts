@@ -28,8 +28,6 @@ export interface Document {
   readonly links: readonly string[];
   /** The texts in single backticks. */
   readonly words: readonly string[];
-  /** Lines of marks below which no block begins. */
-  readonly idleMarks: readonly number[];
 }
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -45,22 +43,11 @@ export function readDocuments(): readonly Document[] {
 
 function readDocument(file: string, text: string): Document {
   const tokens = lexer(text);
-  const blocks = blocksOf(tokens, file, text);
-  const marked = new Set(blocks.flatMap(({ line, notRunBecause }) => (notRunBecause === undefined ? [] : [line])));
-  return {
-    file,
-    text,
-    blocks,
-    anchors: anchorsOf(tokens, text),
-    ...namesOf(tokens),
-    idleMarks: linesOf(text).flatMap((line, index) =>
-      /^\s*<!--\s*not run/.test(line) && !marked.has(index + 2) ? [index + 1] : [],
-    ),
-  };
+  return { file, text, blocks: blocksOf(tokens, file, text), anchors: anchorsOf(tokens, text), ...namesOf(tokens) };
 }
 
 function blocksOf(all: readonly Token[], file: string, text: string): readonly Block[] {
-  const lines = linesOf(text);
+  const lines = text.split('\n');
   let heading = '';
   return within(all, 1);
 
@@ -108,10 +95,6 @@ function plain(tokens: readonly Token[]): string {
   return tokens
     .map((token) => ('tokens' in token && token.tokens ? plain(token.tokens) : 'text' in token ? token.text : ''))
     .join('');
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.split('\n');
 }
 
 function isCode(token: Token): token is Tokens.Code {
