@@ -114,7 +114,7 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
     value,
     locate(path, part) {
       const node = findNode(document, path, part);
-      const own = written.get(node);
+      const own = written.get(isAlias(node) ? (node.resolve(document) ?? node) : node);
       return { ...at(offsetOf(node), keyPath(path)), ...(own !== undefined && { written: own }) };
     },
   };

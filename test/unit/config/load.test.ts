@@ -233,6 +233,17 @@ appliances:
     ]);
   });
 
+  it('checks a max_stale that an alias brings', async () => {
+    const refused = await refusal(
+      loadText(`${least}collectors: { farms: { max_stale: &short 1s }, summary: { max_stale: *short } }`),
+    );
+
+    expect(refused.map((line) => line.replace(/: lets .*/, ''))).toEqual([
+      'zlb.yml:4:42: collectors.farms.max_stale',
+      'zlb.yml:4:70: collectors.summary.max_stale',
+    ]);
+  });
+
   it('does not check max_stale of disabled collectors', async () => {
     const settings = await loadText(`${least}collectors: { farm_config: { enabled: false, max_stale: 1s } }`);
 
