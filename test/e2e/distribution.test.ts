@@ -1,35 +1,20 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
-import { busyWorld } from '../../simulator/scenes/busy.ts';
-import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { canMakeRoots, cleanEnvironment, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canMakeRoots, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
 import { copyClone } from '../support/packages.ts';
 import { collectOutput } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
-import { hasTerminals, runAtTerminal } from '../support/terminal.ts';
-import { until } from '../support/until.ts';
 
 const apiKey = 'canary-key-of-a-package';
 const configuration = '/etc/zlb-exporter/zlb.yml';
 const audit = '/var/lib/zlb-exporter/audit.jsonl';
 const tools = ['dpkg-deb', 'rpmbuild', 'lintian', 'debootstrap', 'strip'].map(isThere);
-const canRun = [...tools, hasTerminals, canMakeRoots()].every(Boolean);
+const canRun = [...tools, canMakeRoots()].every(Boolean);
 
 /** Builds the package again with a lower version. */
 function olderThan(deb: string, folder: string): string {
@@ -50,44 +35,8 @@ async function buildPackages(folder: string): Promise<Readonly<Record<'deb' | 'r
   const output = collectOutput(child);
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`npm run package ended with ${code}: ${output.stdout()}${output.stderr()}`);
-  console.log(
-    output
-      .stdout()
-      .split('\n')
-      .filter((line) => line.startsWith('release/'))
-      .join('\n'),
-  );
   const built = (pattern: string): string => globSync(join(clone, 'release', pattern))[0] ?? '';
   return { deb: built('*.deb'), rpm: built('*.rpm'), archive: built('*.tar.gz') };
-}
-
-const restart = 'systemctl try-restart zlb-exporter.service';
-/** Programs of systemd, which cannot run in a folder. */
-const standIns = {
-  '/usr/bin/systemctl': '#!/bin/sh\necho "systemctl $*" >>/tmp/asked\n',
-  // Starts a program as the user, and with the environment file, of its properties.
-  '/usr/bin/systemd-run': `#!/bin/sh
-while IFS= read -r line; do
-  case $line in [A-Z]*=*) export "$line" ;; esac
-done </etc/zlb-exporter/environment
-while :; do
-  case $1 in
-    --property=User=*) user=\${1##*=} ;;
-    --*) ;;
-    *) break ;;
-  esac
-  shift
-done
-echo "$user: $*" >>/tmp/asked
-exec runuser -u "$user" -- sh -c "$*"
-`,
-};
-
-/** The command of the unit, without the flags of its environment file. */
-function commandOfUnit(root: string): readonly string[] {
-  const unit = readFileSync(join(root, 'usr/lib/systemd/system/zlb-exporter.service'), 'utf8').replaceAll('\\\n', ' ');
-  expect(unit).toMatch(/^User=zlb-exporter$/m);
-  return (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '').split(/\s+/).filter((word) => !word.startsWith('$'));
 }
 
 describe.skipIf(!canRun)('the packages in a clean Debian', () => {
@@ -121,98 +70,29 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     return stdout + stderr;
   }
 
-  /** Puts a systemd into the root on which the service runs; returns what was asked of it. */
-  function givenSystemd(): () => readonly string[] {
-    const paths = ['/run/systemd/system', ...Object.keys(standIns), '/tmp/asked'].map(inRoot);
-    onTestFinished(() => paths.forEach((path) => rmSync(path, { recursive: true, force: true })));
-    mkdirSync(inRoot('/run/systemd/system'), { recursive: true });
-    for (const [path, text] of Object.entries(standIns)) writeFileSync(inRoot(path), text, { mode: 0o755 });
-    return () => readFileSync(inRoot('/tmp/asked'), 'utf8').split('\n');
-  }
-
-  /** Starts what the unit starts, as its user. */
-  async function start() {
-    const address = `127.0.0.1:${await freePort()}`;
-    const words = [...commandOfUnit(root.folder), `--web.listen-address=${address}`];
-    const [program = '', ...rest] = root.command(words, 'zlb-exporter');
-    const child = spawn(program, rest, { env: cleanEnvironment, stdio: ['ignore', 'pipe', 'pipe'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    return { address, child, ...collectOutput(child) };
-  }
-
   function note(step: string, before: readonly string[]): void {
     const states = kept().map((now, index) => (now === '' ? 'gone' : now === before[index] ? 'kept' : 'CHANGED'));
     table.push([step, ...states, hasUser() ? 'there' : 'gone']);
   }
 
-  it('goes from nothing to metrics of an appliance in less than three minutes', async () => {
-    const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey });
-    onTestFinished(() => appliance.close());
-    const earlier = olderThan(built.deb, mkdtempSync(join(folder, 'first-')));
-    const startedAt = performance.now();
-    const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+  it('says what to do next, and has documents whose links lead somewhere', () => {
+    const said = install(built.deb);
 
-    const said = install(earlier);
-    const path = [`installed after ${seconds()}`];
-    const init = ['zlb-exporter', 'init', new URL(appliance.url).host, `--config.file=${configuration}`, '--append'];
-    const answers = [
-      { question: 'Name of the appliance', typed: 'lb-paris\r' },
-      { question: 'API key', typed: `${apiKey}\r` },
-    ];
-    const made = await runAtTerminal(root.command(init), answers, cleanEnvironment);
-    expect(made.code, made.screen).toBe(0);
-    path.push(`configured after ${seconds()}`);
-    const { address, child, stderr } = await start();
-    const page = await until(
-      () =>
-        fetch(`http://${address}/metrics`).then(
-          (answer) => answer.text(),
-          () => stderr(),
-        ),
-      (text) => text.includes('zlb_up{appliance="lb-paris"} 1') && text.includes('zlb_farm_status{'),
-      60_000,
-    );
-    path.push(`metrics after ${seconds()}`);
-    console.log(path.join(', '));
-
-    expect(performance.now() - startedAt).toBeLessThan(180_000);
     expect(said).toMatch(
       /is installed and not started\. .*\n {2}sudo zlb-exporter init HOST .*\n {2}sudo .*-u zlb-exporter/,
     );
     expect(said).toContain('No systemd runs here: ');
     expect(said).toContain('In /usr/share/doc/zlb-exporter: rules of Prometheus in alerts/');
     expect(deadLinks(inRoot('/usr/share/doc/zlb-exporter'))).toEqual([]);
-    expect(page).toMatch(/^zlb_farm_status\{/m);
-    expect(statSync(inRoot('/etc/zlb-exporter/keys/lb-paris.key')).mode & 0o777).toBe(0o600);
-    child.kill('SIGTERM');
-    const [code] = (await once(child, 'exit')) as [number | null];
-    expect(code).toBe(0);
-  }, 180_000);
-
-  it.each([
-    ['configuration', configuration, 'unknown: 1', `${configuration}:`],
-    ['flags', '/etc/zlb-exporter/environment', 'ZLB_EXPORTER_FLAGS=--log.level=info --gone', 'no flag --gone'],
-  ])('keeps the service running at an upgrade to a version that refuses its %s', (_, file, line, problem) => {
-    const asked = givenSystemd();
-    const before = readFileSync(inRoot(file), 'utf8');
-    onTestFinished(() => writeFileSync(inRoot(file), before));
-    writeFileSync(inRoot(file), `${before}${line}\n`);
-
-    const said = install(built.deb);
-
-    expect(said).toContain(problem);
-    expect(said).toMatch(/^The service still runs the previous version: .*: systemctl restart zlb-exporter$/m);
-    expect(asked()).toContainEqual(expect.stringMatching(/^zlb-exporter: \/usr\/bin\/zlb-exporter check /));
-    expect(asked()).not.toContain(restart);
   });
 
   it('keeps configuration, keys and audit at a downgrade, an upgrade and a removal, and takes them at a purge', () => {
     writeFileSync(inRoot(audit), '{}\n');
-    writeFileSync(inRoot(configuration), `${readFileSync(inRoot(configuration), 'utf8')}# ours\n`);
+    writeFileSync(inRoot('/etc/zlb-exporter/keys/lb-paris.key'), apiKey);
+    const entry = { name: 'lb-paris', url: 'https://127.0.0.1:1', api_key_file: 'keys/lb-paris.key' };
+    writeFileSync(inRoot(configuration), JSON.stringify({ appliances: [entry] }));
     const before = kept();
-    expect(install(olderThan(built.deb, mkdtempSync(join(folder, 'downgrade-'))))).toContain(
-      'downgrading zlb-exporter',
-    );
+    expect(install(olderThan(built.deb, folder))).toContain('downgrading zlb-exporter');
     note('downgrade', before);
     const upgraded = install(built.deb);
     note('upgrade', before);
@@ -226,8 +106,6 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(root.run('dpkg', ['-P', 'zlb-exporter']).code).toBe(0);
     note('purge', before);
 
-    console.log(['', 'zlb.yml', 'key', 'audit', 'user'].map((word) => word.padEnd(14)).join(''));
-    for (const row of table) console.log(row.map((word) => word.padEnd(14)).join(''));
     expect(table).toEqual([
       ['downgrade', 'kept', 'kept', 'kept', 'there'],
       ['upgrade', 'kept', 'kept', 'kept', 'there'],

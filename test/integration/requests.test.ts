@@ -2,68 +2,17 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { createMetricsStore } from '../../src/metrics/store.ts';
-import { renderRegistry } from '../../src/metrics/render.ts';
-import { type KnownFarm, requestFamilies } from '../../src/requests/counts.ts';
-import { RequestLog, type RequestLogSettings } from '../../src/requests/request-log.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { logged } from '../support/logged-request.ts';
 import { valueOf } from '../support/samples.ts';
+import { farms, givenRequestLog } from './given-request-log.ts';
 import { until } from '../support/until.ts';
 
 const header = '<134>Nov 26 04:17:34 lb pound: ';
 const line = header + logged({});
 const counted = (text: string) => `${text.length} ${text}`;
-
-const farms = [{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.1:80' }] }];
-
-async function given(settings: Partial<RequestLogSettings> = {}) {
-  const store = createMetricsStore(requestFamilies);
-  store.arrange(['lb']);
-  const registry = new Registry();
-  const known: { farms: readonly KnownFarm[] | undefined } = { farms };
-  const log = new RequestLog({
-    store,
-    registry,
-    farmsOf: () => known.farms,
-    log: pino({ level: 'silent' }),
-  });
-  onTestFinished(() => log.close());
-  const all: RequestLogSettings = {
-    receiver: { listenUdp: '127.0.0.1:0', listenTcp: '127.0.0.1:0' },
-    buckets: [100, 300],
-    appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives: [] }],
-    ...settings,
-  };
-  await log.reconfigure(all);
-  const page = async () => {
-    log.publish();
-    const parts = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
-    return Buffer.concat(parts).toString() + (await renderRegistry(registry));
-  };
-  return {
-    log,
-    store,
-    settings: all,
-    known,
-    page,
-    port: (index: number) => Number(log.addresses[index]?.split(':').at(-1)),
-    counts: (count: number, name = 'zlb_requests_total') =>
-      until(
-        async () => valueOf(await page(), name),
-        (value) => value === count,
-      ),
-    has: (name: string, labels: Record<string, string>, count: number) =>
-      until(
-        async () => valueOf(await page(), name, labels),
-        (value) => value === count,
-      ),
-  };
-}
 
 async function connected(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
@@ -79,7 +28,7 @@ async function datagrams(port: number, texts: readonly string[]): Promise<void> 
 }
 
 it('counts lines of datagrams and of both forms of frames', async () => {
-  const { port, counts, has } = await given();
+  const { port, counts, has } = await givenRequestLog();
   await datagrams(port(0), [line, `${line}\n`, 'x'.repeat(9_000)]);
   const socket = await connected(port(1));
   socket.write(`${line}\n${counted(line)}`);
@@ -96,7 +45,7 @@ it.each([
   ['half a line about a request', `${line.slice(0, 150)}\n`, 'unreadable'],
   ['a forged status', `${header}${logged({ agent: ' HTTP/1.1" 503 1 "' })}\n`, 'ambiguous'],
 ])('counts %s by its reason, and goes on', async (_, sent, result) => {
-  const { port, counts, has } = await given();
+  const { port, counts, has } = await givenRequestLog();
   const socket = await connected(port(1));
   socket.end(Buffer.from(sent, 'latin1'));
   await has('zlb_request_log_lines_total', { result }, 1);
@@ -106,7 +55,7 @@ it.each([
 });
 
 it('counts no request before polling knows the farms, and says so', async () => {
-  const { port, has, known, page } = await given();
+  const { port, has, known, page } = await givenRequestLog();
   known.farms = undefined;
   const socket = await connected(port(1));
   socket.write(`${line}\n`);
@@ -125,7 +74,7 @@ it('counts no request before polling knows the farms, and says so', async () => 
 
 it('refuses senders that are no address of an appliance', async () => {
   const appliances = [{ name: 'lb', from: ['192.0.2.1'], objectives: [] }];
-  const { port, has, page } = await given({ appliances });
+  const { port, has, page } = await givenRequestLog({ appliances });
   await datagrams(port(0), [line]);
   const socket = await connected(port(1));
   await once(socket.resume(), 'close');
@@ -138,7 +87,7 @@ it('reads lines by TLS of a client with a certificate, and refuses one without',
   const authority = makeAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const tls = { cert, key: new Secret(key), clientCa: authority.cert };
-  const { port, counts, has } = await given({ receiver: { listenTcp: '127.0.0.1:0', tls } });
+  const { port, counts, has } = await givenRequestLog({ receiver: { listenTcp: '127.0.0.1:0', tls } });
   const to = (identity: object) => {
     const socket = connectTls({ port: port(0), host: '127.0.0.1', ca: authority.cert, ...identity });
     onTestFinished(() => void socket.destroy());
@@ -157,7 +106,7 @@ it('counts a sender that is refused once, also by TLS', async () => {
   const authority = makeAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const receiver = { listenTcp: '127.0.0.1:0', tls: { cert, key: new Secret(key) } };
-  const { port, has, page } = await given({ receiver, appliances: [] });
+  const { port, has, page } = await givenRequestLog({ receiver, appliances: [] });
   await once((await connected(port(0))).resume(), 'close');
   await once((await connected(port(0))).resume(), 'close');
 
@@ -166,7 +115,7 @@ it('counts a sender that is refused once, also by TLS', async () => {
 });
 
 it('reads no more by many connections than by one', async () => {
-  const { port, page } = await given();
+  const { port, page } = await givenRequestLog();
   const sockets = await Promise.all(Array.from({ length: 50 }, () => connected(port(1))));
   const startMs = performance.now();
   for (const socket of sockets) socket.write('<1>\n'.repeat(50_000));
@@ -180,7 +129,7 @@ it('reads no more by many connections than by one', async () => {
 });
 
 it('leaves what it does not read in time with a sender by TCP, and loses nothing', async () => {
-  const { port, counts, has } = await given();
+  const { port, counts, has } = await givenRequestLog();
   const socket = await connected(port(1));
   const lines = 20_000;
   socket.write(`${line}\n`.repeat(lines));
@@ -197,7 +146,7 @@ it('shows nothing of what a client sent', async () => {
     referrer: 'canary-ref',
     agent: 'canary-agent',
   };
-  const { port, counts, page } = await given();
+  const { port, counts, page } = await givenRequestLog();
   (await connected(port(1))).write(`${header}${logged(canaries)}\n`);
   await counts(1);
 
@@ -205,7 +154,7 @@ it('shows nothing of what a client sent', async () => {
 });
 
 it('reads on where a reload leaves its address alone, and keeps the counts', async () => {
-  const { log, settings, port, counts } = await given();
+  const { log, settings, port, counts } = await givenRequestLog();
   const socket = await connected(port(1));
   socket.write(`${line}\n`);
   await counts(1);
@@ -217,7 +166,7 @@ it('reads on where a reload leaves its address alone, and keeps the counts', asy
 });
 
 it('counts what comes by an open connection as a reload says, and ends one of no sender', async () => {
-  const { log, settings, port, has } = await given();
+  const { log, settings, port, has } = await givenRequestLog();
   const socket = await connected(port(1));
   const closed = once(socket.resume(), 'close');
   const objectives = [{ farm: 'shop', availabilityRatio: 0.99 }];
@@ -232,7 +181,7 @@ it('counts what comes by an open connection as a reload says, and ends one of no
 });
 
 it('shows its counts again when the store has dropped them', async () => {
-  const { log, store, port, counts } = await given();
+  const { log, store, port, counts } = await givenRequestLog();
   (await connected(port(1))).write(`${line}\n`);
   await counts(1);
   store.arrange(['lb'], new Set(['lb']));
@@ -246,8 +195,8 @@ it.each([
   ['listenUdp', 'requests.listen_udp', 0],
   ['listenTcp', 'requests.listen_tcp', 1],
 ] as const)('says for %s that its address is in use, and goes on at the old one', async (key, setting, index) => {
-  const { log, settings, port, counts } = await given();
-  const other = await given();
+  const { log, settings, port, counts } = await givenRequestLog();
+  const other = await givenRequestLog();
   const taken = { ...settings, receiver: { [key]: `127.0.0.1:${other.port(index)}` } };
 
   await expect(log.reconfigure(taken)).rejects.toMatchObject({ setting });
@@ -257,7 +206,7 @@ it.each([
 });
 
 it('receives datagrams at an address that has a name', async () => {
-  const { port, counts } = await given({ receiver: { listenUdp: 'localhost:0' } });
+  const { port, counts } = await givenRequestLog({ receiver: { listenUdp: 'localhost:0' } });
   await datagrams(port(0), [line]);
   await counts(1);
 });

@@ -1,15 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { busyWorld } from '../../simulator/scenes/busy.ts';
-import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { givenFolder } from '../support/folder.ts';
-import { type StartedProcess, startExporter } from '../support/process.ts';
-import { until } from '../support/until.ts';
-import { chart, helm, type Manifest, podOf, valuesOf } from './given-chart.ts';
+import { chart, helm, valuesOf } from './given-chart.ts';
 import { type Cluster, givenCluster } from './given-cluster.ts';
-import { judge, run, tell } from './tools.ts';
+import { judge, run } from './tools.ts';
 
 const [etcd, apiserver] = [judge('etcd'), judge('kube-apiserver')];
 
@@ -22,22 +15,6 @@ function helmOn({ kubeconfig }: Cluster, args: readonly string[], values?: objec
   const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('walk.go'));
   expect({ status, said }).toEqual({ status: 0, said: [] });
   return stdout;
-}
-
-/** Does what a node does for a pod: starts its container, with its files in a folder. */
-async function startAsNode({ call }: Cluster): Promise<StartedProcess> {
-  const get = async (path: string): Promise<Manifest> => (await call('GET', path)) as Manifest;
-  const deployment = await get('/apis/apps/v1/namespaces/monitoring/deployments/zlb-exporter');
-  const folder = givenFolder();
-  const here = (text: string): string => text.replaceAll(/\/(?:etc\/zlb-exporter|run\/secrets)/g, folder);
-  for (const name of ['zlb-exporter', 'zlb-exporter-appliances']) {
-    const { data = {} } = await get(`${inNamespace}/configmaps/${name}`);
-    for (const [file, text] of Object.entries(data)) writeFileSync(join(folder, file), here(text));
-  }
-  const { data = {} } = await get(`${inNamespace}/secrets/zlb-exporter-keys`);
-  for (const [file, key] of Object.entries(data)) writeFileSync(join(folder, file), Buffer.from(key, 'base64'));
-  const args = podOf([deployment]).pod.containers[0].args.map(here);
-  return startExporter([...args.filter((arg) => !arg.includes('listen-address')), '--web.listen-address=127.0.0.1:0']);
 }
 
 describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', () => {
@@ -68,28 +45,10 @@ describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', 
     });
     expect(await stays()).toEqual(['Secret', 'PersistentVolumeClaim']);
 
+    // Whatever the values, every object fits, and its pods fulfil Pod Security "restricted".
+    for (const values of Object.values(valuesOf)) helmOn(cluster, ['upgrade', 'zlb-exporter', chart], values);
+
     helmOn(cluster, ['uninstall', 'zlb-exporter']);
     expect(await stays()).toEqual(['Secret', 'PersistentVolumeClaim']);
-  });
-
-  it('becomes an exporter that can be scraped, once a node starts its container', { timeout: 300_000 }, async () => {
-    const cluster = await givenCluster({ etcd: etcd ?? '', apiserver: apiserver ?? '' });
-    const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'a-key' });
-    onTestFinished(() => appliance.close());
-    const { url, fingerprintSha256: fingerprint_sha256 } = appliance;
-    const target = { name: 'lb-paris', url, api_key_file: '/run/secrets/lb-paris', tls: { fingerprint_sha256 } };
-    const startedAt = performance.now();
-    await cluster.call('POST', '/api/v1/namespaces', { metadata: { name: 'monitoring' } });
-    const secret = { metadata: { name: 'zlb-exporter-keys' }, stringData: { 'lb-paris': 'a-key' } };
-    await cluster.call('POST', `${inNamespace}/secrets`, secret);
-    helmOn(cluster, ['install', 'zlb-exporter', chart], { appliances: [target] });
-
-    const exporter = await startAsNode(cluster);
-    await until(
-      async () => (await fetch(`${await exporter.url()}/metrics`)).text(),
-      (page) => page.includes('zlb_up{appliance="lb-paris"} 1'),
-      120_000,
-    );
-    tell('chart, with this machine as the node', 2, startedAt);
   });
 });

@@ -163,15 +163,6 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       expect(loose).toEqual([]);
       expect(idle).toEqual([]);
       expect(files.filter((file) => /^\/app\/node_modules\/(?:typescript|vitest|node)\//.test(file))).toEqual([]);
-      const sizeOf = (start: string): string => {
-        const bytes = files
-          .filter((file) => file.startsWith(start))
-          .reduce((sum, file) => sum + stats.get(file)!.size, 0);
-        return `${(bytes / 1e6).toFixed(1)} MB`;
-      };
-      console.log(
-        `image: built in ${image.seconds.toFixed(0)} s, ${(image.sent / 1e6).toFixed(1)} MB as it is sent; unpacked: Node.js ${sizeOf('/usr/local/')}, packages ${sizeOf('/app/node_modules/')}, program ${sizeOf('/app/dist/')}, all ${sizeOf('/')}`,
-      );
     });
 
     it('holds the packages of the bill of materials in these versions, and no others', () => {

@@ -3,13 +3,10 @@ import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
-import { createMetricsStore } from '../../src/metrics/store.ts';
-import { requestFamilies } from '../../src/requests/counts.ts';
-import { RequestLog } from '../../src/requests/request-log.ts';
+import type { RequestLogSettings } from '../../src/requests/request-log.ts';
+import { givenRequestLog } from '../integration/given-request-log.ts';
 import { givenFolder } from '../support/folder.ts';
 import { logged } from '../support/logged-request.ts';
 import { valueOf } from '../support/samples.ts';
@@ -44,28 +41,10 @@ if $programname == "pound" then action(type="omfwd" target="127.0.0.1" action.re
   return (count: number) => void socket.write(`<134>Nov 26 04:17:34 lb pound: ${logged({})}\n`.repeat(count));
 }
 
-async function givenLog(listen: { readonly listenUdp?: string; readonly listenTcp?: string }) {
-  const store = createMetricsStore(requestFamilies);
-  store.arrange(['lb']);
-  const log = new RequestLog({
-    store,
-    registry: new Registry(),
-    farmsOf: () => [{ name: 'shop' }],
-    log: pino({ level: 'silent' }),
-  });
-  onTestFinished(() => log.close());
-  const settings = {
-    receiver: listen,
-    buckets: [100],
-    appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives: [] }],
-  };
-  await log.reconfigure(settings);
-  const counted = async () => {
-    const page = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
-    return valueOf(Buffer.concat(page).toString(), 'zlb_requests_total') ?? 0;
-  };
+async function givenLog(receiver: RequestLogSettings['receiver']) {
+  const { log, settings, page } = await givenRequestLog({ receiver });
   return {
-    counted,
+    counted: async () => valueOf(await page(), 'zlb_requests_total') ?? 0,
     /** Stops listening, and listens again. */
     async restart() {
       await log.reconfigure({ ...settings, receiver: {} });

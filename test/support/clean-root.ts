@@ -1,15 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** A folder with a minimal Debian of the release of this machine. */
 export interface CleanRoot {
   readonly folder: string;
   /** Runs a program in it to its end, as root or as another user. */
   run(program: string, words: readonly string[], user?: string): Ended;
-  /** Returns what starts a program in it. */
-  command(words: readonly string[], user?: string): readonly string[];
-  remove(): void;
 }
 
 interface Ended {
@@ -19,7 +16,7 @@ interface Ended {
 }
 
 /** The environment of a program that a service manager or an administrator starts. */
-export const cleanEnvironment = {
+const cleanEnvironment = {
   PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
   DEBIAN_FRONTEND: 'noninteractive',
   LC_ALL: 'C.UTF-8',
@@ -51,16 +48,13 @@ export async function makeCleanRoot(folder: string): Promise<CleanRoot> {
 
   // Node.js needs /proc, which is mounted for that program alone.
   const enter = ['unshare', '--mount', 'sh', '-c', 'mount -t proc proc "$0/proc" && exec chroot "$@"', folder];
-  // A colon without a group: the user's own.
-  const command = (words: readonly string[], user = 'root') => [...enter, `--userspec=${user}:`, folder, ...words];
   return {
     folder,
-    command,
-    run(program, words, user) {
-      const [first = '', ...rest] = command([program, ...words], user);
+    run(program, words, user = 'root') {
+      // A colon without a group: the user's own.
+      const [first = '', ...rest] = [...enter, `--userspec=${user}:`, folder, program, ...words];
       const { status, stdout, stderr } = spawnSync(first, rest, { env: cleanEnvironment, encoding: 'utf8' });
       return { code: status, stdout, stderr };
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
