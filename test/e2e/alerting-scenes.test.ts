@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { certificate, httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
-import { givenAlerting, healthyWorld, portalOf, stopwatch } from '../support/given-alerting.ts';
+import { givenAlerting, healthyWorld, portalOf } from '../support/given-alerting.ts';
 import { isThere } from '../support/programs.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
@@ -20,32 +20,24 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     world.certificates.set(ending.file, ending);
     portalOf(world).certificates = [ending.file];
     const { told, heard, admin, folder } = await givenAlerting(world);
-    const { step, print } = stopwatch('certificate');
 
     const soon = await told('firing', 'ZlbCertificateExpirySoon', { file: 'ending.pem', severity: 'warning' });
     expect(soon.receiver).toBe('tickets');
-    step('within 28 days: a ticket');
     expect(heard('ZlbCertificateExpiryImminent')).toEqual([]);
     // A day later but for five seconds, so that the clock itself takes it over the edge.
     world.certificates.set(ending.file, { ...ending, notAfter: Date.now() + 3 * dayMs + 5_000 });
     const imminent = await told('firing', 'ZlbCertificateExpiryImminent', { file: 'ending.pem', severity: 'critical' });
     expect(imminent.receiver).toBe('page');
     expect(imminent.annotations['description']).toMatch(/Farms that present it: portal/);
-    step('within 3 days: a page');
     await told('resolved', 'ZlbCertificateExpirySoon', { severity: 'warning' });
-    step('the ticket is closed');
 
     const { cert, key } = makeMaterial({ name: 'ending.example.com' });
     const file = join(folder, 'new.pem');
     writeFileSync(file, `${cert}\n${key}`);
     const replaced = await admin('replace-certificate', 'farm=portal', `file=${file}`);
     expect(replaced.code, replaced.stderr).toBe(0);
-    step('replaced through the gateway');
     await told('resolved', 'ZlbCertificateExpiryImminent', { severity: 'critical' });
-    step('resolved');
     await told('firing', 'ZlbUnusedCertificateExpiry', { file: 'ending.pem' });
-    step('what is left is a ticket: no farm uses the old one');
-    print();
   }, 240_000);
 
   it('a proxy that hangs is one page, and resolved after the restart of its farm through the gateway', async () => {
@@ -53,7 +45,6 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     const services = [service('main', { backends: [httpBackend(0, '10.50.0.21', 80)] })];
     world.farms.set('blog', httpFarm({ name: 'blog', vip: '192.0.2.51', vport: '80', services }));
     const { prometheus, told, pages, admin } = await givenAlerting(world, { maxStale: '3m' });
-    const { step, print } = stopwatch('proxy that hangs');
     const shows = (series: string, count: number) =>
       until(
         () => prometheus.query(`${series} == 1`).catch(() => []),
@@ -61,40 +52,28 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
         180_000,
       );
     await shows('zlb_farm_status{status="up"}', 2);
-    step('seen up');
 
     portalOf(world).runState = 'hung';
     const page = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'silent' });
     expect(page.annotations['description']).toContain('its proxy does not answer the appliance. First: restart it.');
-    step('its proxy hangs: a page');
     await shows('zlb_farm_status{farm="portal",status="critical"}', 1);
-    step('the appliance has given up on it');
 
     const restarted = await admin('restart-farm', 'farm=portal');
     expect(restarted.code, restarted.stderr).toBe(0);
-    step('restarted through the gateway');
     await told('resolved', 'ZlbFarmDown', { farm: 'portal' });
-    step('resolved');
     expect(pages()).toEqual(['firing ZlbFarmDown portal', 'resolved ZlbFarmDown portal']);
-    print();
   }, 400_000);
 
   it('a killed exporter is notified, and the watchdog stops', async () => {
     const { told, killExporter, startExporterAgain } = await givenAlerting(healthyWorld());
-    const { step, print } = stopwatch('exporter');
     expect((await told('firing', 'ZlbWatchdog')).receiver).toBe('dead-mans-switch');
-    step('the watchdog is heard');
 
     await killExporter();
     expect((await told('firing', 'ZlbExporterDown', { job: 'zlb' })).receiver).toBe('page');
-    step('killed: a page');
     await told('resolved', 'ZlbWatchdog');
-    step('the watchdog is silent');
 
     await startExporterAgain();
     await told('resolved', 'ZlbExporterDown');
     await told('firing', 'ZlbWatchdog');
-    step('started again: resolved');
-    print();
   }, 240_000);
 });

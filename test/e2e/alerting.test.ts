@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { givenAlerting, healthyWorld, portalOf, setBackends, stopwatch } from '../support/given-alerting.ts';
+import { givenAlerting, healthyWorld, portalOf, setBackends } from '../support/given-alerting.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
@@ -9,32 +9,26 @@ describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
     it('a farm that goes down is notified, and resolved after its restart; an unreachable appliance does not resolve it', async () => {
       const world = healthyWorld();
       const { appliance, alertmanager, prometheus, told, heard, admin } = await givenAlerting(world);
-      const { step, print } = stopwatch('farm and appliance');
       await until(
         () => prometheus.query('zlb_farm_status{farm="portal",status="up"} == 1').catch(() => []),
         (seen) => seen.length === 1,
         60_000,
       );
-      step('seen up');
 
       portalOf(world).running = false;
       await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'down' });
-      step('stopped: a page');
       const started = await admin('restart-farm', 'farm=portal');
       expect(started.code, started.stderr).toBe(0);
       await told('resolved', 'ZlbFarmDown', { status: 'down' });
-      step('restarted through the gateway: resolved');
       const paged = heard('ZlbFarmDown', { status: 'down' }).map(({ status, receiver }) => `${receiver} ${status}`);
       expect(paged, 'one page, one end').toEqual(['page firing', 'page resolved']);
 
       setBackends(world, 'down');
       const critical = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'critical' });
       expect(critical.receiver).toBe('page');
-      step('all backends fail: a page');
 
       appliance.fail('*', { kind: 'refuse' });
       await told('firing', 'ZlbApplianceUnreachable', { appliance: 'lb-paris' });
-      step('the appliance is gone: a ticket');
       await until(
         () => prometheus.query('zlb_farm_status'),
         (seen) => seen.length === 0,
@@ -45,14 +39,11 @@ describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
       expect(await prometheus.query('farm:zlb_farm_status:down')).toHaveLength(1);
       const words = heard('ZlbFarmDown', { status: 'critical' }).map(({ status }) => status);
       expect(words).not.toContain('resolved');
-      step('the page on its farm continues');
 
       setBackends(world, 'up');
       appliance.heal('*');
       await told('resolved', 'ZlbApplianceUnreachable');
       await told('resolved', 'ZlbFarmDown', { status: 'critical' });
-      step('both come back: both resolved');
-      print();
     }, 240_000);
   },
 );

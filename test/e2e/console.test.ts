@@ -12,37 +12,6 @@ const harm = `<img src=x onerror="globalThis.harmed=1">`;
 describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   const open = givenBrowser();
 
-  it('shows what waits with its plan, and what came of it once it is approved, on a phone', async () => {
-    const { url, tokenOf, ask, read, sent } = await givenRequests();
-    const { id, digest } = await ask({ reason: 'the list of backends was changed' });
-    const { page, complaints } = await openConsole(open, url, { viewport: phone });
-
-    await signIn(page, tokenOf('bob'));
-    await page.getByRole('heading', { name: '1 change waits for a decision' }).waitFor();
-    await page.getByRole('link', { name: 'restart-farm farm=shop' }).click();
-    await page.getByRole('heading', { name: 'The plan' }).waitFor();
-    const shown = await page.locator('#detail').innerText();
-    expect(shown).toContain('alice');
-    expect(shown).toContain('the list of backends was changed');
-    expect(shown).toMatch(/PUT https:\/\/\S+\/farms\/shop\/actions/);
-    expect(shown).toContain('"action": "restart"');
-    expect(shown).toContain(digest);
-    expect(sent()).toEqual([]);
-
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Say why first.').waitFor();
-    expect(sent()).toEqual([]);
-    await page.getByLabel('Your reason').fill('looked at it');
-    await page.getByRole('button', { name: 'Approve' }).click();
-
-    await page.getByText('✓ shop was restarted.').waitFor();
-    await page.locator('#standing', { hasText: 'done' }).waitFor();
-    expect(await read(id)).toMatchObject({ state: 'done', decision: { by: 'bob', reason: 'looked at it' } });
-    expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
-    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-    expect(complaints).toEqual([]);
-  }, 60_000);
-
   it('is used with the keyboard alone, and tells a screen reader what happened', async () => {
     const { url, tokenOf, ask, sent } = await givenRequests();
     await ask();
@@ -77,33 +46,8 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   }, 60_000);
 
-  it('denies what an alert proposes, with a reason', async () => {
-    const { url, tokenOf, call, sent, read } = await givenRequests();
-    const alert = {
-      status: 'firing',
-      labels: { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' },
-      annotations: { summary: 'shop does not serve what is stored' },
-      startsAt: '2026-11-24T01:00:00Z',
-    };
-    const { page } = await openConsole(open, url, { viewport: phone });
-    await signIn(page, tokenOf('bob'));
-    await page.getByRole('heading', { name: 'No change waits' }).waitFor();
-
-    await call('alertmanager', 'POST', '/alerts', { version: '4', alerts: [alert] });
-    await page.getByText('alert ZlbFarmNeedsRestart').waitFor();
-    await page.getByRole('link', { name: 'restart-farm farm=shop' }).click();
-    await page.getByText('shop does not serve what is stored').waitFor();
-    await page.getByLabel('Your reason').fill('not before tonight');
-    await page.getByRole('button', { name: 'Deny' }).click();
-
-    await page.locator('#became', { hasText: 'denied by bob' }).waitFor();
-    const id = new URL(page.url()).hash.slice(1);
-    expect(await read(id)).toMatchObject({ state: 'denied', decision: { by: 'bob', reason: 'not before tonight' } });
-    expect(sent()).toEqual([]);
-  }, 60_000);
-
   it('opens what the alert in the link of a notification proposes, once it is there', async () => {
-    const { url, tokenOf, call } = await givenRequests();
+    const { url, tokenOf, call, read, sent } = await givenRequests();
     const tell = (farm: string) =>
       call('alertmanager', 'POST', '/alerts', {
         version: '4',
@@ -130,6 +74,9 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByLabel('Your reason').fill('not before tonight');
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.locator('#became', { hasText: 'denied by bob' }).waitFor();
+    const id = new URL(page.url()).hash.slice(1);
+    expect(await read(id)).toMatchObject({ state: 'denied', decision: { by: 'bob', reason: 'not before tonight' } });
+    expect(sent()).toEqual([]);
 
     await page.evaluate(`location.hash = ${JSON.stringify(link)}`);
     await page.locator('#awaited', { hasText: 'The last one: restart-farm farm=shop denied, denied by bob' }).waitFor();
@@ -142,10 +89,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('shows nothing more to a token that is not in force any more', async () => {
-    const { url, tokenOf, ask } = await givenRequests();
-    const { id } = await ask({ reason: 'a reason of our own' });
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokenOf('bob'));
+    const { url, page } = await givenDetail(open, { reason: 'a reason of our own' });
     await page.getByText('a reason of our own').waitFor();
 
     const refused = await fetch(`${url}/whoami`, { headers: { authorization: 'Bearer zlb_wrong' } });
@@ -157,10 +101,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('shows the new plan and asks again when it is not what it was', async () => {
-    const { url, tokenOf, ask, sent, world } = await givenRequests();
-    const { id, digest } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokenOf('bob'));
+    const { sent, world, digest, page } = await givenDetail(open);
     await page.getByLabel('Your reason').fill('looked at it');
 
     world.farms.get('shop')!.running = false;
@@ -177,27 +118,8 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   }, 60_000);
 
-  it('does not let a plan be approved that nobody here has read', async () => {
-    const { url, tokenOf, ask, sent, world, call } = await givenRequests();
-    const { id, digest } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokenOf('bob'));
-    await page.getByLabel('Your reason').fill('looked at it');
-
-    world.farms.get('shop')!.running = false;
-    const other = await call('root', 'POST', `/requests/${id}/approve`, { digest, reason: 'a test' });
-    expect(other.json).toMatchObject({ code: 'plan_changed' });
-
-    await page.getByText('The plan is not what it was.').waitFor();
-    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-    expect(sent()).toEqual([]);
-  }, 60_000);
-
   it('keeps what it knows, with its age, while the gateway does not answer', async () => {
-    const { url, tokenOf, ask } = await givenRequests();
-    const { id } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokenOf('bob'));
+    const { page } = await givenDetail(open);
     await page.getByLabel('Your reason').fill('looked at it');
 
     await page.route('**/requests', (route) => route.abort());
@@ -220,10 +142,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('says that nobody knows whether an approval arrived whose answer is lost', async () => {
-    const { url, tokenOf, ask } = await givenRequests();
-    const { id } = await ask();
-    const { page } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokenOf('bob'));
+    const { page } = await givenDetail(open);
     await page.route('**/approve', (route) => route.abort());
     await page.getByLabel('Your reason').fill('looked at it');
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -250,10 +169,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('keeps the token in memory alone, and forgets it with all that came with it', async () => {
-    const { url, tokenOf, ask } = await givenRequests();
-    const { id } = await ask({ reason: 'a reason of our own' });
-    const { page, complaints } = await openConsole(open, `${url}/console#${id}`, {});
-    await signIn(page, tokenOf('bob'));
+    const { tokenOf, page, complaints } = await givenDetail(open, { reason: 'a reason of our own' });
     await page.getByText('a reason of our own').waitFor();
 
     const kept = 'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])';
@@ -367,6 +283,15 @@ async function openConsole(open: OpenPage, url: string, options: BrowserContextO
   const complaints = watchPage(page, origin);
   await page.goto(`${origin}/console${hash}`);
   return { page, complaints };
+}
+
+/** The console of bob, who looks at a request of alice. */
+async function givenDetail(open: OpenPage, asked: object = {}) {
+  const given = await givenRequests();
+  const request = await given.ask(asked);
+  const opened = await openConsole(open, `${given.url}/console#${request.id}`, {});
+  await signIn(opened.page, given.tokenOf('bob'));
+  return { ...given, ...request, ...opened };
 }
 
 async function signIn(page: Page, token: string): Promise<void> {

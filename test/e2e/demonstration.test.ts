@@ -21,23 +21,6 @@ it('says on top of every page, in the status and in the metrics that the load ba
   expect(await (await fetch(`${url}/runbooks`)).text(), 'as it was started').toContain('npm start --silent -- admin ');
 }, 60_000);
 
-it('shows what clients of the simulated farms meet, and a certificate that is not served yet', async () => {
-  const url = demonstration();
-  const inStore = (page: string, appliance: string, farm: string) =>
-    valueOf(page, 'zlb_farm_served_certificate_in_store', { appliance, farm });
-
-  const page = await until(
-    async () => await (await fetch(`${url}/metrics`)).text(),
-    (text) => inStore(text, 'lb-madrid', 'shop') !== undefined && inStore(text, 'lb-paris-1', 'www') !== undefined,
-    100_000,
-  );
-
-  expect(inStore(page, 'lb-paris-1', 'www')).toBe(1);
-  expect(inStore(page, 'lb-madrid', 'shop')).toBe(0);
-  expect(page).not.toMatch(/^zlb_farm_reachable\{.* 0$/m);
-  expect(page).not.toMatch(/^zlb_farm_probe_failure_info\{/m);
-}, 120_000);
-
 it('counts the requests of the simulated farms, and knows their names', async () => {
   const url = demonstration();
 

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -42,15 +42,6 @@ ${further.replaceAll('FOLDER', folder)}
 }
 
 describe.skipIf(withoutIcinga)('the services for Icinga', () => {
-  it('are accepted, one for each farm that the host names', () => {
-    const [, ...flags] = givenIcinga('');
-
-    const { status, stdout } = spawnSync('icinga2', ['daemon', '-C', ...flags], { encoding: 'utf8' });
-
-    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('Instantiated 6 Services') });
-    expect(stdout).not.toContain('critical/');
-  });
-
   it('have the states of the appliance that the exporter watches', async () => {
     const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
     const [folder = '', ...flags] = givenIcinga(`

@@ -19,14 +19,16 @@ describe.skipIf(missing.length > 0)('from a farm that needs a restart to its rep
   it('an alert proposes it, a second person approves it on the command line or a phone, and the alert ends', async () => {
     const people = await givenPeople();
 
-    await repair('on the command line', people, async ({ id, digest }) => {
+    await repair(people, async ({ id, digest }) => {
       const approved = await people.types('approver', 'requests', 'approve', id, `--digest=${digest}`, '--watch');
       expect(approved.stdout).toContain('✓ www is up.');
     });
-    await repair('in the console, on a phone', people, async (_, notification) => {
+    await repair(people, async (_, notification) => {
       await approveByLink(open, notification, people);
     });
     await deliver(people);
+
+    await people.leave();
   }, 900_000);
 });
 
@@ -57,18 +59,22 @@ async function givenPeople() {
       return typed;
     },
     /** Waits for the next notification about an alert. */
-    async notified(
-      status: 'FIRING' | 'RESOLVED',
-      before: number,
-      about = alert,
-    ): Promise<{ at: number; line: string }> {
+    async notified(status: 'FIRING' | 'RESOLVED', before: number, about = alert): Promise<string> {
       const lines = () =>
         stack
           .stdout()
           .split('\n')
           .filter((line) => line.includes(status) && line.includes(about));
       const seen = await until(lines, ({ length }) => length > before, patienceMs);
-      return { at: Date.now(), line: seen[before] ?? '' };
+      return seen[before] ?? '';
+    },
+    /** Stops the stack, which leaves nothing behind. */
+    async leave() {
+      stack.stop();
+      expect(await stack.ended).toBe(0);
+      expect(stack.stdout()).toMatch(/\nStopped\.\n$/);
+      expect(stack.stderr()).toBe('');
+      expect(stack.leftovers()).toEqual([]);
     },
     requests: async (wanted = title) =>
       (await read<{ requests: ChangeRequest[] }>('/requests')).requests.filter((each) => each.title === wanted),
@@ -80,17 +86,13 @@ async function givenPeople() {
   };
 }
 
-/**
- * Lets the alert fire, decides on its proposal, and waits for its end. Prints what happened when.
- */
+/** Lets the alert fire, decides on its proposal, and waits for its end. */
 async function repair(
-  how: string,
   people: People,
   approve: (proposal: ChangeRequest, notification: string) => Promise<unknown>,
 ): Promise<void> {
   const before = (await people.requests()).length;
   const port = 8_090 + before;
-  const began = Date.now();
   await people.types(
     'demo',
     'lb-paris-1',
@@ -116,7 +118,7 @@ async function repair(
   });
   expect((await people.records(proposal.id)).filter(({ event }) => event === 'intent')).toEqual([]);
 
-  await approve(proposal, fired.line);
+  await approve(proposal, fired);
 
   const over = await until(
     () => people.request(proposal.id),
@@ -129,14 +131,7 @@ async function repair(
   expect(calls).toMatchObject([
     { principal: 'approver', requested_by: 'alertmanager', operation: 'actOnFarm', body: { action: 'restart' } },
   ]);
-  const resolved = await people.notified('RESOLVED', before);
-  print(how, began, [
-    ['the alert is notified', fired.at],
-    ...records.map(
-      ({ event, state, operation, time }) => [`${event} ${state ?? operation ?? ''}`, Date.parse(time)] as const,
-    ),
-    ['its end is notified', resolved.at],
-  ]);
+  await people.notified('RESOLVED', before);
 }
 
 /**
@@ -172,11 +167,4 @@ async function approveByLink(open: OpenPage, notification: string, { tokens }: P
   await page.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('✓ www is up.').waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-}
-
-function print(how: string, began: number, moments: readonly (readonly [what: string, at: number])[]): void {
-  const rows = moments
-    .toSorted(([, one], [, other]) => one - other)
-    .map(([what, at]) => `  ${((at - began) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
-  console.log([`approved ${how}, since the farm was changed:`, ...rows].join('\n'));
 }

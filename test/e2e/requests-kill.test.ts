@@ -83,10 +83,7 @@ it('ends each request in a named state after 20 kills during its execution, and 
     if (state === 'failed' || state === 'pending') expect(arrived(number), outcome?.lines.join()).toBe(0);
   }
 
-  const count = (state: string) => endings.filter((each) => each === state).length;
-  const states = ['pending', 'failed', 'uncertain', 'done'];
-  console.log(`killed ${kills} times: ${states.map((state) => `${count(state)} ${state}`).join(', ')}`);
-  expect(new Set(endings)).toEqual(new Set(endings.filter((state) => states.includes(state))));
+  expect(endings.filter((state) => !['pending', 'failed', 'uncertain', 'done'].includes(state))).toEqual([]);
   const lines = readFileSync(auditFile, 'utf8').trim().split('\n');
   const intents = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'intent');
   expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);

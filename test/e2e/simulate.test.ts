@@ -1,28 +1,16 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { givenFolder } from '../support/folder.ts';
-import { collectOutput, runExporter } from '../support/process.ts';
+import { runExporter, startExporter, type StartedProcess } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-async function startSimulation(...words: readonly string[]) {
-  const child = spawn(process.execPath, ['src/main.ts', 'simulate', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const { stdout, stderr } = collectOutput(child);
-  await until(
-    () => stdout() + stderr(),
-    () => stdout().includes('Stop with Ctrl-C.') || child.exitCode !== null,
-  );
-  return {
-    printed: stdout(),
-    async stop() {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'close');
-    },
-  };
+async function startSimulation(folder: string): Promise<StartedProcess> {
+  const simulation = startExporter(['simulate', folder]);
+  await until(simulation.stdout, (seen) => seen.includes('Stop with Ctrl-C.'));
+  return simulation;
 }
 
 describe('simulate with a folder', () => {
@@ -30,14 +18,14 @@ describe('simulate with a folder', () => {
     const folder = join(givenFolder(), 'simulation');
     const first = await startSimulation(folder);
     const written = await readFile(join(folder, 'zlb.yml'), 'utf8');
-    await first.stop();
+    await first.stop('SIGTERM');
 
     const second = await startSimulation(folder);
 
     const [address = ''] = /127\.0\.0\.1:\d+/.exec(written) ?? [];
     const shown = await runExporter(['fingerprint', address]);
-    expect(second.printed).toBe(first.printed);
-    expect(second.printed).toContain(`--config.file=${join(folder, 'zlb.yml')}`);
+    expect(second.stdout()).toBe(first.stdout());
+    expect(second.stdout()).toContain(`--config.file=${join(folder, 'zlb.yml')}`);
     expect(written).toContain(shown.stdout.trim());
     expect(await readFile(join(folder, 'zlb.yml'), 'utf8')).toBe(written);
     expect((await stat(join(folder, 'simulation.json'))).mode & 0o777).toBe(0o600);
@@ -52,7 +40,7 @@ describe('simulate with a folder', () => {
     ],
   ])('ends with a remedy when %s', async (_case, spoil, message) => {
     const folder = join(givenFolder(), 'simulation');
-    await (await startSimulation(folder)).stop();
+    await (await startSimulation(folder)).stop('SIGTERM');
     await spoil(folder);
 
     const { code, stderr } = await runExporter(['simulate', folder]);

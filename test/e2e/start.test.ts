@@ -15,8 +15,7 @@ const anyPort = '--web.listen-address=127.0.0.1:0';
 
 /** A configuration file in a folder of its own. */
 function givenConfig(text: string): string {
-  const folder = givenFolder();
-  const file = join(folder, 'zlb.yml');
+  const file = join(givenFolder(), 'zlb.yml');
   writeFileSync(file, text);
   return file;
 }
@@ -24,7 +23,11 @@ function givenConfig(text: string): string {
 async function givenAppliance() {
   const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey: 'canarykey' });
   onTestFinished(() => appliance.close());
-  return appliance;
+  const { url, fingerprintSha256 } = appliance;
+  const tls = { fingerprint_sha256: fingerprintSha256 };
+  const entry = { name: 'lb-one', url, api_key: 'canarykey', tls, labels: { site: 'here' } };
+  const file = givenConfig(JSON.stringify({ appliances: [entry], polling: { max_busy_ratio: 1 } }));
+  return { ...appliance, file };
 }
 
 /** Whether a port could be taken on all addresses, until the test has finished. */
@@ -70,9 +73,6 @@ describe('without a configuration', () => {
     );
     const readyMs = performance.now() - startedAt;
     const { code, ms } = await exporter.stop('SIGTERM');
-    console.log(
-      `start: metrics of 3 appliances after ${(readyMs / 1_000).toFixed(1)} s, stopped in ${ms.toFixed(0)} ms`,
-    );
 
     expect(readyMs).toBeLessThan(10_000);
     expect(code).toBe(0);
@@ -138,10 +138,7 @@ describe('without a configuration', () => {
 
 describe('with a configuration', () => {
   it('polls the appliance of a file, and never prints the key', async () => {
-    const appliance = await givenAppliance();
-    const file = givenConfig(
-      `appliances:\n  - { name: lb-one, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }, labels: { site: here } }\npolling: { max_busy_ratio: 1 }\n`,
-    );
+    const { file } = await givenAppliance();
     const exporter = startExporter([`--config.file=${file}`, anyPort, '--log.level=debug', '--log.format=logfmt']);
     const url = await exporter.url();
 
@@ -168,10 +165,7 @@ describe('with a configuration', () => {
   });
 
   it('says in three lines what runs', async () => {
-    const appliance = await givenAppliance();
-    const file = givenConfig(
-      `appliances:\n  - { name: lb-one, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }\n`,
-    );
+    const { file } = await givenAppliance();
     const exporter = startExporter([`--config.file=${file}`, anyPort]);
     const url = await exporter.url();
     await until(
@@ -225,17 +219,6 @@ describe('with a configuration', () => {
 });
 
 describe('the commands around it', () => {
-  it('fingerprint prints what to pin on standard output, and how openssl prints it on standard error', async () => {
-    const appliance = await givenAppliance();
-
-    const { code, stdout, stderr } = await runExporter(['fingerprint', new URL(appliance.url).host]);
-
-    expect(code).toBe(0);
-    expect(stdout).toBe(`${appliance.fingerprintSha256}\n`);
-    const pairs = appliance.fingerprintSha256.toUpperCase().match(/../g) ?? [];
-    expect(stderr).toContain(`\n  sha256 Fingerprint=${pairs.join(':')}\n`);
-  });
-
   it('healthcheck fails when nobody listens', async () => {
     const { code, stderr } = await runExporter(['healthcheck', '--web.listen-address=127.0.0.1:1']);
 

@@ -4,8 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
-import { largeWorld } from '../../simulator/scenes/sizes.ts';
-import { httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
 import { givenBrowser, type OpenPage, watchPage } from '../support/browser.ts';
 import { type GivenExporterOptions, givenExporter } from '../support/given-exporter.ts';
 import { isThere } from '../support/programs.ts';
@@ -24,7 +22,6 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       const fleet = { appliances: count - 1, farms: 2, backendsPerFarm: 2 };
       const { page, complaints, url } = await givenPage(open, { 'lb-madrid': world }, { ...eager, fleet });
       await page.goto(url);
-      const usableAfterMs = await page.evaluate<number>('performance.now()');
       await page.evaluate('globalThis.unchanged = true');
       await seen(page, /^Farm oldportal is down$/);
       // The first round of all collectors keeps a small machine busy for minutes.
@@ -38,20 +35,16 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
 
       const shop = world.farms.get('shop');
       if (shop) shop.running = false;
-      const changedAtMs = performance.now();
       await until(
         () => fetch(`${url}/api/status?appliance=lb-madrid`).then((answer) => answer.text()),
         (status) => /"name":"shop","profile":"https","state":"down"/.test(status),
       );
-      const readAfterMs = performance.now() - changedAtMs;
+      const readAtMs = performance.now();
       await seen(page, /^Farm shop is down$/);
-      const shownAfterMs = performance.now() - changedAtMs;
+      const shownAfterMs = performance.now() - readAtMs;
 
       const { length } = await (await fetch(url)).text();
-      console.log(
-        `${count} appliances: the page of ${Math.round(length / 1_000)} kB was usable after ${Math.round(usableAfterMs)} ms, a farm was read as down after ${Math.round(readAfterMs)} ms and shown after ${Math.round(shownAfterMs)} ms`,
-      );
-      expect(shownAfterMs - readAfterMs).toBeLessThan(5_000);
+      expect(shownAfterMs).toBeLessThan(5_000);
       expect(length).toBeLessThan(300_000);
       expect(await page.evaluate('globalThis.unchanged')).toBe(true);
       expect(complaints).toEqual([]);
@@ -229,52 +222,6 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     },
     90_000,
   );
-
-  it('shows names that mean harm as what they are', async () => {
-    const harm = [
-      `<img src=x onerror="globalThis.harmed=1">`,
-      `"><script>globalThis.harmed=1</script>`,
-      `' onmouseover='globalThis.harmed=1`,
-      '</main><h1>well</h1>',
-      '\u202egnorw si lla',
-    ];
-    const world = busyWorld();
-    for (const [index, name] of harm.entries()) {
-      const farm = httpFarm({
-        name,
-        vip: '192.0.2.40',
-        vport: String(9_000 + index),
-        running: false,
-        services: [service(name, { backends: [httpBackend(0, '10.9.9.9', 80)] })],
-      });
-      world.farms.set(name, farm);
-    }
-    const { page, url, complaints } = await givenPage(open, { 'lb-madrid': world }, eager);
-
-    for (const query of ['', '?appliance=lb-madrid', `?q=${encodeURIComponent('<')}`]) {
-      await page.goto(`${url}/${query}`);
-      await seen(page, 'onerror="globalThis.harmed=1"');
-      await page.locator('main').hover();
-    }
-
-    expect(await page.evaluate('globalThis.harmed')).toBe(undefined);
-    expect(await page.locator('h1').count()).toBe(1);
-    expect(complaints).toEqual([]);
-  }, 60_000);
-
-  it('finds a farm among 2,500', async () => {
-    const { page, url } = await givenPage(open, { 'lb-large': largeWorld({ farms: 2_500, backendsPerFarm: 2 }) });
-    await until(
-      () => fetch(`${url}/?q=farm-2499`).then((answer) => answer.text()),
-      (text) => text.includes('1 match for'),
-      60_000,
-    );
-    await page.goto(url);
-    await page.keyboard.press('/');
-    await page.keyboard.type('farm-2321');
-
-    await seen(page, '1 match for “farm-2321”');
-  }, 120_000);
 });
 
 /** An exporter, and a page to look at it. */

@@ -33,14 +33,7 @@ const oddNames = [
 
 describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
   it('discovers the demonstration, raises and ends a problem, and shows nothing old as new', async () => {
-    const times: string[] = [];
-    let beganAt = performance.now();
-    const took = (what: string): void => {
-      times.push(`${what}: ${((performance.now() - beganAt) / 1_000).toFixed(1)} s`);
-      beganAt = performance.now();
-    };
     const [demonstration, zabbix] = await Promise.all([givenDemonstration(), givenZabbix()]);
-    took('PostgreSQL, Zabbix and the demonstration started');
 
     const { lastValue, problems } = await givenHost(zabbix, demonstration.url);
     await until(
@@ -51,7 +44,6 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
     const known = ['lb-lisbon: A load balancer is deactivated', 'Farm legacy of lb-madrid: A farm is down'];
     await until(problems, (seen) => known.every((name) => seen.includes(name)), 60_000);
     expect(await problems()).not.toContain(farmDown);
-    took('template imported, appliances discovered, first problems');
 
     for (const name of oddNames)
       await until(
@@ -68,16 +60,13 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
       (missing) => missing.length === 0,
       10_000,
     );
-    took('farms with odd names have their states and their problems');
 
     await actOnFarm(demonstration.appliance, 'www', 'stop');
     await until(problems, (seen) => seen.includes(farmDown), 60_000);
     expect(await lastValue(state)).toBe('down');
-    took('a stopped farm became a problem');
 
     await actOnFarm(demonstration.appliance, 'www', 'start');
     await until(problems, (seen) => !seen.includes(farmDown), 60_000);
-    took('its start ended the problem');
 
     await actOnFarm(demonstration.appliance, 'www', 'stop');
     await until(problems, (seen) => seen.includes(farmDown), 60_000);
@@ -89,8 +78,6 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
     );
     expect(await lastValue(state)).toBe('no reading');
     expect(await problems()).toContain(farmDown);
-    took('a stopped exporter became a problem, and ended no other');
-    console.log(times.join('\n'));
   }, 300_000);
 });
 

@@ -215,16 +215,3 @@ function licenceOf(world: World) {
 export function setBackends(world: World, status: 'up' | 'down'): void {
   for (const backend of portalOf(world).services.flatMap(({ backends }) => backends)) backend.status = status;
 }
-
-/** Prints how long each step took, counted from the one before. */
-export function stopwatch(scene: string) {
-  const steps: string[] = [];
-  let last = performance.now();
-  return {
-    step(what: string): void {
-      steps.push(`${what} +${((performance.now() - last) / 1_000).toFixed(1)} s`);
-      last = performance.now();
-    },
-    print: () => console.log(`${scene}: ${steps.join(', ')}`),
-  };
-}

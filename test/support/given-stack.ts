@@ -7,7 +7,7 @@ import { givenFolder } from './folder.ts';
 import { collectOutput } from './process.ts';
 import { until } from './until.ts';
 
-export const listeners = ['exporter', 'gateway', 'prometheus', 'alertmanager'];
+const listeners = ['exporter', 'gateway', 'prometheus', 'alertmanager'];
 
 /** The stack on free ports, with a temporary folder of its own; ends with the test. */
 export async function startStack(...flags: readonly string[]) {
