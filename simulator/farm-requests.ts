@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 const perConnection = 0.05;
 
 /** Returns the lines that the HTTP farms of an appliance log in a second (docs/requests.md). */
-export function requestLines(world: World, nowMs: number, random: () => number): readonly string[] {
+function requestLines(world: World, nowMs: number, random: () => number): readonly string[] {
   const date = certificateDate(nowMs).slice(0, 15);
   return [...world.farms.values()]
     .filter((farm) => farm.profile === 'http')

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -85,51 +84,32 @@ describe('the key', () => {
     expect(request?.url).toBe('/api/v4.0/api.cgi/stats/system/connections');
   });
 
-  it.each([
+  it.each<[where: string, answer: (echo: string) => { status?: number; type?: string; body?: string }]>([
     [
       'the message of the appliance',
-      (echo: string) => ({ status: 401, body: JSON.stringify({ message: `wrong key ${echo}` }) }),
+      (echo) => ({ status: 401, body: JSON.stringify({ message: `wrong key ${echo}` }) }),
     ],
     [
       'a message that is cut in the middle of it',
-      (echo: string) => ({
+      (echo) => ({
         status: 400,
         body: JSON.stringify({ message: 'x'.repeat(240 - 'the appliance answered 400: '.length) + echo }),
       }),
     ],
-    ['a body that is no JSON', (echo: string) => ({ status: 200, body: echo })],
-  ])('is not in an error if the appliance echoes it in %s', async (_, echo) => {
+    ['a body that is no JSON', (echo) => ({ body: echo })],
+    ['the type of the body', (echo) => ({ type: `text/${echo}` })],
+  ])('is not in an error if the appliance echoes it in %s', async (_, answer) => {
     const server = await startHttpsServer((response, request) => {
-      const { status, body } = echo(String(request.headers.api_key));
-      answerJson(response, body, status);
+      const { status = 200, type = 'application/json', body = '{}' } = answer(String(request.headers.api_key));
+      response.writeHead(status, { 'content-type': type }).end(body);
     });
     const { read } = givenClient(server);
 
     const error = await failureOf(read());
 
-    expect(inspect(error, { depth: null, showHidden: true })).not.toContain(canary.slice(0, 7));
-  });
-
-  it('is not in an error if the appliance echoes it as the type of the body', async () => {
-    const server = await startHttpsServer((response, request) =>
-      response.writeHead(200, { 'content-type': `text/${String(request.headers.api_key)}` }).end('{}'),
+    expect(inspect(error, { depth: null, showHidden: true }).toLowerCase()).not.toContain(
+      canary.slice(0, 7).toLowerCase(),
     );
-    const { read } = givenClient(server);
-
-    const error = await failureOf(read());
-
-    expect(error.message.toLowerCase()).not.toContain(canary.toLowerCase());
-  });
-
-  it('is removed from a reply whose names and values echo it, also in escapes', async () => {
-    const escaped = String.raw`\u0043anary0Key0Canar\u0079`;
-    const body = `{"farms":[{"farmname":"shop-${escaped}","profile":"${canary}","vip":"a\\\\b","established":5}]}`;
-    const server = await startHttpsServer((response) => answerJson(response, body));
-    const { client } = givenClient(server);
-
-    await expect(client.read('listFarmStats', {}, patient)).resolves.toEqual({
-      farms: [{ farmname: 'shop-[redacted]', profile: '[redacted]', vip: 'a\\b', established: 5 }],
-    });
   });
 
   it('is removed together with the key of the gateway, which is never sent', async () => {
@@ -234,14 +214,6 @@ describe('the certificate of the appliance', () => {
     expect(server.requests).toHaveLength(0);
     await expect(blind.read()).resolves.toBeDefined();
   });
-
-  it('is missing on a server with plain HTTP, which is a failure of TLS', async () => {
-    const plain = createServer((_, response) => answerJson(response));
-    const url = new URL(`https://127.0.0.1:${await listening(plain)}`);
-    const { read } = givenClient({ url, material: makeMaterial() });
-
-    expect((await failureOf(read())).reason).toBe('tls');
-  });
 });
 
 describe('the base path', () => {
@@ -294,14 +266,6 @@ describe('the base path', () => {
     expect(error.message).toContain('with a page of its web server, not of the API');
   });
 
-  it('that does not exist is a failure, not a missing route', async () => {
-    const { server } = await givenProgram({ path: '/nowhere' });
-    const { read } = givenClient(server);
-
-    expect(await failureOf(read())).toMatchObject({ reason: 'not_found', routeMissing: false });
-    expect(server.requests).toHaveLength(2);
-  });
-
   it('is not searched again if the API itself reports a missing route', async () => {
     const body = JSON.stringify({ error: 'true', message: 'Request not found: /stats/system/connections' });
     const server = await startHttpsServer((response) => answerJson(response, body, 404));
@@ -344,12 +308,6 @@ describe('a failure on the network', () => {
       says: /no complete answer in time; .*polling\.timeout/,
     },
     {
-      name: 'an answer that stops in the middle of the body',
-      trouble: (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{"par'),
-      reason: 'timeout',
-      says: /in time/,
-    },
-    {
       name: 'a body that trickles past the deadline',
       trouble(response) {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -369,15 +327,6 @@ describe('a failure on the network', () => {
       name: 'a connection that is cut in the middle of a body of known length',
       trouble(response) {
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length });
-        response.write(reply.slice(0, 20), () => response.destroy());
-      },
-      reason: 'connect',
-      says: /; check that/,
-    },
-    {
-      name: 'a connection that is cut in the middle of a chunked body',
-      trouble(response) {
-        response.writeHead(200, { 'content-type': 'application/json' });
         response.write(reply.slice(0, 20), () => response.destroy());
       },
       reason: 'connect',
@@ -431,21 +380,6 @@ describe('a failure on the network', () => {
     expect(reports.map((report) => report.reason)).toEqual([reason, undefined]);
     expect(server.accepted, 'connections').toBe(isWhole ? 1 : 2);
     await untilIs(() => server.open, 1);
-  });
-
-  it('with a missing server is connect, until it starts', async () => {
-    const server = await startHttpsServer((response) => answerJson(response));
-    await server.close();
-    const { read, reports } = givenClient(server);
-
-    const error = await failureOf(read());
-    await new Promise<void>((resolve) => {
-      server.server.listen(Number(server.url.port), '127.0.0.1', resolve);
-    });
-    await read();
-
-    expect(error.message).toMatch(/ECONNREFUSED.*; check that the address/);
-    expect(reasonsOf(reports)).toEqual(['connect', '200']);
   });
 
   it('with a server that never finishes the handshake is a timeout', async () => {
@@ -514,17 +448,6 @@ describe('the connection', () => {
 
     expect(reasonsOf(reports)).toEqual(['200', '200']);
     expect(server.accepted).toBe(2);
-  });
-
-  it('that is cut at its first request is not tried again', async () => {
-    const server = await startHttpsServer((response) => response.destroy());
-    const { read, reports } = givenClient(server);
-
-    await failureOf(read());
-    await failureOf(read());
-
-    expect(server.requests).toHaveLength(2);
-    expect(reasonsOf(reports)).toEqual(['connect', 'connect']);
   });
 
   it('is retried once, also if the server always answers on an ended one', async () => {
@@ -707,42 +630,6 @@ describe('a reply with odd rows', () => {
 
     expect((await failureOf(client.read('listFarmStats', {}, patient))).reason).toBe('malformed');
   });
-});
-
-it.each([
-  ['very many values', `{"params":[],"x":[${'1,'.repeat(60_000)}1]}`, 'oversize'],
-  ['very deep nesting', `{"params":[],"x":${'['.repeat(20_000)}"${canary}"${']'.repeat(20_000)}}`, 'malformed'],
-])('does not parse a reply of %s, and does not show the key of it', async (_, body, reason) => {
-  const server = await startHttpsServer((response) => answerJson(response, body));
-  const { client } = givenClient(server, { bodyBytes: 1_000_000 });
-
-  const error = await failureOf(client.read('listBackups', {}, patient));
-
-  expect(error.reason).toBe(reason);
-  expect(inspect(error)).not.toContain(canary);
-});
-
-it('yields to other work between decoding a long reply and its use', async () => {
-  const order: string[] = [];
-  const decode = createDecoder();
-  const rows = Array.from({ length: 2_000 }, (_, index) => ({
-    farmname: `farm-${index}`,
-    profile: 'http',
-    status: 'up',
-  }));
-  const server = await startHttpsServer((response) => answerJson(response, JSON.stringify({ farms: rows })));
-  const { client } = givenClient(server, {
-    bodyBytes: 1_000_000,
-    decode(schema, reply, onUnreadable) {
-      setImmediate(() => order.push('other work'));
-      return decode(schema, reply, onUnreadable);
-    },
-  });
-
-  await client.read('listFarmStats', {}, patient);
-  order.push('reply');
-
-  expect(order).toEqual(['other work', 'reply']);
 });
 
 it('sends nothing for a name that would change the route', async () => {

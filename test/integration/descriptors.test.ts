@@ -82,20 +82,11 @@ async function everyWayToFail(): Promise<readonly Failing[]> {
     socket.resume();
     socket.end('SSH-2.0-OpenSSH_9.2\r\n');
   });
+  const forget = (): void => undefined;
   return [
-    {
-      what: 'refused',
-      url: refused.url,
-      fingerprintSha256: refused.material.fingerprintSha256,
-      forget: () => undefined,
-    },
-    { what: 'tls', url: other.url, fingerprintSha256: 'ab'.repeat(32), forget: () => undefined },
-    {
-      what: 'no HTTP',
-      url: garbage.url,
-      fingerprintSha256: garbage.material.fingerprintSha256,
-      forget: () => undefined,
-    },
+    { what: 'refused', url: refused.url, fingerprintSha256: refused.material.fingerprintSha256, forget },
+    { what: 'tls', url: other.url, fingerprintSha256: 'ab'.repeat(32), forget },
+    { what: 'no HTTP', url: garbage.url, fingerprintSha256: garbage.material.fingerprintSha256, forget },
     await answering('reset', (response) => response.destroy()),
     await answering('hang', () => undefined),
     await answering('truncated', (response) => {

@@ -51,24 +51,6 @@ describe('the Dockerfile', () => {
     expect(installs.map(({ text }) => text)).toEqual(['npm ci --ignore-scripts']);
   });
 
-  it('starts no program to make the last stage, so that it is made for a platform that is not there', () => {
-    expect(image.instructions.map(({ word }) => word)).not.toContain('RUN');
-  });
-
-  it('ends as a user that is not root, by number, to whom nothing belongs but the folder of the audit', () => {
-    const words = image.instructions.map(({ word }) => word);
-
-    expect(lastOf(image, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-    expect(words.lastIndexOf('USER')).toBeGreaterThan(words.lastIndexOf('COPY'));
-    expect(image.instructions.filter(({ flags }) => 'chown' in flags)).toEqual([
-      {
-        word: 'COPY',
-        flags: { from: 'build', chown: lastOf(image, 'USER') },
-        text: '/app/state /var/lib/zlb-exporter',
-      },
-    ]);
-  });
-
   it('starts without a shell, as `npm start` does', () => {
     const main = `/app/${manifest.bin['zlb-exporter']}`;
 

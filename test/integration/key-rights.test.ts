@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
+import { endpoints } from '../../src/appliance/api/table.ts';
 import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { untilAllRead } from '../support/all-read.ts';
@@ -10,29 +11,9 @@ import { until } from '../support/until.ts';
 import { apiKey, givenReloadable } from './reload/given-reloadable.ts';
 
 const ofFarms = ['GET /farms', 'GET /stats/farms', 'GET /farms/{farmname}', 'GET /stats/farms/{farmname}'];
-const refused = [
-  'GET /stats',
-  'GET /stats/system/cpu',
-  'GET /stats/system/memory',
-  'GET /stats/system/load',
-  'GET /stats/system/network',
-  'GET /stats/system/network/interfaces',
-  'GET /stats/interfaces',
-  'GET /stats/network',
-  'GET /system/version',
-  'GET /system/info',
-  'GET /system/packages',
-  'GET /system/backup',
-  'GET /system/cluster',
-  'GET /certificates',
-  'GET /certificates/activation',
-  'GET /certificates/activation/info',
-  'GET /certificates/letsencrypt',
-  'GET /interfaces',
-  'GET /farms/modules/summary',
-  'GET /monitoring/fg',
-  'GET /vpns',
-];
+const others = Object.values(endpoints)
+  .map(({ route }) => route)
+  .filter((route) => route.startsWith('GET ') && !ofFarms.includes(route));
 
 const fail = (appliance: SimulatedAppliance, routes: readonly string[], status: number): void => {
   for (const route of routes) appliance.fail(route, { kind: 'status', status });
@@ -98,11 +79,7 @@ describe('everywhere, a key', () => {
 
   it('with rights on farms alone is usable, and what is missing is named', async () => {
     const { init, check, json, page, up, farmsRead, plugin, pluginFarm } = await everything((appliance) =>
-      fail(
-        appliance,
-        refused.filter((route) => !ofFarms.includes(route)),
-        403,
-      ),
+      fail(appliance, others, 403),
     );
 
     expect(init).toMatchObject({

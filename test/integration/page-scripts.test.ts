@@ -45,21 +45,35 @@ describe.skipIf(!isThere('chromium'))('the scripts of the pages', () => {
     expect(await clock('2026-11-25T17:28:03')).toBe('17:28:03');
   });
 
-  it('let a person sign in to the console, look at a change, and approve it', async () => {
-    const { url, tokenOf, ask, ended } = await givenApprovals();
-    const asked = await ask('alice');
-    const page = await open();
+  it('let a person sign in to the console on a phone, look at a change, and approve it with a reason', async () => {
+    const { url, tokenOf, ask, ended, sent } = await givenApprovals();
+    const asked = await ask('alice', { reason: 'the list of backends was changed' });
+    const page = await open({ viewport: { width: 390, height: 844 } });
     const complaints = watchPage(page, new URL(url).origin);
     await page.goto(`${url}/console`);
 
     await page.getByLabel('Your token for').fill(tokenOf('bob'));
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: '1 change waits for a decision' }).waitFor();
     await page.getByRole('link', { name: 'restart-farm farm=shop' }).click();
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    const shown = await page.locator('#detail').innerText();
+    for (const part of ['alice', 'the list of backends was changed', '"action": "restart"', String(asked.json?.digest)])
+      expect(shown).toContain(part);
+    expect(shown).toMatch(/PUT https:\/\/\S+\/farms\/shop\/actions/);
+
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('Say why first.').waitFor();
+    expect(sent()).toEqual([]);
     await page.getByLabel('Your reason').fill('looked at it');
     await page.getByRole('button', { name: 'Approve' }).click();
 
-    expect(await ended(String(asked.json?.id))).toMatchObject({ state: 'done', decision: { by: 'bob' } });
+    const over = await ended(String(asked.json?.id));
+    expect(over).toMatchObject({ state: 'done', decision: { by: 'bob', reason: 'looked at it' } });
+    await page.getByText('✓ shop was restarted.').waitFor();
     await page.locator('#standing', { hasText: 'done' }).waitFor();
+    expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 });

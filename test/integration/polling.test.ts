@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
-import { olderEnterpriseWorld } from '../../simulator/scenes/older.ts';
 import { certificate, httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
-import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
+import { collectors } from '../../src/collectors/registry.ts';
+import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 
 it('reads everything for a restricted user, without a root key', async () => {
@@ -17,23 +17,7 @@ it('reads everything for a restricted user, without a root key', async () => {
     password: 'unused',
     group: 'monitoring',
   });
-  const all = [
-    'farms',
-    'appliance',
-    'activation',
-    'summary',
-    'certificates',
-    'backends',
-    'interfaces',
-    'system',
-    'vpn',
-    'cluster',
-    'connections',
-    'farm_config',
-    'packages',
-    'backups',
-    'letsencrypt',
-  ];
+  const all = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
 
   const { page } = await givenAppliance(world, { apiKey: 'restricted-key', runs: all });
 
@@ -46,17 +30,6 @@ it('reads everything for a restricted user, without a root key', async () => {
     valueOf(await page(), 'zlb_activation_not_before_timestamp_seconds'),
     'the text form is for root alone',
   ).toBeUndefined();
-});
-
-it('finds an older release under its path, with numbers as strings and a datalink farm without statistics', async () => {
-  const { page } = await givenAppliance(olderEnterpriseWorld(), {
-    runs: ['farms', 'backends', 'appliance', 'summary', 'interfaces'],
-  });
-
-  expect(seriesOf(await page(), 'zlb_collector_success').filter((line) => line.endsWith(' 0'))).toEqual([]);
-  expect(valueOf(await page(), 'zlb_up')).toBe(1);
-  expect(seriesOf(await page(), 'zlb_farm_info', { profile: 'datalink' })).toHaveLength(1);
-  expect(await page()).not.toMatch(/NaN|undefined/);
 });
 
 it('writes valid text for any names of objects', async () => {
@@ -93,14 +66,4 @@ it('writes valid text for any names of objects', async () => {
     expect(line).toMatch(/^(# (HELP|TYPE) |[a-z_]+\{[^\n]*\} -?[\d.e+-]+$)/);
   const verdict = spawnSync('promtool', ['check', 'metrics'], { input: await page(), encoding: 'utf8' });
   if (!verdict.error) expect(verdict).toMatchObject({ status: 0, stdout: '', stderr: '' });
-});
-
-it('shows nothing of an appliance before the first poll, and no zero for unknown values', async () => {
-  const { page, pass } = await givenAppliance(recordedWorld());
-  const ofAppliance = async () => (await page()).match(/^# HELP (?!.*\(this exporter\)\.$).*$/gm);
-  expect(await ofAppliance()).toBeNull();
-
-  pass(minuteMs);
-  expect(await ofAppliance(), 'nothing is made up by waiting').toBeNull();
-  expect(await page()).not.toMatch(/^zlb_up/m);
 });

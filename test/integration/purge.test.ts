@@ -38,11 +38,4 @@ describe('the purge of the package', () => {
     expect(status).toBe(0);
     expect(stderr).toContain('mounted');
   });
-
-  it('removes its own two folders, and nothing that is mounted there', () => {
-    const { status, removed } = purge(0);
-
-    expect(status).toBe(0);
-    expect(removed).toEqual(['-rf', '--one-file-system', '/etc/zlb-exporter', '/var/lib/zlb-exporter']);
-  });
 });

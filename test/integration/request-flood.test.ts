@@ -80,9 +80,6 @@ it('polls and answers scrapes while an appliance floods it with lines', async ()
     valueOf(text, 'zlb_collector_runs_total', { collector: 'farms', outcome: 'success' }) ?? 0;
   const result = (name: string) => valueOf(after, 'zlb_request_log_lines_total', { result: name }) ?? 0;
   const memory = (text: string) => (valueOf(text, 'process_resident_memory_bytes') ?? 0) / 1e6;
-  console.log(
-    `read ${result('answer')} lines, threw away ${result('over_limit')}, ${scrapes.length} scrapes; memory ${memory(before).toFixed(0)} MB, then ${memory(after).toFixed(0)} MB`,
-  );
   expect(runs(after) - runs(before)).toBeGreaterThan(1);
   expect(result('answer')).toBeGreaterThan(1_000);
   // At most what is read in a second, and one tenth more, in each second of the flood.

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenExporter } from '../support/given-exporter.ts';
-import { until } from '../support/until.ts';
 
 /** The section of one alert, as a reader sees it. */
 async function section(address: string, alert: string): Promise<string> {
@@ -91,19 +90,5 @@ describe('the runbooks of the exporter', () => {
       expect(text).not.toMatch(/lb-madrid|oldportal/);
       expect(text).toContain('$appliance and $farm are not in this link: look in the text of the alert.');
     }
-  });
-
-  it('are linked from the status page with the names of the problem', async () => {
-    const { url } = await givenExporter({ 'lb-madrid': busyWorld() }, { eager: ['farms', 'backends'] });
-
-    const page = await until(
-      async () => (await fetch(url)).text(),
-      (text) => text.includes('Farm oldportal is down') && text.includes('10.20.0.14:8081'),
-    );
-
-    expect(page).toContain('href="./runbooks?appliance=lb-madrid&amp;farm=oldportal#zlbfarmdown"');
-    expect(page).toMatch(
-      /href="\.\/runbooks\?appliance=lb-madrid&amp;farm=shop&amp;service=api&amp;backend=10\.20\.0\.14%3A8081#zlb/,
-    );
   });
 });

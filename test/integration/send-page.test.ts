@@ -13,20 +13,6 @@ import { until } from '../support/until.ts';
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
 describe('an exposition', () => {
-  it.each([1, 3_000, 100_000])('of %i lines arrives unchanged, plain and gzip', async (lines) => {
-    const { url, store, show } = await given();
-    show(lines, 7);
-    const expected = Buffer.from(await textOf(store));
-
-    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
-    const gzip = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
-
-    expect(Buffer.from(await plain.arrayBuffer()).equals(expected)).toBe(true);
-    expect(plain.headers.get('content-length')).toBe(String(expected.length));
-    expect(gzip.headers.get('content-encoding')).toBe('gzip');
-    expect(Buffer.from(await gzip.arrayBuffer()).equals(expected)).toBe(true);
-  });
-
   it('stays the same for a slow reader, despite new readings', async () => {
     const { url, store, show } = await given();
     show(400_000, 1);

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { FleetStatus } from '../../src/status/status.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
-import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
+import { expiringWorld } from '../../simulator/scenes/expiring.ts';
 import { olderEnterpriseWorld } from '../../simulator/scenes/older.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
-import { until } from '../support/until.ts';
-import { givenReloadable } from './reload/given-reloadable.ts';
 
 const runs = ['farms', 'appliance', 'activation', 'certificates', 'backends', 'interfaces', 'farm_config'];
 
@@ -51,40 +48,5 @@ describe('the status of an appliance', () => {
       );
       if (kind === 'certificate' && usedBy) expect(usedBy).toEqual(users.map(({ name }) => name));
     }
-  });
-
-  it('is deactivated if the appliance refuses calls without a licence', async () => {
-    const { describe } = await givenAppliance(deactivatedWorld(), { runs });
-
-    expect(describe()).toMatchObject({
-      up: true,
-      deactivated: true,
-      activation: { status: 'deactivated' },
-      farms: undefined,
-    });
-  });
-});
-
-describe('GET /api/status of a running exporter', () => {
-  it('keeps transitions and times over a reload, except those of removed appliances', async () => {
-    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
-      appliances: ['a', 'b'].map((name) => entry(name, { collectors: { farms: { schedule: '* * * * * *' } } })),
-    }));
-    await given.allRead('a', 'b');
-    const status = async (): Promise<FleetStatus> => JSON.parse(await given.page('/api/status')) as FleetStatus;
-    for (const name of ['a', 'b']) for (const farm of given.appliance(name).world.farms.values()) farm.running = false;
-    const before = await until(status, ({ transitions }) => transitions.length >= 4);
-    expect(before.transitions[0]).toMatchObject({ object: 'farm', from: 'up', to: 'down' });
-
-    await given.write('zlb.yml', { appliances: [given.entry('a', { labels: { site: 'paris' } })] });
-    expect(await given.daemon.reload()).toMatchObject({ ok: true });
-    const after = await status();
-
-    expect(after.appliances).toMatchObject([{ name: 'a', labels: { site: 'paris' } }]);
-    expect(after.appliances[0]?.farms).toMatchObject(
-      (before.appliances[0]?.farms ?? []).map(({ name, state, sinceMs }) => ({ name, state, sinceMs })),
-    );
-    expect(after.appliances[0]?.farms?.every(({ sinceMs }) => sinceMs !== undefined)).toBe(true);
-    expect(after.transitions).toEqual(before.transitions.filter(({ appliance }) => appliance === 'a'));
   });
 });

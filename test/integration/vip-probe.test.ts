@@ -1,47 +1,20 @@
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, assert, describe, expect, it, vi } from 'vitest';
 import { type CertificateParts, createCertificate, type Identity } from '../../simulator/certificate.ts';
 import { chainEndOf, type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
 import { until, untilIs } from '../support/until.ts';
+import { givenTls, listening, times } from './given-vip.ts';
 
 const address = '127.0.0.1';
-const dayMs = 86_400_000;
 const never = new AbortController().signal;
 
 afterEach(() => vi.useRealTimers());
 
-async function listening(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket.on('error', () => undefined));
-  });
-  server.listen(0, address);
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
 /** A server that does what `behave` does with each connection. */
-function givenServer(behave: (socket: Socket) => void): Promise<number> {
-  return listening(createServer(behave));
-}
-
-function givenTls(parts: Partial<CertificateParts> = {}): Promise<number> {
-  const { key, cert } = createCertificate({
-    subject: { CN: 'shop.test' },
-    notBefore: new Date('2026-01-01T00:00:00Z'),
-    notAfter: new Date('2026-12-31T23:59:59Z'),
-    altNames: ['DNS:shop.test'],
-    ...parts,
-  });
-  return listening(createTlsServer({ key, cert }).on('tlsClientError', () => undefined));
-}
+const givenServer = (behave: (socket: Socket) => void) => listening(createServer(behave));
 
 const probe = (port: number, serverName: string | undefined = 'shop.test'): Promise<ProbeResult> =>
   probeVip({ address, port, serverName }, never);
@@ -51,7 +24,7 @@ const probe = (port: number, serverName: string | undefined = 'shop.test'): Prom
  * connection.
  */
 async function probeInVain(server: Server, serverName: string | undefined = 'shop.test'): Promise<ProbeResult> {
-  const port = await listening(server);
+  const { port } = await listening(server);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const connected = once(server, 'connection');
   const result = probe(port, serverName);
@@ -65,7 +38,7 @@ describe('a probe by TCP', () => {
   it('measures the time to connect, and sends nothing', async () => {
     const received: Buffer[] = [];
     const ended = Promise.withResolvers<void>();
-    const port = await givenServer((socket) => {
+    const { port } = await givenServer((socket) => {
       socket.on('data', (data) => received.push(data)).on('close', () => ended.resolve());
     });
 
@@ -78,7 +51,7 @@ describe('a probe by TCP', () => {
 
   it('says refused where nobody listens', async () => {
     const server = createServer();
-    const port = await listening(server);
+    const { port } = await listening(server);
     server.close();
     await once(server, 'close');
 
@@ -87,7 +60,7 @@ describe('a probe by TCP', () => {
   });
 
   it('says timeout if there is no connection after five seconds', async () => {
-    const port = await givenServer(() => undefined);
+    const { port } = await givenServer(() => undefined);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
     const result = probe(port, undefined);
@@ -99,7 +72,7 @@ describe('a probe by TCP', () => {
 
   it('rejects when the exporter stops, without waiting', async () => {
     const server = createServer();
-    const port = await listening(server);
+    const { port } = await listening(server);
     const stopping = new AbortController();
     const result = probeVip({ address, port, serverName: 'shop.test' }, stopping.signal);
     await once(server, 'connection');
@@ -113,7 +86,7 @@ describe('a probe by TCP', () => {
 
 describe('a probe by TLS', () => {
   it('describes the certificate that is served', async () => {
-    const port = await givenTls({ serial: 0x1a2bn });
+    const { port } = await givenTls({ serial: 0x1a2bn });
 
     expect(await probe(port)).toEqual({
       isReachable: true,
@@ -123,8 +96,8 @@ describe('a probe by TLS', () => {
         issuer: 'shop.test',
         serial: '1a2b',
         fingerprintSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-        notBeforeSeconds: Date.UTC(2026, 0, 1) / 1_000,
-        notAfterSeconds: Date.UTC(2026, 11, 31, 23, 59, 59) / 1_000,
+        notBeforeSeconds: times.notBefore / 1_000,
+        notAfterSeconds: times.notAfter / 1_000,
         coversName: true,
         intermediates: [],
       },
@@ -134,7 +107,7 @@ describe('a probe by TLS', () => {
   it('follows the chain as served, without the root and whatever does not belong to it', async () => {
     const { leaf, lower, upper, root, stranger } = givenAuthorities();
     const cert = [leaf, stranger, upper, lower, root].map((each) => each.cert).join('\n');
-    const port = await listening(createTlsServer({ key: leaf.key, cert }));
+    const { port } = await listening(createTlsServer({ key: leaf.key, cert }));
 
     const { certificate } = await probe(port);
 
@@ -157,20 +130,16 @@ describe('a probe by TLS', () => {
       issuer: lower,
     });
     const cert = [leaf, ...Array.from({ length: 75 }, () => [lower, again]).flat()].map((each) => each.cert).join('\n');
-    const port = await listening(createTlsServer({ key: leaf.key, cert }));
+    const { port } = await listening(createTlsServer({ key: leaf.key, cert }));
 
     expect((await probe(port)).certificate?.intermediates).toHaveLength(8);
   });
 
   it('asks for the name, and for none if there is none', async () => {
     const asked: unknown[] = [];
-    const { key, cert } = createCertificate({
-      subject: { CN: 'any' },
-      notBefore: new Date(),
-      notAfter: new Date(Date.now() + dayMs),
-    });
+    const { key, cert } = givenAuthorities().stranger;
     const server = createTlsServer({ key, cert }, (socket) => asked.push(socket.servername));
-    const port = await listening(server);
+    const { port } = await listening(server);
 
     const named = await probe(port);
     await untilIs(() => asked.length, 1);
@@ -189,7 +158,7 @@ describe('a probe by TLS', () => {
     // Clients ignore the common name.
     [[], 'shop.test', false],
   ])('compares the alternative names %j with %s', async (altNames, serverName, isCovered) => {
-    const port = await givenTls({ altNames });
+    const { port } = await givenTls({ altNames });
 
     expect((await probe(port, serverName)).certificate?.coversName).toBe(isCovered);
   });
@@ -204,13 +173,15 @@ describe('a probe by TLS', () => {
     ['a name of 50,000 letters', { subject: { CN: 'x'.repeat(50_000) } }, { commonName: 'x'.repeat(256) }],
     ['5,000 alternative names', { altNames: manyNames(5_000) }, { coversName: true }],
   ] as [string, Partial<CertificateParts>, object][])('reads %s', async (_, parts, expected) => {
-    const port = await givenTls(parts);
+    const { port } = await givenTls(parts);
 
     expect(await probe(port)).toMatchObject({ isReachable: true, certificate: expected });
   });
 
   it('says tls for a certificate of one megabyte', async () => {
-    const port = await givenTls({ altNames: [1, 2, 3, 4].map((letter) => `DNS:${String(letter).repeat(250_000)}`) });
+    const { port } = await givenTls({
+      altNames: [1, 2, 3, 4].map((letter) => `DNS:${String(letter).repeat(250_000)}`),
+    });
 
     expect(await probe(port)).toEqual({ isReachable: true, connectSeconds: expect.any(Number), failure: 'tls' });
   });
@@ -222,7 +193,7 @@ describe('a probe by TLS', () => {
     ['resets the connection', (socket: Socket) => socket.resetAndDestroy()],
     ['answers with a megabyte of anything', (socket: Socket) => socket.end(Buffer.alloc(1_000_000, 0x16))],
   ])('says tls for a server that %s', async (_, answer) => {
-    const port = await givenServer((socket) => void socket.once('data', () => answer(socket)));
+    const { port } = await givenServer((socket) => void socket.once('data', () => answer(socket)));
 
     expect(await probe(port)).toEqual({ isReachable: true, connectSeconds: expect.any(Number), failure: 'tls' });
   });

@@ -10,23 +10,12 @@ import {
   givenDestination,
   givenPrograms,
   givenUnpackedPackage,
-  script,
 } from './given-installation.ts';
 
 const keysFile = 'etc/systemd/system/zlb-exporter.service.d/keys.conf';
 const unitFile = 'etc/systemd/system/zlb-exporter.service';
 
 describe('deploy/systemd/install.sh', () => {
-  it('is a script that any shell can read', () => {
-    for (const shell of ['sh', 'dash', 'bash'])
-      if (isThere(shell)) expect(spawnSync(shell, ['-n', script], { encoding: 'utf8' })).toMatchObject({ status: 0 });
-    expect(statSync(script).mode & 0o111).toBe(0o111);
-  });
-
-  it.skipIf(!isThere('shellcheck'))('is one that shellcheck has nothing against', () => {
-    expect(spawnSync('shellcheck', [script], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '' });
-  });
-
   it('installs a program that runs, without the packages that only build and test', () => {
     const clone = givenBareClone();
     symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));

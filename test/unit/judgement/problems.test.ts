@@ -248,6 +248,17 @@ describe('what is wrong with an appliance', () => {
     expect(others).toEqual([]);
   });
 
+  it.each([
+    ['timeout', 'lb-1 does not answer: no answer in time'],
+    ['not_found', 'lb-1 does not answer as an appliance does: not found'],
+  ] as const)('is that nothing is known of it, if it never was read: %s', (reason, title) => {
+    const collectors = [{ ...failing('farms', reason), lastSuccessMs: undefined }];
+
+    expect(applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs)).toMatchObject([
+      { title, meaning: 'It was not read since the exporter was started: nothing is known of it.' },
+    ]);
+  });
+
   it('is its silence before what it said last is too old', () => {
     const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
 
@@ -410,6 +421,7 @@ function failing(
     | 'forbidden'
     | 'server_error'
     | 'malformed'
+    | 'not_found'
     | 'gone'
     | 'breaker_open',
   minutes = 1,

@@ -364,6 +364,20 @@ describe('one appliance', () => {
     expect(page).toContain('They were not read, or so long ago that they are not shown.');
     expect(page).not.toContain('is up');
   });
+
+  it.each<[string, Partial<FarmStatus>, string]>([
+    [
+      'are not known of a farm that is down',
+      { state: 'down', backends: undefined, configuredBackends: [{ service: 'front', backend: '10.0.0.1:80' }] },
+      'Its backends are not known while it is down. Configured: 10.0.0.1:80.',
+    ],
+    ['are none where the appliance says so', { backends: [] }, 'It has no backends.'],
+  ])('has farms whose backends %s', async (_, farm, sentence) => {
+    const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', ...farm })] });
+    const page = await textAt(givenPage(fleetStatus(status)), '/?appliance=lb-1');
+
+    expect(page.replaceAll(/<[^>]*>/g, '')).toContain(sentence);
+  });
 });
 
 describe('a search', () => {
@@ -373,6 +387,21 @@ describe('a search', () => {
       name: 'lb-madrid',
       certificates: [certificateStatus({ file: 'intranet.pem', commonName: 'Intranet.example.com' })],
     }),
+    applianceStatus({
+      name: 'lb-lisbon',
+      deactivated: true,
+      farms: [
+        farmStatus({
+          name: 'portal',
+          state: 'down',
+          vip: '192.0.2.41',
+          backends: undefined,
+          configuredBackends: [{ service: 'front', backend: '10.0.0.7:80' }],
+        }),
+        farmStatus({ name: 'payments', state: 'needed_restart', vip: '192.0.2.41', backends: [] }),
+      ],
+      certificates: [certificateStatus({ file: 'old.pem', notAfterSeconds: nowMs / 1_000 - 1 })],
+    }),
   ];
 
   it.each([
@@ -381,6 +410,12 @@ describe('a search', () => {
     ['intranet.EXAMPLE', '1 match'],
     ['192.0.2.40:443', '2 matches'],
     ['nowhere', 'Nothing'],
+    ['10.0.0.7', '1 match'],
+    ['down', '1 match'],
+    ['needs restart', '1 match'],
+    ['expired', '1 match'],
+    ['deactivated', '1 match'],
+    ['up', 'Nothing'],
   ])('finds %s in any case', async (text, count) => {
     const page = await textAt(givenPage(fleetStatus(...appliances)), `/?q=${encodeURIComponent(text)}`);
 
