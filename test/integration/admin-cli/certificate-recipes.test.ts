@@ -65,17 +65,22 @@ describe('replace-certificate', () => {
     expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });
 
-  it('keeps the place of the old one among several', async () => {
+  it('keeps the place of the old one among several, and names the call that takes off another one', async () => {
     const world = busyWorld();
     httpsFarm(world, 'shop').certificates = ['shop_example_com.pem', 'intranet.pem'];
     const { run, words } = await given(world);
 
     const which = await run([...words('shop'), ...agreed]);
     const { code } = await run([...words('shop'), 'old=shop_example_com.pem', ...agreed]);
+    const again = await run([...words('shop'), 'old=intranet.pem', ...agreed]);
 
     expect(which.err).toContain('Say which one goes: old=shop_example_com.pem, or old=intranet.pem.');
     expect(code).toBe(0);
     expect(httpsFarm(world, 'shop').certificates).toEqual(['new.pem', 'intranet.pem']);
+    expect(again.code).toBe(1);
+    expect(again.err).toContain(
+      'zlb-exporter admin lb-1 removeFarmCertificate farmname=shop certificate=intranet.pem --confirm=intranet.pem',
+    );
   });
 
   it('warns when the new one lacks the name of the old one, or ends before it', async () => {

@@ -261,6 +261,8 @@ describe('files', () => {
     const saved = await run(words);
     const again = await run(words);
     const { code } = await run(['admin', 'lb-1', 'downloadBackup', 'name=nope', `--output=${folder}/nothing`]);
+    const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', `--output=${folder}/nothing`];
+    await run(stop, { answers: ['n'] });
 
     expect(saved).toMatchObject({ code: 0, err: '', out: '35 bytes are saved.' });
     expect(await readFile(path, 'utf8')).toBe('the configuration in before-upgrade');
@@ -290,8 +292,12 @@ describe('--backup-first', () => {
   it('makes a backup and sees it before the change', async () => {
     const { run, done, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
 
+    const dry = await run([...words, '--dry-run']);
     const { code, out } = await run(words);
 
+    expect(dry.err).toMatch(
+      /^Before it, for --backup-first: Create the backup pre-change-\d{8}-\d{6}; See that it is listed\.$/,
+    );
     expect(code).toBe(0);
     expect(out).toMatch(/^✓ 1\. The appliance made the backup pre-change-\d{8}-\d{6}\.\n✓ 2\. /);
     expect(await done()).toEqual(['createBackup', 'actOnFarm']);

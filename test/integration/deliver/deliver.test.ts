@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
 import { issue, name } from '../../support/issue.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    // Certificates of newer profiles have alternative names only.
+    const { certificates } = worlds['lb-2'];
+    certificates.set('old.pem', { ...certificates.get('old.pem')!, commonName: 'no CN' });
     worlds['lb-1'].farms.set('shop2', {
       ...structuredClone(httpsFarm(worlds['lb-1'], 'shop')),
       name: 'shop2',
@@ -29,6 +33,19 @@ describe('deliver', () => {
     expect(second.code).toBe(0);
     expect(second.out.match(/has it already/g)).toHaveLength(3);
     expect(await done()).toEqual(sent);
+  });
+
+  it('replaces a certificate on the Community Edition, which keeps one', async () => {
+    const world = recordedWorld();
+    httpsFarm(world, 'secure-shop').certificates = [];
+    attach(world, 'secure-shop', 'old.pem', issue({ from: -60 }));
+    const { run, words, done } = await given({ 'lb-1': world });
+
+    const { code } = await run(words);
+
+    expect(code).toBe(0);
+    expect(fileOf(world, 'secure-shop')).toEqual([isNew]);
+    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });
 
   it('changes nothing with --dry-run, and shows the steps', async () => {

@@ -235,16 +235,17 @@ describe('the present object of a plan', () => {
 });
 
 describe('a plan for a failing appliance', () => {
-  it('says why there are no parameters', async () => {
+  it('says why there are no parameters, and has the refusal in the place of the object', async () => {
     const { plan } = await givenPlans(busyWorld());
 
-    const { validation } = await plan('PUT /farms/nowhere/actions', start);
+    const { validation, current } = await plan('PUT /farms/nowhere/actions', start);
 
     expect(validation).toEqual({
       checked: false,
       note: expect.stringContaining('answered 404 instead of the parameters'),
       problems: [],
     });
+    expect(current).toMatchObject({ operation: 'readFarm', status: 404, body: { error: 'true' } });
   });
 
   it('asks for no parameters during a freeze, because the question has the verb of the change', async () => {

@@ -54,6 +54,7 @@ describe('all operations of the table, relayed', () => {
     const passed = {
       'content-type': 'application/x-download; charset=ISO-8859-1',
       'content-disposition': 'attachment; filename="shop.pem"',
+      'content-encoding': 'gzip',
       'content-length': String(body.length),
     };
     let status = 200;
