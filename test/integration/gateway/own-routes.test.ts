@@ -164,23 +164,6 @@ describe('GET /audit', () => {
   });
 });
 
-describe('GET /docs', () => {
-  it('needs no token, shows nothing of this installation, and forbids frames', async () => {
-    const { call, tokenOf } = await givenGateway({ 'lb-secret-name': busyWorld() });
-
-    const page = await call('GET', '/docs', { as: 'none' });
-    const document = await call('GET', '/docs/openapi.json', { as: 'none' });
-
-    expect([page.status, document.status]).toEqual([200, 200]);
-    expect(page.headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
-    expect(document.json).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
-    for (const text of [page.text, document.text]) {
-      expect(text).not.toContain('lb-secret-name');
-      expect(text).not.toContain(tokenOf('admin'));
-    }
-  });
-});
-
 it('counts the files of its pages as the page', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
