@@ -14,7 +14,7 @@ export interface Block {
   readonly text: string;
   /** The heading above it, without its marks. */
   readonly heading: string;
-  /** The reason in the mark above it; undefined without a mark. */
+  /** The reason in the mark above it, or below the title of the document; undefined without one. */
   readonly notRunBecause: string | undefined;
 }
 
@@ -33,6 +33,8 @@ export interface Document {
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const mark = /^\s*<!-- not run:(.*)-->\s*$/;
+/** Index of the line of a mark for all blocks of a document. */
+const belowTitle = 2;
 
 /** Every document of the repository. */
 export function readDocuments(): readonly Document[] {
@@ -65,7 +67,8 @@ function blocksOf(all: readonly Token[], file: string, text: string): readonly B
   function blockAt({ lang = '', text: code }: Tokens.Code, line: number, before: Token | undefined): Block {
     if (!/^[\s>]*(```|~~~)/.test(lines[line - 1] ?? ''))
       throw new Error(`${file}:${line}: a block by indentation; put it between \`\`\` and say what it is`);
-    const reason = before?.type === 'html' ? mark.exec(lines[line - 2] ?? '')?.[1] : undefined;
+    const own = before?.type === 'html' ? mark.exec(lines[line - 2] ?? '') : null;
+    const reason = (own ?? mark.exec(lines[belowTitle] ?? ''))?.[1];
     return { file, line, language: lang, text: code, heading, notRunBecause: reason?.trim() };
   }
 }
