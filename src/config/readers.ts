@@ -60,7 +60,7 @@ const unitBytes: Record<string, number> = {
 };
 
 /** Returns the bytes of a size such as `8MiB` or `500KB`; undefined for any other text. */
-export function parseByteSize(text: string): number | undefined {
+function parseByteSize(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*([KMG]i?B|B)$/.exec(text);
   const unit = unitBytes[match?.[2] ?? ''];
   return match && unit ? Math.round(Number(match[1]) * unit) : undefined;

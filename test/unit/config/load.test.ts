@@ -120,24 +120,6 @@ appliances:
     ]);
   });
 
-  it('accepts a fingerprint in the format of any tool', async () => {
-    const digits = 'AB'.repeat(32);
-    const text = `
-appliances:
-  - { name: a, url: 192.0.2.10, api_key: k, tls: { fingerprint_sha256: '${digits.replaceAll(/..(?=.)/g, '$&:')}' } }
-  - { name: b, url: 192.0.2.10, api_key: k, tls: { fingerprint_sha256: ${digits} } }
-  - name: c
-    url: 192.0.2.10
-    api_key: k
-    tls:
-      fingerprint_sha256: sha256 Fingerprint=${digits.replaceAll(/..(?=.)/g, '$&:')}
-`;
-
-    const { appliances } = await loadText(text);
-
-    expect(appliances.map(({ tls }) => tls.fingerprintSha256)).toEqual(Array(3).fill(digits.toLowerCase()));
-  });
-
   it('replaces ${NAME} by the environment, also for numbers and switches, and $$ by a dollar', async () => {
     const text = `
 appliances:
@@ -294,3 +276,19 @@ describe('an invalid file', () => {
     expect(refused.join('\n')).toMatch(/^zlb\.yml:\d+:\d+: this is nested too deeply; write it with fewer levels/m);
   });
 });
+
+it.each([
+  ['five seconds', ', got "five seconds"'],
+  ['a key that somebody pasted here', ''],
+  ['\\u009b2J', ''],
+  ['\\u2028', ''],
+])(
+  'the message of an invalid value repeats "%s" only if it is short and has no control characters',
+  async (timeout, got) => {
+    const text = `appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]\npolling: { timeout: "${timeout}" }\n`;
+
+    expect(await refusal(loadText(text))).toEqual([
+      `zlb.yml:2:21: polling.timeout: must be a duration such as 20s or 1m30s${got}`,
+    ]);
+  },
+);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { maxGapMs, schedule } from '../../../src/config/schedule.ts';
+import { maxGapMs } from '../../../src/config/schedule.ts';
 
 describe('a schedule', () => {
   it.each([
@@ -39,10 +39,6 @@ describe('a schedule', () => {
     const runs = task.getNextRuns(4).map((date) => date.getTime());
 
     expect(longestOf(runs)).toBe(maxGapMs('15 0,20 1 * * *'));
-  });
-
-  it('is kept with single spaces', () => {
-    expect(schedule('  0  */5 * * *\t* ')).toEqual({ value: '0 */5 * * * *' });
   });
 });
 

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { settingsOfShard } from '../../../src/config/settings.ts';
 import { parseShard, shardOf } from '../../../src/config/shard.ts';
+import { loadText } from './given-config.ts';
 
 /** Seventeen appliances at each of three hundred sites. */
 const names = Array.from({ length: 5_100 }, (_, index) => `lb-site${Math.floor(index / 17)}-${index % 17}`);
@@ -69,5 +71,27 @@ describe('the shard of a name', () => {
     const share = 1 / (count + 1);
     const deviation = 5 * Math.sqrt(names.length * share * (1 - share));
     expect(Math.abs(moved.length - names.length * share)).toBeLessThan(deviation);
+  });
+});
+
+it('the settings of a shard have its own appliances in order, the owners of the others, and everything else unchanged', async () => {
+  const entries = ['lb-paris', 'lb-madrid', 'lb-berlin', 'lb-lisbon'].map(
+    (name) => `{ name: ${name}, url: 192.0.2.10, api_key: f1x7ure }`,
+  );
+  const settings = await loadText(`appliances: [${entries.join()}]\nlimits: { series_per_appliance: 1000 }`);
+
+  const own = settingsOfShard(settings, { index: 1, count: 3 });
+
+  expect(own).toEqual({
+    ...settings,
+    appliances: [settings.appliances[1], settings.appliances[2]],
+    shard: {
+      index: 1,
+      count: 3,
+      elsewhere: new Map([
+        ['lb-paris', 2],
+        ['lb-lisbon', 2],
+      ]),
+    },
   });
 });

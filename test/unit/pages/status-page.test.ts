@@ -560,10 +560,12 @@ describe('what clients of a farm meet', () => {
   };
   const served = { serverName: 'shop.test', failure: undefined, certificate, isInStore: true };
   const reachable = { isReachable: true, connectSeconds: 0.0031, failure: undefined, served: [served] };
-  const facts = async (probe: NonNullable<FarmStatus['probe']>): Promise<string> => {
-    const page = await pageWith({ farms: [farmStatus({ name: 'shop', probe })] }, '/?appliance=lb-1');
-    return withoutMarkup(/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '');
-  };
+  const other = { ...served, isInStore: false, certificate: { ...certificate, coversName: false } };
+  const issuer = { ...certificate, commonName: 'Example CA', notAfterSeconds: Date.UTC(2026, 11, 24) / 1_000 };
+  const chain = { ...served, certificate: { ...certificate, intermediates: [issuer] } };
+  const silent = { ...served, certificate: undefined, isInStore: undefined, failure: 'timeout' } as const;
+  const refused = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
+  const unprobed = { ...refused, isReachable: undefined, failure: 'not_allowed' } as const;
 
   it.each([
     [
@@ -587,39 +589,26 @@ describe('what clients of a farm meet', () => {
     expect(shown.map(textOf)).toEqual([expected]);
   });
 
-  it('is the certificate of the store, reached in a moment', async () => {
-    expect(await facts(reachable)).toContain('reachable in 4 ms');
-    expect(await facts(reachable)).toMatch(/shop\.test : serves a certificate until 2027-02-03, the one of the store/);
-  });
+  it.each<[what: string, probe: NonNullable<FarmStatus['probe']>, says: string]>([
+    ['reached in a moment', reachable, 'reachable in 4 ms'],
+    ['the certificate of the store', reachable, 'serves a certificate until 2027-02-03, the one of the store'],
+    [
+      'another certificate, which does not cover the name',
+      { ...reachable, served: [other] },
+      'until 2027-02-03 not the one of the store does not cover the name',
+    ],
+    [
+      'a chain whose intermediate ends before the certificate',
+      { ...reachable, served: [chain] },
+      'its issuer Example CA until 2026-12-24',
+    ],
+    ['no certificate', { ...reachable, served: [silent] }, 'no certificate (timeout)'],
+    ['nothing', refused, 'not reachable from here (refused)'],
+    ['not known', unprobed, 'not probed'],
+  ])('is %s', async (_, probe, says) => {
+    const page = await pageWith({ farms: [farmStatus({ name: 'shop', probe })] }, '/?appliance=lb-1');
 
-  it('is another certificate than the store has, and one that does not cover the name', async () => {
-    const other = { ...served, isInStore: false, certificate: { ...certificate, coversName: false } };
-
-    const shown = await facts({ ...reachable, served: [other] });
-
-    expect(shown).toMatch(/until 2027-02-03 not the one of the store does not cover the name/);
-  });
-
-  it('is a chain whose intermediate ends before the certificate', async () => {
-    const intermediates = [
-      { ...certificate, commonName: 'Example CA', notAfterSeconds: Date.UTC(2026, 11, 24) / 1_000 },
-    ];
-
-    const shown = await facts({
-      ...reachable,
-      served: [{ ...served, certificate: { ...certificate, intermediates } }],
-    });
-
-    expect(shown).toContain('its issuer Example CA until 2026-12-24');
-  });
-
-  it('is nothing, with the reason', async () => {
-    const refused = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
-    const silent = { ...served, certificate: undefined, isInStore: undefined, failure: 'timeout' } as const;
-
-    expect(await facts(refused)).toContain('not reachable from here (refused)');
-    expect(await facts({ ...reachable, served: [silent] })).toContain('no certificate (timeout)');
-    expect(await facts({ ...refused, isReachable: undefined, failure: 'not_allowed' })).toContain('not probed');
+    expect(withoutMarkup(/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '')).toContain(says);
   });
 
   it('is behind the store, and the certificate says where', async () => {
