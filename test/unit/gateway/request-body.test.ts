@@ -66,26 +66,6 @@ describe('an upload', () => {
     expect(body.destroyed).toBe(false);
   });
 
-  it('that keeps the minimum rate may take long', async () => {
-    const body = new PassThrough();
-    const upload = await givenUpload(body, 16_000, 50);
-    // Half a second ahead, so that a busy machine may be late.
-    body.write(Buffer.alloc(8_000));
-    let left = 8_000;
-    // Twice the lowest rate, for five times the patience.
-    const pieces = setInterval(() => {
-      left -= 800;
-      body.write(Buffer.alloc(800));
-      if (left > 0) return;
-      clearInterval(pieces);
-      body.end();
-    }, 25);
-
-    await upload.receive('alice', here);
-
-    expect((await bytesOf(upload.content(pace))).length).toBe(16_000);
-  });
-
   it('ends when its sender leaves or changes are frozen', async () => {
     const body = new PassThrough();
     const leaving = await givenUpload(body, 8);

@@ -4,7 +4,7 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Intake } from '../../../src/gateway/spool.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 import { until, untilIs } from '../../support/until.ts';
@@ -132,6 +132,26 @@ describe('a spooled body', () => {
     expect([slow.destroyed, unwanted.destroyed]).toEqual([false, false]);
     for (const body of bodies) body.release();
     await untilIs(() => openFiles(folder).length, 0);
+  });
+
+  it('that keeps the minimum rate may take long', async () => {
+    const { spool } = await givenSpool();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const source = new PassThrough();
+    const spooled = await spool.take(intake(source, { pace }));
+    const pieces = spooled.read(patient).iterator();
+
+    // Slightly faster than 16 KiB a second, for ten times the grace.
+    for (let piece = 1; piece <= 10; piece += 1) {
+      source.write(Buffer.alloc(1_000));
+      await pieces.next();
+      vi.advanceTimersByTime(pace.graceMs);
+    }
+    source.end();
+
+    expect(await spooled.whole).toBe(10_000);
+    spooled.release();
   });
 
   it('fails, and nothing else does, if its source fails while the file is opened', async () => {

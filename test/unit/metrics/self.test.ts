@@ -19,10 +19,11 @@ describe("the exporter's own metrics", () => {
   });
 
   it('name the families of counters without _total in OpenMetrics, and with it in classic text, also after one another', async () => {
+    const clock = givenClock();
     const self = createSelfMetrics(build);
 
     const [before, openmetrics] = [await textOf(self, 'text'), await textOf(self, 'openmetrics')];
-    passASecond();
+    clock.passASecond();
     const after = await textOf(self, 'text');
 
     expect(openmetrics).toContain('# TYPE process_cpu_seconds counter\nprocess_cpu_seconds_total ');
@@ -45,12 +46,13 @@ describe("the exporter's own metrics", () => {
   });
 
   it('of the process are shared by scrapes within a second, in both formats, so that none resets the values of the next', async () => {
+    const clock = givenClock();
     const self = createSelfMetrics(build);
     const samplesIn = async (format: Format) => (await textOf(self, format)).match(/^(?:process|nodejs)_.*$/gm);
 
     const first = await samplesIn('openmetrics');
     const second = await samplesIn('text');
-    passASecond();
+    clock.passASecond();
     const later = await samplesIn('text');
 
     expect(second).toEqual(first);
@@ -77,9 +79,10 @@ async function textOf(self: SelfMetrics, format: Format): Promise<string> {
   return inFormat(await self.text(), format);
 }
 
-/** Nothing waits here; only the clock is moved. */
-function passASecond(): void {
-  const nowMs = performance.now();
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(nowMs + 1_000);
+/** A clock that moves only when a test says so. */
+function givenClock() {
+  let nowMs = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   onTestFinished(() => clock.mockRestore());
+  return { passASecond: () => void (nowMs += 1_000) };
 }
