@@ -50,7 +50,7 @@ function givenAppliance() {
   };
 }
 
-describe.each([1, 2, 3])('with %i of 60 proxies that hang', (count) => {
+describe.each([1, 3])('with %i of 60 proxies that hang', (count) => {
   const hanging = names.slice(10, 10 + count);
 
   it('keeps the other farms fresh, shows those that hang, and stays within its time', {

@@ -11,7 +11,6 @@ function createRandom(seed: number): () => number {
 
 it.each([
   { farms: 2, callMs: 50, listMs: 50 },
-  { farms: 10, callMs: 50, listMs: 50 },
   { farms: 61, callMs: 300, listMs: 6_000 },
 ])(
   'tells within 30 s that an appliance of $farms farms is away, and within 20 s that it is back',

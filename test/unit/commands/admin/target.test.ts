@@ -24,52 +24,26 @@ describe('the words for an operation', () => {
     expect(target).toEqual({ key: 'actOnFarm', path: '/farms/shop/actions', fields: { action: 'stop' } });
   });
 
-  it.each([
+  it.each<readonly [readonly string[], string, object]>([
     [['actOnFarm', 'farm=shop', 'action=stop'], '/farms/shop/actions', { action: 'stop' }],
     [['actOnFarm', 'farm=shop', 'farmname=shop', 'action=stop'], '/farms/shop/actions', { action: 'stop' }],
     [['removeRbacGroupFarm', 'group=watchers', 'farmname=shop'], '/rbac/groups/watchers/farms/shop', {}],
     [['unlinkFarmguardianFromFarm', 'farm=db', 'farmguardian=check'], '/farms/db/fg/check', {}],
     [['createFarm', 'farm=new', 'profile=http'], '/farms', { farmname: 'new', profile: 'http' }],
-  ])('accept the short and the long name of an object: %j', (words, path, fields) => {
-    expect(targetOf(...words)).toMatchObject({ path, fields });
-  });
+    // A path, as a person or a log writes it.
+    [['/farms/shop'], '/farms/shop', {}],
+    [['GET /interfaces/virtual/eth0:web'], '/interfaces/virtual/eth0:web', {}],
+    [['/certificates/my%20shop.pem/info'], '/certificates/my%20shop.pem/info', {}],
+    // The rest of a path, and a name that is in the path before it is in the body.
+    [['readRoutingPath', 'path=tables/main/routes'], '/routing/tables/main/routes', {}],
+    [['addBondingSlave', 'name=bond0', 'name=eth2'], '/interfaces/bonding/bond0/slaves', { name: 'eth2' }],
+    // Texts as they are, and JSON after :=.
+    [['createBonding', 'mode=802.3ad', 'x=a=b', 'y='], '/interfaces/bonding', { mode: '802.3ad', x: 'a=b', y: '' }],
+    [['createBonding', 'slaves:=["eth1","eth2"]'], '/interfaces/bonding', { slaves: ['eth1', 'eth2'] }],
+  ])('%j are the path %s with %j', (words, path, fields) => {
+    const { path: found, fields: others } = targetOf(...words);
 
-  it('read a single path', () => {
-    expect(targetOf('/farms/shop')).toEqual({ key: 'readFarm', path: '/farms/shop', fields: {} });
-  });
-
-  it('keep texts unchanged, and read JSON after :=', () => {
-    const { fields } = targetOf(
-      'createBonding',
-      'name=bond0',
-      'mode=802.3ad',
-      'slaves:=["eth1","eth2"]',
-      'x=a=b',
-      'y=',
-    );
-
-    expect(fields).toEqual({ name: 'bond0', mode: '802.3ad', slaves: ['eth1', 'eth2'], x: 'a=b', y: '' });
-  });
-
-  it('use a name of path and body for the path first', () => {
-    const target = targetOf('addBondingSlave', 'name=bond0', 'name=eth2');
-
-    expect(target).toEqual({
-      key: 'addBondingSlave',
-      path: '/interfaces/bonding/bond0/slaves',
-      fields: { name: 'eth2' },
-    });
-  });
-
-  it.each([
-    ['GET /interfaces/virtual/eth0:web', '/interfaces/virtual/eth0:web'],
-    ['/certificates/my%20shop.pem/info', '/certificates/my%20shop.pem/info'],
-  ])('accept %s as a person or a log writes it', (words, path) => {
-    expect(targetOf(words).path).toBe(path);
-  });
-
-  it('fill the rest of a path', () => {
-    expect(targetOf('readRoutingPath', 'path=tables/main/routes').path).toBe('/routing/tables/main/routes');
+    expect([found, others]).toEqual([path, fields]);
   });
 
   it.each([
