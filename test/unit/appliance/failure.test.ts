@@ -64,32 +64,26 @@ describe('the reason behind an error of the transport', () => {
   it('is found for thrown values that are no errors', () => {
     expect(reasonOfTransportError('gone', 'nobody')).toBe('connect');
     expect(reasonOfTransportError(null, 'nobody')).toBe('connect');
+    expect(messageOf('gone')).toBe('gone');
   });
 });
 
-describe('the words of a failure', () => {
-  it('are the code where the platform has no message, as for a host with two addresses that both refuse', () => {
-    expect(messageOf(withCode('ECONNREFUSED', ''))).toBe('ECONNREFUSED');
-    expect(messageOf('gone')).toBe('gone');
-  });
-
-  it('have no advice about Node.js options', () => {
-    const error = withCode(
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-      'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
-    );
-
-    expect(messageOf(error)).toBe('unable to verify the first certificate');
-  });
-
-  it('have no source lines of OpenSSL', () => {
-    const error = withCode(
-      'ERR_SSL_WRONG_VERSION_NUMBER',
-      '40ADA7ABEC7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n',
-    );
-
-    expect(messageOf(error)).toBe('SSL routines: wrong version number');
-  });
+it.each([
+  ['the code where the platform has no message', 'ECONNREFUSED', '', 'ECONNREFUSED'],
+  [
+    'without advice about Node.js options',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+    'unable to verify the first certificate',
+  ],
+  [
+    'without source lines of OpenSSL',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    '40ADA7ABEC7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n',
+    'SSL routines: wrong version number',
+  ],
+])('the words of a failure are %s', (_, code, message, words) => {
+  expect(messageOf(withCode(code, message))).toBe(words);
 });
 
 describe('a connection that ended under a request', () => {

@@ -130,75 +130,52 @@ describe('what may be connected to', () => {
 });
 
 describe('connect_to', () => {
-  it.each([
-    [{ '192.0.2.40': '203.0.113.7' }, '203.0.113.7 443'],
-    [{ '192.0.2.40': '203.0.113.7:8443' }, '203.0.113.7 8443'],
-    [{ '192.0.2.40:443': '[2001:db8::7]:8443', '192.0.2.40': '203.0.113.7' }, '2001:db8::7 8443'],
-    [{ '192.0.2.40:80': '203.0.113.7', '192.0.2.41': '203.0.113.7' }, '192.0.2.40 443'],
-  ])('%j leads to %s', (connectTo, expected) => {
-    expect(endpointOf({ connectTo })).toBe(expected);
-  });
+  const out = { '192.0.2.40': '203.0.113.7', '10.0.0.1': '203.0.113.8' };
+  const loopback = { '192.0.2.40': '127.0.0.1:9000' };
 
-  it('finds an address of IPv6 with its port', () => {
-    const connectTo = { '[2001:db8::40]:443': '203.0.113.7' };
-
-    expect(endpointOf({ farm: { vip: '2001:db8::40' }, connectTo })).toBe('203.0.113.7 443');
-  });
-
-  it('leads out of the networks, which limit what the appliance reports', () => {
-    const connectTo = { '192.0.2.40': '203.0.113.7', '10.0.0.1': '203.0.113.8' };
-    const networks = ['192.0.2.0/24'];
-
-    expect(endpointOf({ connectTo, networks })).toBe('203.0.113.7 443');
-    expect(endpointOf({ connectTo, networks, farm: { vip: '10.0.0.1' } })).toBeUndefined();
-  });
-
-  it('leads to loopback only if the networks name that', () => {
-    const connectTo = { '192.0.2.40': '127.0.0.1:9000' };
-
-    expect(endpointOf({ connectTo })).toBeUndefined();
-    expect(endpointOf({ connectTo, networks: ['192.0.2.0/24', '127.0.0.1'] })).toBe('127.0.0.1 9000');
+  it.each<readonly [Given, string | undefined]>([
+    [{ connectTo: { '192.0.2.40': '203.0.113.7' } }, '203.0.113.7 443'],
+    [{ connectTo: { '192.0.2.40': '203.0.113.7:8443' } }, '203.0.113.7 8443'],
+    [{ connectTo: { '192.0.2.40:443': '[2001:db8::7]:8443', '192.0.2.40': '203.0.113.7' } }, '2001:db8::7 8443'],
+    [{ connectTo: { '192.0.2.40:80': '203.0.113.7', '192.0.2.41': '203.0.113.7' } }, '192.0.2.40 443'],
+    [{ connectTo: { '[2001:db8::40]:443': '203.0.113.7' }, farm: { vip: '2001:db8::40' } }, '203.0.113.7 443'],
+    // It leads out of the networks, which limit what the appliance reports.
+    [{ connectTo: out, networks: ['192.0.2.0/24'] }, '203.0.113.7 443'],
+    [{ connectTo: out, networks: ['192.0.2.0/24'], farm: { vip: '10.0.0.1' } }, undefined],
+    // It leads to loopback only if the networks name that.
+    [{ connectTo: loopback }, undefined],
+    [{ connectTo: loopback, networks: ['192.0.2.0/24', '127.0.0.1'] }, '127.0.0.1 9000'],
+  ])('%j leads to %s', (given, expected) => {
+    expect(endpointOf(given)).toBe(expected);
   });
 });
 
 describe('the names to ask for', () => {
   const namesOf = (given: Given) => targetsOf(given)[0]?.serverNames;
 
-  it('are the common names of an HTTPS farm, each once, with www for a wildcard', () => {
-    expect(namesOf({ names: ['shop.example.com', 'Shop.Example.com', '*.example.org'] })).toEqual([
-      'shop.example.com',
-      'www.example.org',
-    ]);
-  });
+  const serverNames = { shop: ['a.example.com', 'b.example.com'] };
 
-  it.each(['', '*', 'no CN', '192.0.2.1', 'a b', '-'])('are one handshake without a name for %j', (name) => {
-    expect(namesOf({ names: [name] })).toEqual(['']);
-  });
-
-  it('are one handshake without a name while nothing is known of the certificates', () => {
-    expect(namesOf({ config: { certificates: undefined } })).toEqual(['']);
-  });
-
-  it('are none for a farm without TLS', () => {
-    expect(namesOf({ farm: { profile: 'http' }, names: ['shop.example.com'] })).toEqual([]);
-  });
-
-  it('are those of the configuration for any farm that has some', () => {
-    const serverNames = { shop: ['a.example.com', 'b.example.com'] };
-
-    expect(namesOf({ serverNames, names: ['shop.example.com'] })).toEqual(['a.example.com', 'b.example.com']);
-    expect(namesOf({ serverNames, farm: { profile: 'l4xnat' }, config: { protocol: 'tcp' } })).toEqual([
-      'a.example.com',
-      'b.example.com',
-    ]);
+  it.each<readonly [string, Given, readonly string[]]>([
+    ['the common names, each once', { names: ['a.example.com', 'A.Example.com'] }, ['a.example.com']],
+    ['www for a wildcard', { names: ['*.example.org'] }, ['www.example.org']],
+    ...['', '*', 'no CN', '192.0.2.1', 'a b', '-'].map(
+      (name) => [`no name for ${JSON.stringify(name)}`, { names: [name] }, ['']] as const,
+    ),
+    ['no name while nothing is known of the certificates', { config: { certificates: undefined } }, ['']],
+    ['none for a farm without TLS', { farm: { profile: 'http' }, names: ['a.example.com'] }, []],
+    ['those of the configuration', { serverNames, names: ['c.example.com'] }, serverNames.shop],
+    [
+      'those of the configuration, for a farm that may speak anything',
+      { serverNames, farm: { profile: 'l4xnat' }, config: { protocol: 'tcp' } },
+      serverNames.shop,
+    ],
+    ['none for a farm with the name of a property', { farm: { name: 'constructor', profile: 'http' } }, []],
+  ])('are %s', (_, given, names) => {
+    expect(namesOf(given)).toEqual(names);
   });
 
   it('are twenty at most, however many an appliance lists', () => {
     expect(namesOf({ names: Array.from({ length: 500 }, (_, index) => `n${index}.example.com`) })).toHaveLength(20);
-  });
-
-  it('do not take a farm called constructor for one with names', () => {
-    expect(namesOf({ farm: { name: 'constructor', profile: 'http' } })).toEqual([]);
   });
 });
 
