@@ -100,7 +100,16 @@ describe('the status of a farm, as configured', () => {
   });
 });
 
-describe('the farms that use a certificate', () => {
+const plain = ['http', 'l4xnat', 'gslb', 'datalink'].map((profile) => ({ name: profile, profile }));
+const fresh = [{ name: 'new', profile: 'https' }];
+
+it.each([
+  ['none, also with new farms of profiles that present no certificate', plain, [], 0, []],
+  ['those known to present it, before all others were read', fresh, ['a.pem'], 0, ['shop']],
+  ['not known while none is known to, and one was not read', fresh, [], 0, undefined],
+  ['not known while none is known to, and one is left out', [], [], 1, undefined],
+])('the farms that use a certificate are %s', (_, others, presented, excluded, users) => {
+  const config = { farm: 'shop', certificates: presented, checks: [], backends: undefined, protocol: undefined };
   const file = {
     file: 'a.pem',
     kind: 'certificate',
@@ -109,47 +118,27 @@ describe('the farms that use a certificate', () => {
     state: 'valid',
     isUnreadable: false,
   };
-  const usedBy = (others: readonly { name: string; profile: string }[], presented: readonly string[], excluded = 0) => {
-    const config = { farm: 'shop', certificates: presented, checks: [], backends: undefined, protocol: undefined };
-    const status = statusOf(
-      { collector: 'farms', data: { farms: [shop, ...others], excluded } },
-      { collector: 'farm_config', farm: 'shop', data: config },
-      { collector: 'certificates', data: [file] },
-    );
-    return status.certificates?.[0]?.usedBy;
-  };
 
-  it('are none, also with new farms of profiles that present no certificate', () => {
-    const others = ['http', 'l4xnat', 'gslb', 'datalink'].map((profile) => ({ name: profile, profile }));
+  const status = statusOf(
+    { collector: 'farms', data: { farms: [shop, ...others], excluded } },
+    { collector: 'farm_config', farm: 'shop', data: config },
+    { collector: 'certificates', data: [file] },
+  );
 
-    expect(usedBy(others, [])).toEqual([]);
-  });
-
-  it('are those known to present it, before all others were read', () => {
-    expect(usedBy([{ name: 'new', profile: 'https' }], ['a.pem'])).toEqual(['shop']);
-  });
-
-  it('are not known while none is known to, and one was not read or is left out', () => {
-    expect(usedBy([{ name: 'new', profile: 'https' }], [])).toBeUndefined();
-    expect(usedBy([], [], 1)).toBeUndefined();
-  });
+  expect(status.certificates?.[0]?.usedBy).toEqual(users);
 });
 
-describe('the status of the activation', () => {
-  const enterprise = { params: { hostname: 'lb', edition: 'enterprise' } };
+it('the status of the activation has its end, its kind and the edition', async () => {
+  const { data } = await collectFrom(activation, {
+    readSystemVersion: { params: { hostname: 'lb' } },
+    readSystemInfo: { params: { hostname: 'lb', edition: 'enterprise' } },
+    readActivationInfo: { params: { days_to_expire: '1', type: 'temporal' } },
+    readActivationCertificate: '    Not After : Jun 24 11:59:58 2027 GMT\n-----BEGIN CERTIFICATE-----\n',
+  });
 
-  it('has its end, its kind and the edition', async () => {
-    const { data } = await collectFrom(activation, {
-      readSystemVersion: { params: { hostname: 'lb' } },
-      readSystemInfo: enterprise,
-      readActivationInfo: { params: { days_to_expire: '1', type: 'temporal' } },
-      readActivationCertificate: '    Not After : Jun 24 11:59:58 2027 GMT\n-----BEGIN CERTIFICATE-----\n',
-    });
-
-    expect(statusOf({ collector: 'activation', data })).toMatchObject({
-      activation: { status: 'activated', kind: 'temporal', notAfterSeconds: Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000 },
-      edition: 'enterprise',
-    });
+  expect(statusOf({ collector: 'activation', data })).toMatchObject({
+    activation: { status: 'activated', kind: 'temporal', notAfterSeconds: Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000 },
+    edition: 'enterprise',
   });
 });
 
