@@ -9,6 +9,8 @@ export function schedule(text: string): Parsed<string> {
   if (fields.length === 5) return { problem: `${form}. Put the second first: "0 ${fields.join(' ')}"` };
   if (fields.length !== 6) return { problem: `${form}, such as "*/30 * * * * *" for every 30 seconds` };
   const expression = fields.join(' ');
+  // node-cron lists all numbers of a range before it looks whether they fit.
+  if (/-\d{3}/.test(expression)) return { problem: 'holds a range beyond what any field has; none goes beyond 59' };
   const { errors } = validateDetailed(expression);
   if (errors.length === 0) return { value: expression };
   return { problem: errors.map(wrongField).join(', ') };

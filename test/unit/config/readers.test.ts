@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ReaderName, readers } from '../../../src/config/readers.ts';
+import { hostileName } from '../../fuzz/hostile-names.ts';
 
 const digits = 'AB'.repeat(32);
 const pairs = digits.replaceAll(/..(?=.)/g, '$&:');
@@ -48,6 +49,7 @@ const refused: readonly (readonly [name: ReaderName, problem: string, texts: rea
   ['byteSize', size, ['', '8', '8M', '8mib', '8 MiB ', 'MiB', '-1B', '1e3B', '0x10B', '8TiB']],
   ['listenAddress', address, ['', '9445', 'localhost', '127.0.0.1:70000', '::1:9445', '[::g]:9445', '[1.2]:9445']],
   ['listenAddress', address, ['http://localhost:9445']],
+  ['schedule', 'holds a range beyond what any field has', ['1-9999999 * * * * *', '0 0-99999999999 * * * *']],
   ['expiry', unreal, ['2027-02-29', '2027-13-01', '2027-04-31T10:00Z', '2027-01-01T25:00Z', '2027-01-01T10:00+99:99']],
   ['expiry', ambiguous, ['1.1.2027', '2027-01-01T10:00', '2027-01-01 10:00Z', '2027', '1798761600', '27-01-01']],
 ];
@@ -82,3 +84,32 @@ it('the address of an appliance is always https without user, query and fragment
     { numRuns: 2_000 },
   );
 });
+
+/** Texts that are hard for regular expressions, for numbers, or for printing. */
+const hostile = [
+  ...'(a+)+$ ((a{1000}){1000}){1000} (?:a|a)*b [a- \\ 1e999 -0 0x10 .inf [::1 \0 \u2028 \ud800'.split(' '),
+  ...['9', '1m', '*', ':', '0 ', ' ', '-----BEGIN PRIVATE KEY-----'].map((part) => part.repeat(20_000)),
+  '*/0 * * * * *',
+  '99999999999 * * * * *',
+  '1-9999999 * * * * *',
+  `${'1,'.repeat(20_000)}1 * * * * *`,
+  `${'a'.repeat(50_000)}!`,
+  `https://${'a.'.repeat(10_000)}`,
+  'a\r\nb',
+];
+
+it.each(Object.keys(readers) as ReaderName[])(
+  'the reader %s takes any text, in little time, and a refusal is one short line',
+  (name) => {
+    const check = (text: string): void => {
+      const outcome = readers[name](text, {});
+      expect('problem' in outcome ? outcome.problem : '').toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029]{0,400}$/u);
+    };
+    const before = process.threadCpuUsage();
+
+    for (const text of hostile) check(text);
+    fc.assert(fc.property(hostileName, check));
+
+    expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000);
+  },
+);
