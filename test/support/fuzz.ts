@@ -6,7 +6,6 @@ import type * as fc from 'fast-check';
 const cases = {
   gatewayPaths: 14_000,
   replies: 34_000,
-  configurations: 500,
   wholePaths: 50,
   histories: 10,
 } as const;

@@ -7,7 +7,10 @@ import type { Particulars } from '../../../src/gateway/recorder.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 
 /** A change whose answer is a stream, as the appliance sends a long one. */
-async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: number } = {}) {
+async function givenLongAnswer(
+  body: Readable,
+  { status = 200, ...room }: { status?: number; maxBytesPerPrincipal?: number } = {},
+) {
   const { spool } = await givenSpool(room);
   const outcomes: Particulars[] = [];
   const leaving = new AbortController();
@@ -18,7 +21,7 @@ async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: nu
       relay: {
         async send({ beforeSending }) {
           beforeSending?.();
-          return { status: 200, headers: {}, body };
+          return { status, headers: {}, body };
         },
       },
     },
@@ -89,5 +92,12 @@ describe('the outcome of a call with a long answer', () => {
     });
     expect(outcomes).toEqual([expect.objectContaining({ status: 200, code: 'spool_unavailable' })]);
     expect(source.destroyed).toBe(true);
+  });
+
+  it('is certain where the key was refused: nothing has changed', async () => {
+    const { outcomes, answering } = await givenLongAnswer(Readable.from([]), { status: 401 });
+
+    await expect(answering).rejects.toMatchObject({ code: 'upstream_unauthorized' });
+    expect(outcomes).toEqual([expect.not.objectContaining({ uncertain: true })]);
   });
 });
