@@ -2,18 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-/** A folder with a minimal Debian of the release of this machine. */
-export interface CleanRoot {
-  readonly folder: string;
-  /** Runs a program in it to its end, as root or as another user. */
-  run(program: string, words: readonly string[], user?: string): Ended;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type CleanRoot = Awaited<ReturnType<typeof makeCleanRoot>>;
 
 /** The environment of a program that a service manager or an administrator starts. */
 const cleanEnvironment = {
@@ -32,8 +21,11 @@ export function canMakeRoots(): boolean {
   return can;
 }
 
-/** Installs the minimal Debian; rejects with what went wrong. */
-export async function makeCleanRoot(folder: string): Promise<CleanRoot> {
+/**
+ * Installs a minimal Debian of the release of this machine in a folder; rejects with what went
+ * wrong.
+ */
+export async function makeCleanRoot(folder: string) {
   const [, release = ''] = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
   const main = ['Created-By: Packages', 'Label: Debian'];
   const asked = spawnSync('apt-get', ['indextargets', '--format=$(REPO_URI)', ...main], { encoding: 'utf8' });
@@ -50,7 +42,8 @@ export async function makeCleanRoot(folder: string): Promise<CleanRoot> {
   const enter = ['unshare', '--mount', 'sh', '-c', 'mount -t proc proc "$0/proc" && exec chroot "$@"', folder];
   return {
     folder,
-    run(program, words, user = 'root') {
+    /** Runs a program in it to its end, as root or as another user. */
+    run(program: string, words: readonly string[], user = 'root') {
       // A colon without a group: the user's own.
       const [first = '', ...rest] = [...enter, `--userspec=${user}:`, folder, program, ...words];
       const { status, stdout, stderr } = spawnSync(first, rest, { env: cleanEnvironment, encoding: 'utf8' });

@@ -44,21 +44,13 @@ export interface ContainerParts {
   readonly writable?: Readonly<Record<string, string>>;
 }
 
-export interface Container {
-  /** Returns the text of both outputs so far. */
-  output(): string;
-  /** Runs one more program in it, as its user. */
-  exec(...words: readonly string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-  signal(signal: NodeJS.Signals): void;
-  /** Resolves to the exit code of process 1. */
-  readonly ended: Promise<number | null>;
-}
+export type Container = ReturnType<typeof startContainer>;
 
 /**
  * Runs an image as `docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges
  * --tmpfs=/tmp --network=none` does, by the same runtime; it ends with the test.
  */
-export function startContainer(parts: ContainerParts): Container {
+export function startContainer(parts: ContainerParts) {
   const bundle = mkdtempSync(join(tmpdir(), 'zlb-container-'));
   const id = basename(bundle);
   const state = join(bundle, 'state');
@@ -75,12 +67,15 @@ export function startContainer(parts: ContainerParts): Container {
   });
 
   return {
+    /** Returns the text of both outputs so far. */
     output: () => stdout() + stderr(),
-    exec(...words) {
+    /** Runs one more program in it, as its user. */
+    exec(...words: readonly string[]) {
       const { status, ...output } = runc('exec', id, ...words);
       return { code: status, stdout: output.stdout, stderr: output.stderr };
     },
-    signal: (signal) => void runc('kill', id, signal),
+    signal: (signal: NodeJS.Signals) => void runc('kill', id, signal),
+    /** Resolves to the exit code of process 1. */
     ended,
   };
 }

@@ -3,19 +3,10 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { until } from './until.ts';
 
-export interface StartedProcess {
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  /** Base URL of the metrics listener, once it is printed or logged. */
-  url(): Promise<string>;
-  /** Sends a signal that does not end it. */
-  signal(signal: NodeJS.Signals): void;
-  /** Sends a signal; resolves to the exit code and the milliseconds it took. */
-  stop(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }>;
-}
+export type StartedProcess = ReturnType<typeof spawnExporter>;
 
 /** Starts the exporter as a process of its own; it ends with the test. */
-export function startExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}): StartedProcess {
+export function startExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const exporter = spawnExporter(args, env);
   onTestFinished(() => exporter.signal('SIGKILL'));
   return exporter;
@@ -36,10 +27,11 @@ export function givenDemonstration(): () => string {
   return () => url;
 }
 
-function spawnExporter(args: readonly string[], env: Readonly<Record<string, string>>): StartedProcess {
+function spawnExporter(args: readonly string[], env: Readonly<Record<string, string>>) {
   const { child, ...output } = spawnProgram(args, env);
   return {
     ...output,
+    /** Base URL of the metrics listener, once it is printed or logged. */
     async url() {
       const text = await until(
         () => output.stdout() + output.stderr(),
@@ -50,8 +42,10 @@ function spawnExporter(args: readonly string[], env: Readonly<Record<string, str
       if (!url) throw new Error(`the exporter ended with ${child.exitCode}: ${text}`);
       return url;
     },
-    signal: (signal) => void child.kill(signal),
-    async stop(signal) {
+    /** Sends a signal that does not end it. */
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Sends a signal; resolves to the exit code and the milliseconds it took. */
+    async stop(signal: NodeJS.Signals) {
       const startedAt = performance.now();
       const exited = once(child, 'exit') as Promise<[number | null]>;
       child.kill(signal);

@@ -18,32 +18,16 @@ export function makeMaterial({ expired = false, name }: { expired?: boolean; nam
   return tlsMaterialOf(key, cert);
 }
 
-/** The parts that the two kinds of server share; both end with the test. */
-export interface Listening {
-  readonly url: URL;
-  readonly material: TlsMaterial;
-  /** TCP connections accepted so far. */
-  readonly accepted: number;
-  /** The number of them that are still open. */
-  readonly open: number;
-  /** Ends every connection from this side. */
-  hangUp(): void;
-  /** From now on connections are refused. */
-  close(): Promise<void>;
-}
-
-export interface HttpsServer extends Listening {
-  /** Heads of the requests in their order; a test that makes very many may empty it. */
-  readonly requests: IncomingMessage[];
-  readonly server: Server;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
+export type HttpsServer = Awaited<ReturnType<typeof startHttpsServer>>;
 
 /** A server that speaks HTTP over TLS, as well or badly as `answer` does. */
 export async function startHttpsServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
   options: { material?: TlsMaterial } = {},
-): Promise<HttpsServer> {
+) {
   const material = options.material ?? makeMaterial();
+  /** Heads of the requests in their order; a test that makes very many may empty it. */
   const requests: IncomingMessage[] = [];
   const server = createServer(
     { key: material.key, cert: material.cert, keepAliveTimeout: 60_000 },
@@ -60,7 +44,7 @@ export async function startHttpsServer(
 export async function startTlsServer(
   onConnection: (socket: TLSSocket) => void,
   options: { material?: TlsMaterial } = {},
-): Promise<Listening> {
+) {
   const material = options.material ?? makeMaterial();
   const { key, cert } = material;
   const server = createTlsServer({ key, cert }, (socket) => {
@@ -70,7 +54,8 @@ export async function startTlsServer(
   return await listen(server, material);
 }
 
-async function listen(server: Server | TlsServer, material: TlsMaterial): Promise<Listening> {
+/** Lets a server listen until the end of the test. */
+async function listen(server: Server | TlsServer, material: TlsMaterial) {
   const sockets = new Set<Socket>();
   let accepted = 0;
   server.on('connection', (socket: Socket) => {
@@ -95,13 +80,17 @@ async function listen(server: Server | TlsServer, material: TlsMaterial): Promis
   return {
     url: new URL(`https://127.0.0.1:${port}`),
     material,
+    /** TCP connections accepted so far. */
     get accepted() {
       return accepted;
     },
+    /** The number of them that are still open. */
     get open() {
       return sockets.size;
     },
+    /** Ends every connection from this side. */
     hangUp,
+    /** From now on connections are refused. */
     close,
   };
 }
