@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { webSchema } from '../src/config/web-schema.ts';
-import { adminTables, alertLists } from './admin-tables.ts';
-import { configurationJsonSchema, configurationTables } from './configuration-tables.ts';
-import { keyTable, plainSchema } from './key-table.ts';
-import { withTables } from './markdown.ts';
-import { metricsTables } from './metrics-tables.ts';
+import { adminTables, alertLists } from './docs/admin-tables.ts';
+import { configurationJsonSchema, configurationTables } from './docs/configuration-tables.ts';
+import { keyTable, plainSchema } from './docs/key-table.ts';
+import { withTables } from './docs/markdown.ts';
+import { metricsTables } from './docs/metrics-tables.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { configurationJsonSchema } from '../../../scripts/configuration-tables.ts';
-import type { SchemaNode } from '../../../scripts/key-table.ts';
+import { configurationJsonSchema } from '../../../scripts/docs/configuration-tables.ts';
+import type { SchemaNode } from '../../../scripts/docs/key-table.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 const pageOf = (name: string): string => readFileSync(new URL(name, docs), 'utf8');

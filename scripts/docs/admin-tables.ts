@@ -1,11 +1,11 @@
 import { parse } from 'yaml';
-import type { Risk } from '../src/appliance/api/row.ts';
-import { endpoints } from '../src/appliance/api/table.ts';
-import { allGuards } from '../src/gateway/guards/inspect.ts';
-import { roleMay } from '../src/gateway/policy.ts';
-import { roles } from '../src/gateway/principal.ts';
+import type { Risk } from '../../src/appliance/api/row.ts';
+import { endpoints } from '../../src/appliance/api/table.ts';
+import { allGuards } from '../../src/gateway/guards/inspect.ts';
+import { roleMay } from '../../src/gateway/policy.ts';
+import { roles } from '../../src/gateway/principal.ts';
 import { markdownTable } from './markdown.ts';
-import { readRuleFiles } from './rule-files.ts';
+import { readRuleFiles } from '../rule-files.ts';
 
 /** Returns the tables of docs/admin.md. */
 export function adminTables(): Readonly<Record<string, string>> {

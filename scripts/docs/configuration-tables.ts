@@ -1,10 +1,10 @@
-import { collectors } from '../src/collectors/registry.ts';
-import { reservedLabels } from '../src/app/reserved-labels.ts';
-import { environmentVariables } from '../src/config/environment.ts';
-import { configSchema } from '../src/config/schema.ts';
-import { isOneOf, isRecord } from '../src/lib/check.ts';
-import { ownKeywords } from '../src/config/schema-parts.ts';
-import { formatDuration } from '../src/lib/time.ts';
+import { collectors } from '../../src/collectors/registry.ts';
+import { reservedLabels } from '../../src/app/reserved-labels.ts';
+import { environmentVariables } from '../../src/config/environment.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { isOneOf, isRecord } from '../../src/lib/check.ts';
+import { ownKeywords } from '../../src/config/schema-parts.ts';
+import { formatDuration } from '../../src/lib/time.ts';
 import { keyTable, plainSchema, type SchemaNode } from './key-table.ts';
 import { markdownTable } from './markdown.ts';
 

@@ -1,9 +1,9 @@
-import { adminMetricFamilies } from '../src/gateway/admin-metrics.ts';
-import { collectors } from '../src/collectors/registry.ts';
-import type { Family } from '../src/metrics/family.ts';
-import { ownFamilies } from '../src/poller/collector-statistics.ts';
-import { requestFamilies } from '../src/requests/counts.ts';
-import { isStateSet } from './families.ts';
+import { adminMetricFamilies } from '../../src/gateway/admin-metrics.ts';
+import { collectors } from '../../src/collectors/registry.ts';
+import type { Family } from '../../src/metrics/family.ts';
+import { ownFamilies } from '../../src/poller/collector-statistics.ts';
+import { requestFamilies } from '../../src/requests/counts.ts';
+import { isStateSet } from '../families.ts';
 import { markdownTable } from './markdown.ts';
 
 /** Returns the tables of docs/metrics.md: every family, by the collector that feeds it. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-import type { Reads } from '../src/config/schema-parts.ts';
+import type { Reads } from '../../src/config/schema-parts.ts';
 import { markdownTable } from './markdown.ts';
 
 /** The part of a schema that the documentation needs. */
