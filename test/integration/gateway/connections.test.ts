@@ -26,7 +26,7 @@ describe('bodies that never end', () => {
     ].join('\r\n');
 
   it('of one caller on 400 connections do not block other callers of that address, nor a freeze', async () => {
-    const { url, call, tokenOf, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const { url, call, tokenOf, audit } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 60_000 } });
     const sockets = Array.from({ length: 400 }, () => {
       const socket = openSocket(url);
       socket.write(half(tokenOf('operator')));

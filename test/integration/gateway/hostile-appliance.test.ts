@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { adminKey, type GatewayAnswer, type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer, startTlsServer } from '../../support/tls-server.ts';
-import { untilIs } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { targetOf } from './given-target.ts';
 
 const mebibyte = 1_048_576;
@@ -325,7 +325,8 @@ describe('an appliance that does not answer', () => {
     const { json } = await call(...write);
 
     await untilIs(() => server.open, 0);
+    const [, outcome] = await until(audit, (lines) => lines.length === 2);
     expect(json).toMatchObject({ code: expect.stringMatching(/^upstream_/) });
-    expect((await audit())[1]).toMatchObject({ event: 'outcome', status: 200, code: json?.code });
+    expect(outcome).toMatchObject({ event: 'outcome', status: 200, code: json?.code });
   });
 });
