@@ -21,7 +21,6 @@ interface Typed {
   readonly env?: Readonly<Record<string, string>>;
   /** Runs whenever the command waits, with the milliseconds; the time passes at once. */
   readonly whileWaiting?: (ms: number) => void;
-  readonly stopped?: AbortSignal;
 }
 
 /** The commands admin and deliver against a real gateway in front of simulated appliances. */
@@ -35,18 +34,15 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
     const replies = [...(answers ?? [])];
     const { flags, positionals } = parseFlags(words);
     const written: Buffer[] = [];
-    const stopped = typed.stopped ?? new AbortController().signal;
     // Stands still otherwise: a busy machine must not change how long a wait takes.
     let nowMs = Date.now();
     const { context, said, warned } = givenContext({
       flags,
       arguments: positionals.slice(1),
       env: { ...typed.env, ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
-      stopped,
       now: () => nowMs,
       steadyNow: () => nowMs,
       async sleep(ms) {
-        stopped.throwIfAborted();
         nowMs += ms;
         whileWaiting?.(ms);
       },

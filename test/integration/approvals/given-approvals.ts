@@ -10,8 +10,6 @@ const people = {
   bob: { role: 'operator', approver: true },
   'alice-phone': { role: 'operator', approver: true, person: 'alice' },
   carol: { role: 'operator' },
-  /** May act on farms, and not read one. */
-  frank: { role: 'operator', deny: ['readFarm'] },
   dave: { role: 'viewer', approver: true },
   root: { role: 'admin', approver: true },
   eve: { role: 'admin', breakGlass: true },
