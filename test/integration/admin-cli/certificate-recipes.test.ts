@@ -6,7 +6,7 @@ import { deactivatedWorld } from '../../../simulator/scenes/expiring.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
-import { httpsFarm } from '../deliver/given-deliver.ts';
+import { addSecondFarm, httpsFarm } from '../deliver/given-deliver.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];
@@ -167,8 +167,7 @@ describe('replace-certificate', () => {
 
   it('gives the same certificate to a second farm without uploading it again', async () => {
     const world = busyWorld();
-    const second = { ...structuredClone(httpsFarm(world, 'shop')), name: 'shop2', vport: '9443' };
-    world.farms.set('shop2', second);
+    addSecondFarm(world);
     const { run, words, done } = await given(world);
 
     const first = await run([...words('shop'), ...agreed]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import { attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
+import { addSecondFarm, attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
 import { issue, name } from '../../support/issue.ts';
 
 describe('deliver', () => {
@@ -9,11 +9,7 @@ describe('deliver', () => {
     // Certificates of newer profiles have alternative names only.
     const { certificates } = worlds['lb-2'];
     certificates.set('old.pem', { ...certificates.get('old.pem')!, commonName: 'no CN' });
-    worlds['lb-1'].farms.set('shop2', {
-      ...structuredClone(httpsFarm(worlds['lb-1'], 'shop')),
-      name: 'shop2',
-      vport: '9443',
-    });
+    addSecondFarm(worlds['lb-1']);
     const { run, words, done } = await given(worlds);
 
     const first = await run(words);
@@ -48,12 +44,15 @@ describe('deliver', () => {
     expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });
 
-  it('changes nothing with --dry-run, and shows the steps', async () => {
-    const { run, words, done } = await given({ 'lb-1': worldWith() });
+  it('changes nothing with --dry-run, and shows the steps, of which one is the upload', async () => {
+    const world = worldWith();
+    addSecondFarm(world);
+    const { run, words, done } = await given({ 'lb-1': world });
 
     const { code, out } = await run([...words, '--dry-run']);
 
     expect(code).toBe(0);
+    expect(out.match(/: Upload it as/g)).toHaveLength(1);
     expect(out).toContain('lb-1/shop: Remove old.pem from shop');
     expect(out).toMatch(/lb-1 +shop +would be delivered +in the place of old\.pem/);
     expect(await done()).toEqual([]);

@@ -38,6 +38,11 @@ export function worldWith(old: Identity = issue({ from: -60, until: 29 }), make 
   return world;
 }
 
+/** Adds a farm `shop2` with the certificates of `shop`. */
+export function addSecondFarm(world: World): void {
+  world.farms.set('shop2', { ...structuredClone(httpsFarm(world, 'shop')), name: 'shop2', vport: '9443' });
+}
+
 /** The command, appliances in these states, and the files of a renewed certificate. */
 export async function given(
   worlds: Readonly<Record<string, World>>,
