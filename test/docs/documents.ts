@@ -43,6 +43,13 @@ export function readDocuments(): readonly Document[] {
     .map((file) => readDocument(file, readFileSync(`${root}${file}`, 'utf8')));
 }
 
+/** The blocks of these languages that are run. */
+export function blocksToRun(...languages: readonly string[]): readonly Block[] {
+  return readDocuments()
+    .flatMap(({ blocks }) => blocks)
+    .filter(({ language, notRunBecause }) => languages.includes(language) && notRunBecause === undefined);
+}
+
 function readDocument(file: string, text: string): Document {
   const tokens = lexer(text);
   return { file, text, blocks: blocksOf(tokens, file, text), anchors: anchorsOf(tokens, text), ...namesOf(tokens) };

@@ -1,13 +1,10 @@
 import { expect, it } from 'vitest';
 import { knownSeries } from '../support/known-series.ts';
 import { complaintsAbout } from '../support/query-complaints.ts';
-import { readDocuments } from './documents.ts';
+import { blocksToRun } from './documents.ts';
 
 const known = await knownSeries();
-const blocks = readDocuments()
-  .flatMap((document) => document.blocks)
-  .filter(({ language, notRunBecause }) => language === 'promql' && notRunBecause === undefined)
-  .map((block) => ({ ...block, queries: queriesIn(block.text) }));
+const blocks = blocksToRun('promql').map((block) => ({ ...block, queries: queriesIn(block.text) }));
 
 /** A query a line; a line that begins with blanks goes on with the one before. */
 function queriesIn(text: string): readonly string[] {

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
 import type { Worlds } from './appliances.ts';
-import { readDocuments } from './documents.ts';
+import { blocksToRun } from './documents.ts';
 import { type Machine, startMachine } from './machine.ts';
 import { neededPrograms } from './programs.ts';
 import { scenes } from './runbook-scenes.ts';
 import { typeBlock } from './session.ts';
 import { openShell, type Shell, type Typed } from './typing.ts';
 
-const blocks = readDocuments()
-  .flatMap((document) => document.blocks)
-  .filter(
-    ({ file, language, notRunBecause }) =>
-      file === 'docs/operations.md' && ['sh', 'console'].includes(language) && notRunBecause === undefined,
-  );
+const blocks = blocksToRun('sh', 'console').filter(({ file }) => file === 'docs/operations.md');
 const firstOfAll = blocks.filter(({ heading }) => heading === 'Commands');
 const runbooks = [...Map.groupBy(blocks, ({ heading }) => heading)].filter(([heading]) => heading !== 'Commands');
 /** Every command is a process of its own. */

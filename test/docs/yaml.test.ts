@@ -1,15 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readDocuments } from './documents.ts';
+import { blocksToRun } from './documents.ts';
 import { readerOf } from './yaml-readers.ts';
 import { givenFolder } from '../support/folder.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 
-const blocks = readDocuments()
-  .flatMap((document) => document.blocks)
-  .filter(({ language, notRunBecause }) => language === 'yaml' && notRunBecause === undefined)
-  .map((block) => ({ ...block, reader: readerOf(block.text) }));
+const blocks = blocksToRun('yaml').map((block) => ({ ...block, reader: readerOf(block.text) }));
 const served = makeMaterial({ name: 'exporter.example.org' });
 
 it.each(blocks)('the YAML of the documents $file:$line is accepted by $reader.name', async ({ text, reader }) => {

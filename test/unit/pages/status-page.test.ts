@@ -315,21 +315,6 @@ it('a reading that was put off does not fail: it is fresh, late or still to come
   expect(page).toContain('1 of 5 fresh');
 });
 
-it('the list of problems has an interface that went down at any time, and none that never was up or is up again', async () => {
-  const interfaces = [
-    { name: 'eth0', state: 'down' },
-    { name: 'eth1', state: 'down', sinceMs: nowMs },
-    { name: 'eth2', state: 'up', sinceMs: nowMs },
-  ];
-
-  const page = await pageWith({ interfaces });
-
-  expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi>.*?<\/h3>/g)].map(([, title]) => title)).toEqual([
-    'Interface eth1 of lb-1 is down',
-  ]);
-  expect(page, 'counted for its appliance too').toContain('1 warning');
-});
-
 describe('one appliance', () => {
   it('has all of its farms and their backends, problems first', async () => {
     const farms = [
