@@ -43,6 +43,7 @@ describe('the certificates collector', () => {
       zlb_certificate_info{appliance="lb",file="new.csr",common_name="new.example.com",issuer="NA",kind="csr"} 1
       "
     `);
+    expect(collected.data[1]).toMatchObject({ notBeforeSeconds: undefined, notAfterSeconds: undefined });
     expect(collected.states).toEqual(['certificate shop.pem about_to_expire']);
     expect(collected.asked, 'a download has the private key').toEqual(['listCertificates']);
   });
