@@ -22,8 +22,6 @@ export async function givenAppliance(
     apiKey?: string;
     /** Short where an appliance hangs; a busy machine makes others late. */
     timeoutMs?: number;
-    maxSeries?: number;
-    compact?: boolean;
     /** Switches the collector vip on. */
     vip?: Partial<VipSettings>;
     /** Lets the farms listen, and leads the collector vip to them. */
@@ -59,8 +57,6 @@ export async function givenAppliance(
       },
       ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...standard, vip]) }),
       ...(options.watches && { watches: options.watches }),
-      ...(options.compact === undefined ? {} : { compact: options.compact }),
-      ...(options.maxSeries === undefined ? {} : { maxSeries: options.maxSeries }),
     },
   });
   onTestFinished(async () => {
@@ -77,7 +73,6 @@ export async function givenAppliance(
     page: () => watched.page(),
     describe: () => watched.poller.describe(),
     act: (farm: string, action: 'start' | 'stop' | 'restart') => actOnFarm(appliance, farm, action),
-    close: () => watched.close(),
     pass: (ms: number) => {
       clock.offsetMs += ms;
     },
