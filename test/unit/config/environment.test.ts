@@ -80,6 +80,10 @@ describe('an appliance from the environment', () => {
 
     expect(settings.appliances.map(({ name }) => name)).toEqual(['lb.example.org']);
     expect(settings.polling.timeoutMs).toBe(5_000);
+    const refused = await refusal(
+      loadText('polling: {}', { env: { ...appliance, ZLB_APPLIANCE_URL: 'ftp://192.0.2.10' } }),
+    );
+    expect(refused).toEqual(['environment: ZLB_APPLIANCE_URL: must start with https://']);
   });
 
   it('has the name that the environment gives it', async () => {
