@@ -42,9 +42,12 @@ export interface GatewayClient {
   close(): Promise<void>;
 }
 
+/** The gateway ends each wait by itself: for an appliance after `admin.timeout`, at most an hour. */
+const patienceMs = 7_200_000;
+
 export function createGatewayClient(connection: Connection, signal: AbortSignal): GatewayClient {
   const { url, token } = connection;
-  const agent = tlsAgent(connection);
+  const agent = tlsAgent(connection, { headersTimeout: patienceMs, bodyTimeout: patienceMs });
 
   async function send(request: GatewayRequest): Promise<GatewayAnswer> {
     const { origin, pathname } = new URL(url);
