@@ -42,7 +42,7 @@ export interface GatewayClient {
   close(): Promise<void>;
 }
 
-/** The gateway ends each wait by itself: for an appliance after `admin.timeout`, at most an hour. */
+/** The gateway ends each wait by itself: `admin.timeout` is at most an hour. */
 const patienceMs = 7_200_000;
 
 export function createGatewayClient(connection: Connection, signal: AbortSignal): GatewayClient {

@@ -192,6 +192,16 @@ describe('the check of the activation', () => {
     expect(stateOf(() => checkActivation(seen({ activation }), noLimits))).toBe(state);
   });
 
+  it.each([
+    [{ kind: 'temporal', notAfterSeconds: endsIn(200) }, 'WARNING'],
+    [{ kind: 'temporal', notAfterSeconds: endsIn(-1) }, 'CRITICAL'],
+    [{ kind: 'permanent', notAfterSeconds: endsIn(200) }, 'OK'],
+  ])('takes days from -w, not after the end and not for support: %j', (dates, state) => {
+    const activation = { status: 'activated', ...dates };
+
+    expect(stateOf(() => checkActivation(seen({ activation }), { warning: 300, critical: undefined }))).toBe(state);
+  });
+
   it('is critical after a 402, whatever was read before', () => {
     expect(stateOf(() => checkActivation(seen({ deactivated: true, collectors: [] }), noLimits))).toBe('CRITICAL');
   });
