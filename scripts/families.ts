@@ -1,6 +1,6 @@
 import { collectorFamilies } from '../src/collectors/registry.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
-import { ownFamilies } from '../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../src/poller/own-numbers.ts';
 import { requestFamilies } from '../src/requests/counts.ts';
 
 /** The families of appliances by name. */

@@ -1,7 +1,7 @@
 import { adminMetricFamilies } from '../../src/gateway/admin-metrics.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import { ownFamilies } from '../../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../../src/poller/own-numbers.ts';
 import { requestFamilies } from '../../src/requests/counts.ts';
 import { isStateSet } from '../families.ts';
 import { markdownTable } from './markdown.ts';

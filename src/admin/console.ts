@@ -2,24 +2,13 @@ import { severityIcons } from '../pages/marks.ts';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept, weightOf } from '../lib/accept.ts';
-import { loadAssets, readAssets } from '../pages/assets.ts';
+import { contentPolicy, loadAssets, readAssets } from '../pages/assets.ts';
 import { html, markupText } from '../pages/html.ts';
 import { unknownPath } from './admin-relay.ts';
 import { pathOf } from '../server/request-line.ts';
 
-/** Allows nothing from or to other origins: people type a token into this page. */
-const contentPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const pageHeaders = { 'content-security-policy': contentPolicy, 'cache-control': 'no-store' } as const;
+// People type a token into this page.
+const pageHeaders = { 'content-security-policy': contentPolicy("'none'"), 'cache-control': 'no-store' } as const;
 const html5 = 'text/html; charset=utf-8';
 const folder = new URL('../pages/console/', import.meta.url);
 /** Assets of the status page that this page loads too. */

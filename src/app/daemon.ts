@@ -20,8 +20,8 @@ import { AppliancePoller } from '../poller/appliance-poller.ts';
 import { createCron, type Cron } from '../poller/schedule.ts';
 import { createCounters } from '../poller/counters.ts';
 import { FleetPoller, type FleetChange, type Inherited } from '../poller/fleet.ts';
-import { ownFamilies } from '../poller/collector-statistics.ts';
-import type { RecentTransition } from '../status/status.ts';
+import { ownFamilies } from '../poller/own-numbers.ts';
+import type { Transition } from '../status/status.ts';
 
 export interface DaemonParts extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */
@@ -152,7 +152,7 @@ function createFleet(
   const createPoller = (
     appliance: WatchedAppliance,
     { counters = createCounters(appliance.name), state }: Inherited,
-    onTransition: (transition: RecentTransition) => void,
+    onTransition: (transition: Transition) => void,
   ): AppliancePoller =>
     new AppliancePoller({
       name: appliance.name,

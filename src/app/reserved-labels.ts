@@ -3,7 +3,7 @@ import { adminMetricFamilies } from '../gateway/admin-metrics.ts';
 import type { Family, StateSet } from '../metrics/family.ts';
 import { requestFamilies } from '../requests/counts.ts';
 import { selfLabels } from '../metrics/self.ts';
-import { ownFamilies } from '../poller/collector-statistics.ts';
+import { ownFamilies } from '../poller/own-numbers.ts';
 
 /** Labels of Prometheus, and of the targets that `/sd` lists. */
 const targetLabels = ['job', 'instance', 'exporter', 'le', 'quantile', 'alertname', 'alertstate'];

@@ -10,7 +10,8 @@ import { jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
 import { type AskedChange, type Change, prepareAs, titleOf } from './plan.ts';
-import { type ApprovalsCore, authoriseAll, said, shownTo } from './rights.ts';
+import type { ApprovalsCore } from './core.ts';
+import { authoriseAll, said, shownTo } from './rights.ts';
 
 const maxOpenPerPrincipal = 20;
 

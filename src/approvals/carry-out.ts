@@ -8,7 +8,7 @@ import { perhapsBack, runSteps, waysBack } from '../recipes/run-steps.ts';
 import type { ChangePlan, RequestState, Ending } from './change-request.ts';
 import { createInProcessCalls } from './in-process.ts';
 import type { Entry } from './request-book.ts';
-import type { ApprovalsCore } from './rights.ts';
+import type { ApprovalsCore } from './core.ts';
 
 interface ApprovedChange {
   readonly steps: readonly Step[];

@@ -6,7 +6,8 @@ import type { AlertSource, ChangeRequest, ShownRequest } from './change-request.
 import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
 import type { AskedChange } from './plan.ts';
 import { RequestBook } from './request-book.ts';
-import { type ApprovalsCore, type ChangeRequestsParts, entryFor, maySee, shownTo } from './rights.ts';
+import type { ApprovalsCore, ChangeRequestsParts } from './core.ts';
+import { entryFor, maySee, shownTo } from './rights.ts';
 
 /**
  * Keeps change requests from their beginning to their end; each is carried out at most once. Every

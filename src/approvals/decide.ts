@@ -5,7 +5,8 @@ import { start, urlsOf } from './carry-out.ts';
 import type { AlertSource, ChangeRequest, Decision, DecisionWord } from './change-request.ts';
 import { type Change, prepareAs, type PreparedChange } from './plan.ts';
 import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
-import { type ApprovalsCore, authoriseAll, entryFor, refusalOf, said } from './rights.ts';
+import type { ApprovalsCore } from './core.ts';
+import { authoriseAll, entryFor, refusalOf, said } from './rights.ts';
 
 /** A decision on the change request of an id. */
 export interface DecisionOn {

@@ -11,7 +11,7 @@ import type { Calls, Content, Preview, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import type { AlertSource, ChangePlan, PlannedStep } from './change-request.ts';
 import { createInProcessCalls } from './in-process.ts';
-import type { ApprovalsCore } from './rights.ts';
+import type { ApprovalsCore } from './core.ts';
 
 /** One operation, or one recipe with its parameters. */
 export type Change =

@@ -76,7 +76,7 @@ interface Repairing extends Omit<Wanted, 'alert'> {
 }
 
 /** The Alertmanager whose token it is; it waits for nothing. */
-type Sender = Omit<Caller, 'signal'>;
+type Notifier = Omit<Caller, 'signal'>;
 
 type Refused = Repairing & { readonly because: string };
 
@@ -112,7 +112,7 @@ export function createProposals(parts: ProposalsParts) {
     isTooOften: createPlanLimit(),
   };
   return {
-    take: (notification: Notification, sender: Sender) => take(state, notification, sender),
+    take: (notification: Notification, notifier: Notifier) => take(state, notification, notifier),
     /** Returns what could not be proposed to this approver since the start. */
     notProposed: ({ approver, covers }: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[] =>
       approver ? [...refused.values()].flatMap((each) => (covers(each.appliance) ? shownRefused(each) : [])) : [],
@@ -124,10 +124,10 @@ export function createProposals(parts: ProposalsParts) {
 }
 
 /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
-async function take(state: ProposalsState, { alerts }: Notification, sender: Sender): Promise<Taken> {
+async function take(state: ProposalsState, { alerts }: Notification, notifier: Notifier): Promise<Taken> {
   const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
   for (const each of alerts) {
-    const wanted = wantedBy(state, each, sender);
+    const wanted = wantedBy(state, each, notifier);
     if (!wanted) taken.ignored += 1;
     else if (each.status === 'resolved') taken[(await withdraw(state, wanted)) ? 'withdrawn' : 'ignored'] += 1;
     else if (await join(state, wanted)) taken.proposed += 1;
@@ -136,7 +136,7 @@ async function take(state: ProposalsState, { alerts }: Notification, sender: Sen
       state.metrics.changeRequestEnded('suppressed');
     } else {
       taken.proposed += 1;
-      enqueue(state, wanted, sender);
+      enqueue(state, wanted, notifier);
     }
   }
   return taken;
@@ -172,14 +172,14 @@ async function withdraw(state: ProposalsState, wanted: Wanted): Promise<boolean>
 }
 
 /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
-function enqueue(state: ProposalsState, wanted: Wanted, sender: Sender): void {
+function enqueue(state: ProposalsState, wanted: Wanted, notifier: Notifier): void {
   const { appliance, change, alert } = wanted;
   const { planning, refused, waiting, log } = state;
   const key = keyOf(wanted);
   const repairing: Repairing = { appliance, change, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
   waiting.set(key, repairing);
   refused.delete(key);
-  const planned = (planning.get(appliance) ?? Promise.resolve()).then(() => planNext(state, repairing, sender));
+  const planned = (planning.get(appliance) ?? Promise.resolve()).then(() => planNext(state, repairing, notifier));
   // Such as a full disk: the proposal expires, and the next one must not wait for ever.
   planning.set(
     appliance,
@@ -187,11 +187,11 @@ function enqueue(state: ProposalsState, wanted: Wanted, sender: Sender): void {
   );
 }
 
-async function planNext(state: ProposalsState, repairing: Repairing, sender: Sender): Promise<void> {
+async function planNext(state: ProposalsState, repairing: Repairing, notifier: Notifier): Promise<void> {
   const { stopping, waiting, refused, changeRequests } = state;
   const key = keyOf(repairing);
   if (stopping.signal.aborted || waiting.get(key) !== repairing) return;
-  const proposed = await propose(state, repairing, { ...sender, signal: stopping.signal });
+  const proposed = await propose(state, repairing, { ...notifier, signal: stopping.signal });
   // Its alerts may have ended, and others come, while it was planned.
   if (waiting.get(key) === repairing) waiting.delete(key);
   const { alerts } = repairing;
@@ -236,7 +236,7 @@ function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly
 function wantedBy(
   { recipes, appliances, recorder }: ProposalsParts,
   { labels, annotations, startsAt }: Alert,
-  { principal, token }: Sender,
+  { principal, token }: Notifier,
 ): Wanted | undefined {
   const { alertname = '', appliance = '' } = labels;
   const repair = repairOf(labels);
@@ -321,13 +321,13 @@ function isTooMany({ changeRequests, waiting }: ProposalsState, { appliance }: W
 async function propose(
   parts: ProposalsParts,
   { appliance, change, alerts }: Repairing,
-  sender: Caller,
+  notifier: Caller,
 ): Promise<{ readonly id: string } | { readonly because: string }> {
   const { changeRequests, principals, metrics, log } = parts;
   try {
-    const principal = principals.plannerFor(sender.principal);
+    const principal = principals.plannerFor(notifier.principal);
     const asked = { appliance, change, reason: undefined, force: false, alerts };
-    return await changeRequests.ask(asked, { ...sender, principal });
+    return await changeRequests.ask(asked, { ...notifier, principal });
   } catch (error) {
     if (error instanceof AdminProblem && error.code === 'too_many_requests') metrics.changeRequestEnded('suppressed');
     if (!(error instanceof AdminProblem)) {

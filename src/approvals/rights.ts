@@ -1,14 +1,10 @@
-import type { AuditJournal } from '../audit/journal.ts';
-import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import type { Operations } from '../gateway/operation.ts';
+import { frozenProblem } from '../gateway/freeze.ts';
 import { authorise, may } from '../gateway/policy.ts';
-import type { Caller, Principal } from '../gateway/principal.ts';
+import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
-import type { Recorder } from '../gateway/recorder.ts';
 import type { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
-import type { Recipe, Step } from '../recipes/recipe.ts';
+import type { Step } from '../recipes/recipe.ts';
 import {
   type ChangeRequest,
   type DecisionWord,
@@ -16,37 +12,8 @@ import {
   isWaiting,
   type ShownRequest,
 } from './change-request.ts';
-import {
-  alreadyOver,
-  type Entry,
-  type RequestBook,
-  type RequestBookParts,
-  type StoredRequest,
-} from './request-book.ts';
-
-/** The parts of change requests. */
-export interface ChangeRequestsParts extends RequestBookParts {
-  readonly gateway: Pick<Gateway, 'handle' | 'plan' | 'applianceFor' | 'changesOf'>;
-  readonly operations: Operations;
-  /** Returns the recipes that may be asked for; a reload may change them. */
-  readonly recipes: () => readonly Recipe[];
-  readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
-  readonly journal: Pick<AuditJournal, 'append' | 'query'>;
-  readonly freeze: Pick<FreezeSwitch, 'state'>;
-  /** How long a request waits, and whether people may approve their own. */
-  readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
-  readonly steadyNow: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** The parts, and the state that all functions of change requests share. */
-export interface ApprovalsCore extends ChangeRequestsParts {
-  readonly book: RequestBook;
-  readonly stopping: AbortController;
-  readonly underWay: Set<Promise<void>>;
-  /** The callers whose changes are being planned. */
-  readonly asking: Set<Caller>;
-}
+import type { ApprovalsCore } from './core.ts';
+import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
 
 /** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
 export function entryFor(core: ApprovalsCore, id: string, principal: Principal): Entry {

@@ -110,7 +110,7 @@ export const backends = defineFarmCollector<FarmBackends>({
   begin: () =>
     Promise.resolve(async (farm, { read, facts }) => {
       const stats = await read('readFarmStats', { farmname: farm.name });
-      // The list of farms may be newer than the round.
+      // The list of farms may be newer than the run.
       const current = facts.farms?.find(({ name }) => name === farm.name) ?? farm;
       const list = toBackends(current, stats);
       return {

@@ -32,7 +32,7 @@ export interface FarmFact {
 }
 
 export interface CollectContext {
-  /** Reads from the appliance, once it is the call's turn. */
+  /** Reads from the appliance, once the calls before have left. */
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
@@ -169,7 +169,7 @@ export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
   /** Returns false for a farm whose profile or name the call does not support. */
   covers(farm: FarmFact): boolean;
   /**
-   * Begins a round over all farms, and may read once what concerns all of them. Returns a function
+   * Begins a run over all farms, and may read once what concerns all of them. Returns a function
    * that collects one farm.
    */
   begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Data>>;

@@ -13,7 +13,7 @@ export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'un
 /** A run was put off, and nothing failed: the age of the reading decides. */
 const putOff: readonly Reason[] = ['stretched', 'farms_unknown'];
 
-/** Allowance beyond two intervals for a round over many farms, its jitter and a short queue. */
+/** Allowance beyond two intervals for a run over many farms, its jitter and a short queue. */
 const graceMs = 10_000;
 
 export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshness {

@@ -1,7 +1,7 @@
 import { type Severity, worstSeverity } from './severity.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice } from '../lib/time.ts';
-import type { ApplianceStatus, FleetStatus, LastMinuteOf, RecentTransition } from '../status/status.ts';
+import type { ApplianceStatus, FleetStatus, LastMinuteOf, Transition } from '../status/status.ts';
 import { applianceProblems } from './appliance.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
@@ -42,7 +42,7 @@ export interface HealthSummary {
   readonly perAppliance: readonly ApplianceHealth[];
   /** The problems of all appliances, the worst first. */
   readonly problems: readonly Problem[];
-  readonly transitions: readonly RecentTransition[];
+  readonly transitions: readonly Transition[];
   readonly lastMinuteOf: LastMinuteOf;
 }
 

@@ -34,6 +34,14 @@ export function readAssets(folder: URL): readonly Asset[] {
   });
 }
 
+/** Allows nothing from or to other origins, and only our own script and style files. */
+export function contentPolicy(formAction: "'self'" | "'none'"): string {
+  const own = ['script-src', 'style-src', 'img-src', 'connect-src'].map((each) => `${each} 'self'`);
+  return ["default-src 'none'", ...own, "base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"].join(
+    '; ',
+  );
+}
+
 /** Returns the assets of the status page. */
 export function loadAssets(): readonly Asset[] {
   const icons = severityLevels.map((level) => ({

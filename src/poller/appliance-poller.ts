@@ -1,18 +1,21 @@
 import type { Area } from '../appliance/api/table.ts';
 import { createBreaker } from '../appliance/breaker.ts';
+import { ApplianceError } from '../appliance/errors.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { Caller } from './caller.ts';
+import { Calls } from './calls.ts';
 import { type ApplianceStatus, type SkipReason, skipReasons } from '../status/status.ts';
+import type { Origin } from '../status/reading.ts';
 import type { Counters } from './counters.ts';
 import { DueList, isFirst } from './due-list.ts';
-import { createJob, type Job, type Outcome, ratioOfInterval, type Run, type StepFinished, type Turn } from './job.ts';
+import { createJob, type Due, type Found, type Job, type Outcome, ratioOfInterval, type Run } from './job.ts';
+import { Lateness } from './lateness.ts';
 import { type AppliancePollerParts, type PollerState, type SharedParts, stateFrom } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
 import { RunResults } from './run-results.ts';
 import { Runner } from './runner.ts';
-import { nextTurn } from './schedule.ts';
+import { nextDue } from './schedule.ts';
 
 /** The collectors whose readings people wait for after a start. */
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
@@ -39,7 +42,7 @@ export class AppliancePoller {
   readonly #parts: SharedParts;
   readonly #results: RunResults;
   readonly #closing = new AbortController();
-  readonly #caller: Caller;
+  readonly #calls: Calls;
   readonly #runner: Runner;
   readonly #refresh: Refresh;
   readonly #due: DueList;
@@ -53,7 +56,7 @@ export class AppliancePoller {
     const results = new RunResults(shared);
     this.#parts = shared;
     this.#results = results;
-    this.#caller = new Caller({
+    this.#calls = new Calls({
       connect,
       breaker,
       log,
@@ -70,10 +73,11 @@ export class AppliancePoller {
     this.#runner = new Runner({
       ...shared,
       results,
-      caller: this.#caller,
+      calls: this.#calls,
       closing: this.#closing.signal,
       reasonToStop: (job) => (this.#isUnlicensed(job) ? 'unlicensed' : undefined),
-      onStep: (step) => this.#stepFinished(step),
+      onFound: (...step) => this.#found(...step),
+      onFailed: (...step) => this.#failed(...step),
     });
     this.#refresh = new Refresh({
       jobs,
@@ -82,10 +86,10 @@ export class AppliancePoller {
     });
     this.#due = new DueList({
       jobs: [...jobs.values()],
-      maxTurns: polling.maxConcurrentPerAppliance,
-      opensAtMs: () => this.#caller.opensAtMs,
+      maxSteps: polling.maxConcurrentPerAppliance,
+      opensAtMs: () => this.#calls.opensAtMs,
       mayTake: (job) => !this.#waitsForFarms(job),
-      turn: (job) => this.#turn(job),
+      step: (job) => this.#step(job),
     });
   }
 
@@ -96,7 +100,9 @@ export class AppliancePoller {
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
   get state(): PollerState {
-    return { ...this.#parts.state, statistics: this.#results.statistics, opensAtMs: this.#caller.opensAtMs };
+    const { state, jobs } = this.#parts;
+    const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
+    return { ...state, answers: this.#results.answers, lastRuns, opensAtMs: this.#calls.opensAtMs };
   }
 
   /** Shows the counters, before anything was read. */
@@ -125,7 +131,7 @@ export class AppliancePoller {
     job.isUrgent = true;
     const run = this.#begin(job);
     if (!run) return Promise.resolve();
-    job.turn = { dueMs: steadyNow() };
+    job.due = { atMs: steadyNow() };
     this.#due.wake();
     return run.over.promise;
   }
@@ -151,7 +157,7 @@ export class AppliancePoller {
     this.#closing.abort();
     await this.#due.close();
     for (const { run } of this.#parts.jobs.values()) run?.over.resolve();
-    await this.#caller.close();
+    await this.#calls.close();
   }
 
   get #isClosed(): boolean {
@@ -165,7 +171,7 @@ export class AppliancePoller {
       // A run under way goes on as it is.
       if (job.run) continue;
       // Far less than any interval: the order of those that are due at the same moment.
-      job.turn = { dueMs: nowMs - 1 + index / 1_000 };
+      job.due = { atMs: nowMs - 1 + index / 1_000 };
       job.isUrgent = true;
     }
     this.#due.wake();
@@ -177,40 +183,38 @@ export class AppliancePoller {
     return isNeeded && ['farms', 'summary'].some((name) => this.#parts.jobs.get(name)?.run);
   }
 
-  /** Begins a run, or makes the next turn of the one under way. */
-  async #turn(job: Job): Promise<void> {
+  /** Begins a run, or goes on with the one under way. */
+  async #step(job: Job): Promise<void> {
     const run = job.run ?? this.#begin(job);
     if (!run) return;
-    const turnMs = steadyNow();
-    const outcome = await this.#runner.turn(job, run);
+    const stepMs = steadyNow();
+    const outcome = await this.#runner.step(job, run);
     if (outcome !== undefined) return this.#end(job, run, outcome);
-    if (job.isUrgent || !run.round) return;
-    // A turn is never due before the last one, so that a job that is behind does not push away
+    if (job.isUrgent || !run.byFarm) return;
+    // A step is never due before the last one, so that a job that is behind does not push away
     // others.
-    const { turns, farms } = run.round;
-    const roundMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
-    job.turn = { dueMs: Math.max(turnMs, run.sinceMs + (turns * roundMs) / farms.length) };
+    const { begun, farms } = run.byFarm;
+    const spreadMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
+    job.due = { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / farms.length) };
   }
 
   /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
   #begin(job: Job): Run | undefined {
-    const { cron, now, polling, random } = this.#parts;
+    const { cron, lateness, now, polling, random } = this.#parts;
     const sinceMs = steadyNow();
-    const { lostMs } = this.#results;
-    job.late = { ms: Math.max(0, sinceMs - job.dueMs), lostMs: lostMs - job.lostBeforeMs };
-    job.lostBeforeMs = lostMs;
-    const next = nextTurn(job, cron, { jitterRatio: polling.jitterRatio, random });
-    job.dueMs = next.dueMs;
+    lateness.begin(job, sinceMs);
+    const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
+    job.nextRunMs = next.atMs;
     for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
     const reason = this.#reasonToSkip(job);
     if (reason) {
       job.isUrgent = false;
-      job.turn = this.#afterRun(job, next, 0);
+      job.due = this.#afterRun(job, next, 0);
       this.#skip(job, reason);
       this.#results.ended();
       return undefined;
     }
-    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over: Promise.withResolvers(), round: undefined };
+    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over: Promise.withResolvers(), byFarm: undefined };
     return job.run;
   }
 
@@ -220,21 +224,21 @@ export class AppliancePoller {
     if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
     if (job.retryAtMs !== undefined && this.#parts.state.age() < job.retryAtMs) return 'unsupported';
     if (this.#isUnlicensed(job)) return 'unlicensed';
-    if (!this.#caller.wouldAdmit) return 'breaker_open';
+    if (!this.#calls.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
     return undefined;
   }
 
   /**
-   * Returns the next turn of a job whose run is over: by its schedule, but not before the first
+   * Returns when a job is due whose run is over: by its schedule, but not before the first
    * collector has left others their part of the budget; soon for the activation that is missing.
    */
-  #afterRun(job: Job, next: Turn, earliestMs: number): Turn {
+  #afterRun(job: Job, next: Due, earliestMs: number): Due {
     const isMissing = this.#results.facts.licensed === false && job.collector.name === activation;
     const soonMs = steadyNow() + whileUnlicensedMs;
-    if (isMissing && soonMs < next.dueMs) return { dueMs: soonMs };
-    const intervals = Math.ceil((earliestMs - next.dueMs) / job.intervalMs);
-    return isFirst(job) && intervals > 0 ? { dueMs: next.dueMs + intervals * job.intervalMs } : next;
+    if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
+    const intervals = Math.ceil((earliestMs - next.atMs) / job.intervalMs);
+    return isFirst(job) && intervals > 0 ? { atMs: next.atMs + intervals * job.intervalMs } : next;
   }
 
   /** Returns true if the appliance would refuse the calls of a job without a licence. */
@@ -248,7 +252,7 @@ export class AppliancePoller {
     job.isUrgent = false;
     job.hadFirstRun = true;
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
-    job.turn = this.#afterRun(
+    job.due = this.#afterRun(
       job,
       run.next,
       run.sinceMs + (run.spentSeconds * 1_000) / (polling.maxBusyRatio * ratioOfFirst),
@@ -260,8 +264,7 @@ export class AppliancePoller {
         job.blocked = undefined;
         job.retryAtMs = outcome === 'unsupported_route' ? state.age() + retryMissingAfterMs : undefined;
       }
-      const durationMs = steadyNow() - run.sinceMs;
-      this.#results.runFinished({ job, outcome, startedAtMs: run.startedAtMs, durationMs });
+      this.#results.runFinished(job, run, outcome);
       this.#results.ended();
     }
     run.over.resolve();
@@ -281,19 +284,24 @@ export class AppliancePoller {
     this.#results.skipped(job, reason);
   }
 
-  #stepFinished(step: StepFinished): void {
-    const { farms, version, isLicensedAgain } = this.#results.stepFinished(step);
+  #found(job: Job, origin: Origin, found: Found): void {
+    const { farms, version, isLicensedAgain } = this.#results.found(job, origin, found);
     // Until their next run the backends would show what was before.
     for (const farm of farms) void this.#refresh.backendsOf(farm);
     if (version) this.#tryMissingRoutes(version);
     if (isLicensedAgain) this.#runLicensed();
-    if (step.outcome === 'failed' && step.reason === 'unlicensed') this.#doubtLicence();
+  }
+
+  #failed(job: Job, origin: Origin, error: Error): Outcome {
+    const outcome = this.#results.failed(job, origin, error);
+    if (error instanceof ApplianceError && error.reason === 'unlicensed') this.#doubtLicence();
+    return outcome;
   }
 
   #tryMissingRoutes(version: { readonly from: string; readonly to: string | undefined }): void {
     this.#parts.log.info(version, 'version changed, missing routes are tried again');
     for (const job of this.#parts.jobs.values()) job.retryAtMs = undefined;
-    this.#caller.forgetMissingRoutes();
+    this.#calls.forgetMissingRoutes();
   }
 
   /**
@@ -324,14 +332,15 @@ export class AppliancePoller {
 }
 
 function sharedParts(parts: AppliancePollerParts): SharedParts {
-  const { name, collectors, polling, cron, now, random } = parts;
+  const { name, collectors, polling, cron, random } = parts;
   const jobs = new Map(
     collectors.map((each, priority) => {
       const intervalMs = cron.intervalMs(each.schedule);
       const job = createJob(each, { appliance: name, priority, intervalMs, jitterRatio: polling.jitterRatio });
+      job.last = parts.state?.lastRuns.get(each.collector.name) ?? {};
       return [job.collector.name, job];
     }),
   );
-  const state = stateFrom(parts.state, jobs, now);
-  return { ...parts, jobs, state, breaker: createBreaker({ now: state.age, random }) };
+  const state = stateFrom(parts, jobs);
+  return { ...parts, jobs, state, breaker: createBreaker({ now: state.age, random }), lateness: new Lateness() };
 }

@@ -5,14 +5,14 @@ import type { Job } from './job.ts';
 export interface DueListParts {
   /** In order of priority. */
   readonly jobs: readonly Job[];
-  /** How many turns that make calls may be under way. */
-  readonly maxTurns: number;
+  /** How many steps that make calls may be under way. */
+  readonly maxSteps: number;
   /** Returns the steady time before which the appliance is not to be asked. */
   readonly opensAtMs: () => number;
   /** Returns false for a job that must wait for another one. */
   readonly mayTake: (job: Job) => boolean;
-  /** Makes the turn of a job, and says in the job when its next one is due; never rejects. */
-  readonly turn: (job: Job) => Promise<void>;
+  /** Makes the next step of a job, and says in the job when another is due; never rejects. */
+  readonly step: (job: Job) => Promise<void>;
 }
 
 /**
@@ -22,8 +22,8 @@ export interface DueListParts {
 const maxWaitMs = 60_000;
 
 /**
- * The one loop of an appliance: takes the job that is due first, lets it have its turn, and waits
- * for the next one. Under load turns come later, and the job with most turns waits most. The first
+ * The one loop of an appliance: takes the job that is due first, makes its next step, and waits for
+ * the next one. Under load steps come later, and the job with most of them waits most. The first
  * job of the list goes before all others once it is due, because people wait for farm status.
  */
 export class DueList {
@@ -45,7 +45,7 @@ export class DueList {
     if (waitMs !== undefined) this.#timer = setTimeout(() => this.wake(), waitMs);
   }
 
-  /** Takes no more jobs; resolves when the turns under way are over. */
+  /** Takes no more jobs; resolves when the steps under way are over. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -53,7 +53,7 @@ export class DueList {
   }
 
   #take(job: Job): void {
-    const over = this.#parts.turn(job).then(() => {
+    const over = this.#parts.step(job).then(() => {
       this.#taken.delete(job);
       this.wake();
     });
@@ -68,36 +68,36 @@ export class DueList {
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
   }
 
-  /** Returns the steady time from which a job may be taken; infinity until another turn ends. */
+  /** Returns the steady time from which a job may be taken; infinity until another step ends. */
   #opensAtMs({ collector }: Job): number {
     if (collector.makesNoCalls) return 0;
     const calling = [...this.#taken.keys()].filter((job) => !job.collector.makesNoCalls);
-    return calling.length < this.#parts.maxTurns ? this.#parts.opensAtMs() : Number.POSITIVE_INFINITY;
+    return calling.length < this.#parts.maxSteps ? this.#parts.opensAtMs() : Number.POSITIVE_INFINITY;
   }
 
   #waiting(): readonly Job[] {
     return this.#parts.jobs.filter((job) => !this.#taken.has(job) && this.#parts.mayTake(job));
   }
 
-  /** Returns the time until the next look; undefined if the end of a turn comes first. */
+  /** Returns the time until the next look; undefined if the end of a step comes first. */
   #waitMs(): number | undefined {
-    const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.turn.dueMs, this.#opensAtMs(job))));
+    const firstMs = Math.min(...this.#waiting().map((job) => Math.max(job.due.atMs, this.#opensAtMs(job))));
     if (firstMs === Number.POSITIVE_INFINITY) return undefined;
     const waitMs = firstMs - steadyNow();
     return Math.ceil(Math.min(Math.max(waitMs, 0), maxWaitMs));
   }
 }
 
-function isDue({ turn: { dueMs, wallMs } }: Job): boolean {
-  return dueMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
+function isDue({ due: { atMs, wallMs } }: Job): boolean {
+  return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
 }
 
 function goesBefore(one: Job, other: Job): boolean {
   if (isFirst(one) || isFirst(other)) return isFirst(one);
-  return one.turn.dueMs < other.turn.dueMs;
+  return one.due.atMs < other.due.atMs;
 }
 
-/** Returns true for the first job, unless it asks farm by farm: others would have no turn. */
+/** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
 export function isFirst({ priority, collector }: Job): boolean {
   return priority === 0 && !isFarmCollector(collector);
 }

@@ -4,7 +4,7 @@ import { sleep } from '../lib/time.ts';
 import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
-import type { FleetStatus, RecentTransition } from '../status/status.ts';
+import type { FleetStatus, Transition } from '../status/status.ts';
 import { TransitionHistory } from './transitions.ts';
 
 /** All appliances together, as the listeners see them. */
@@ -31,7 +31,7 @@ export interface FleetParts<Appliance extends PolledAppliance> {
   readonly createPoller: (
     appliance: Appliance,
     inherited: Inherited,
-    onTransition: (transition: RecentTransition) => void,
+    onTransition: (transition: Transition) => void,
   ) => FleetMember;
   /** Returns true if nothing differs. */
   readonly isSame: (one: Appliance, other: Appliance) => boolean;
@@ -70,7 +70,6 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   #starting: Promise<void> = Promise.resolve();
   #maintenance: NodeJS.Timeout | undefined;
   #wasReady = false;
-  #described: FleetStatus = { appliances: [], transitions: [] };
 
   constructor(parts: FleetParts<Appliance>) {
     this.#parts = parts;
@@ -129,16 +128,11 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     return this.#wasReady;
   }
 
-  /** Returns the status as of now; the same object until something changes. */
+  /**
+   * Returns the status as of now; an appliance is the same object until something of it changes.
+   */
   describe(): FleetStatus {
-    const appliances = this.#pollers.map((poller) => poller.describe());
-    const transitions = this.#history.newestFirst;
-    const isSame =
-      transitions === this.#described.transitions &&
-      appliances.length === this.#described.appliances.length &&
-      appliances.every((appliance, index) => appliance === this.#described.appliances[index]);
-    if (!isSame) this.#described = { appliances, transitions };
-    return this.#described;
+    return { appliances: this.#pollers.map((poller) => poller.describe()), transitions: this.#history.newestFirst };
   }
 
   /** Passes a change to {@link AppliancePoller.changed}; returns at once. */

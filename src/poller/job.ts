@@ -1,9 +1,7 @@
 import type { UnreadableField } from '../appliance/client.ts';
-import type { FailureReason } from '../appliance/errors.ts';
 import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
 import type { SkipReason } from '../status/status.ts';
-import type { Origin } from '../status/reading.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
@@ -20,10 +18,10 @@ export interface Job extends ScheduledCollector {
   readonly intervalMs: number;
   /** Offset of the run in its interval, so that many appliances do not start at once. */
   readonly offsetMs: number;
-  /** Its next turn: the next run, or the next farm of the run under way. */
-  turn: Turn;
+  /** When its next step is due: the next run, or the next farm of the run under way. */
+  due: Due;
   /** When the run after the last or current one is due by the schedule. */
-  dueMs: number;
+  nextRunMs: number;
   /** How late the last run began, and the part of it that was lost on calls that failed. */
   late: { readonly ms: number; readonly lostMs: number };
   /** The time lost on failed calls of the appliance, when the last run began. */
@@ -31,6 +29,7 @@ export interface Job extends ScheduledCollector {
   /** True if the next or current run is to be made as fast as the budget allows. */
   isUrgent: boolean;
   run: Run | undefined;
+  last: LastRun;
   /** True while the breaker or a failure cost it its last run, or a reading of it was evicted. */
   missed: boolean;
   /**
@@ -46,9 +45,19 @@ export interface Job extends ScheduledCollector {
   readonly readFarms: Set<string>;
 }
 
-/** When a job is due. */
-export interface Turn {
-  readonly dueMs: number;
+/** The last runs of a collector, as far as there were any. Times are Unix milliseconds. */
+export interface LastRun {
+  readonly ok?: boolean;
+  readonly durationMs?: number;
+  /** The time between two runs, as it is. */
+  readonly intervalMs?: number;
+  readonly lastSuccessMs?: number;
+  readonly lastAttemptMs?: number;
+}
+
+/** A time at which something is due. */
+export interface Due {
+  readonly atMs: number;
   /** The same by the system clock, so that a machine that slept is late and not silent. */
   readonly wallMs?: number;
 }
@@ -59,20 +68,21 @@ export interface Run {
   readonly startedAtMs: number;
   readonly sinceMs: number;
   /** The next run by the schedule. */
-  readonly next: Turn;
+  readonly next: Due;
   /** The cost of its calls for the appliance. */
   spentSeconds: number;
   /** Resolved when it is over, whatever its outcome. */
   readonly over: PromiseWithResolvers<void>;
-  round: Round | undefined;
+  /** Undefined before the farms are known, and if it does not ask farm by farm. */
+  byFarm: ByFarm | undefined;
 }
 
 /** The farms of a run that asks farm by farm. */
-export interface Round {
+export interface ByFarm {
   readonly collectFarm: CollectFarm;
   readonly farms: readonly FarmFact[];
-  /** How many of them had their turn. */
-  turns: number;
+  /** How many of them were read, or are being read. */
+  begun: number;
   worst: Outcome;
 }
 
@@ -84,36 +94,16 @@ export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
  */
 export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
 
-/** A run that ended. */
-export interface RunFinished {
-  readonly job: Job;
-  readonly outcome: Exclude<Outcome, 'closing'>;
-  /** Unix milliseconds. */
-  readonly startedAtMs: number;
-  readonly durationMs: number;
-}
-
-/**
- * The result of one step of a run: the whole run for most collectors, one farm for those that read
- * farm by farm.
- */
-export type StepFinished = { readonly job: Job; readonly origin: Origin } & (
-  | {
-      readonly outcome: 'ok';
-      readonly reading: FreshData | undefined;
-      readonly unreadable: readonly UnreadableField[];
-    }
-  | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly error: Error }
-  | { readonly outcome: 'unsupported_route'; readonly error: Error }
-);
-
-export interface FreshData {
+/** The result of a step that did not fail. */
+export interface Found {
+  /** Undefined if the step leaves no reading. */
   readonly data: unknown;
   /** The age at which the first call was made; the data may be as old as that. */
   readonly askedAtMs: number;
+  readonly unreadable: readonly UnreadableField[];
 }
 
-/** The part of an interval over which offsets, and the farms of a round, are spread. */
+/** The part of an interval over which offsets, and the farms of a run, are spread. */
 export const ratioOfInterval = 0.9;
 
 export function createJob(
@@ -127,12 +117,13 @@ export function createJob(
     priority,
     intervalMs,
     offsetMs: share * Math.min(intervalMs, maxDelayMs),
-    turn: { dueMs: Number.POSITIVE_INFINITY },
-    dueMs: Number.POSITIVE_INFINITY,
+    due: { atMs: Number.POSITIVE_INFINITY },
+    nextRunMs: Number.POSITIVE_INFINITY,
     late: { ms: 0, lostMs: 0 },
     lostBeforeMs: 0,
     isUrgent: false,
     run: undefined,
+    last: {},
     missed: false,
     retryAtMs: undefined,
     blocked: undefined,

@@ -4,12 +4,13 @@ import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { VipSettings } from '../collectors/collector.ts';
 import { createAgeClock, steadyNow } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
-import type { CollectorStatisticsState } from './collector-statistics.ts';
+import type { AnswersState } from './answers.ts';
 import type { Counters } from './counters.ts';
-import type { Job, ScheduledCollector } from './job.ts';
+import type { Job, LastRun, ScheduledCollector } from './job.ts';
+import type { Lateness } from './lateness.ts';
 import type { EvictedReadings, StoredReadings } from './reading-store.ts';
 import type { Cron } from './schedule.ts';
-import type { RecentTransition } from '../status/status.ts';
+import type { Transition } from '../status/status.ts';
 import type { KnownStates } from './transitions.ts';
 
 /** The settings of one appliance, and the services that its poller uses. */
@@ -33,7 +34,7 @@ export interface AppliancePollerParts {
   };
   readonly maxSeries: number;
   readonly counters: Counters;
-  readonly onTransition: (transition: RecentTransition) => void;
+  readonly onTransition: (transition: Transition) => void;
   /** State of the poller that this one replaces, if it polled the same appliance. */
   readonly state?: PollerState | undefined;
   readonly store: MetricsStore;
@@ -49,6 +50,7 @@ export interface SharedParts extends AppliancePollerParts {
   readonly jobs: ReadonlyMap<string, Job>;
   readonly state: PollerState;
   readonly breaker: Breaker;
+  readonly lateness: Lateness;
 }
 
 /** State that a poller gives to its replacement when the settings of an appliance change. */
@@ -61,7 +63,9 @@ export interface PollerState {
   readonly evicted: EvictedReadings;
   readonly states: KnownStates;
   /** Undefined before the first poller. */
-  readonly statistics: CollectorStatisticsState | undefined;
+  readonly answers: AnswersState | undefined;
+  /** By the name of the collector. */
+  readonly lastRuns: ReadonlyMap<string, LastRun>;
   /**
    * No call starts before this time, by the steady clock: a reload must not let polling exceed its
    * busy ratio.
@@ -70,39 +74,32 @@ export interface PollerState {
 }
 
 /**
- * Returns the state with which a poller begins: that of the poller before, where the new settings
- * leave it valid.
+ * Returns the state with which a poller begins: that of the poller before, without what the new
+ * settings leave out, which is removed from `/metrics` as well. Nobody would read it again, so it
+ * would stay true for ever.
  */
-export function stateFrom(
-  before: PollerState | undefined,
-  jobs: ReadonlyMap<string, Job>,
-  now: () => number,
-): PollerState {
-  return {
+export function stateFrom(parts: AppliancePollerParts, jobs: ReadonlyMap<string, Job>): PollerState {
+  const { name, state: before, store, watches, now } = parts;
+  const state: PollerState = {
     age: before?.age ?? createAgeClock(now, steadyNow),
-    newest: newestFrom(before, jobs),
-    stored: storedFrom(before, jobs),
+    newest: new Map([...(before?.newest ?? [])].filter(([collector]) => jobs.has(collector))),
+    stored: new Map(before?.stored),
     evicted: new Map(before?.evicted),
     states: before?.states ?? new Map(),
-    statistics: before?.statistics,
+    answers: before?.answers,
+    lastRuns: new Map(before?.lastRuns),
     opensAtMs: before?.opensAtMs ?? 0,
   };
-}
-
-/**
- * Leaves out the data of collectors that are off now: nobody reads it again, so it would stay true
- * for ever.
- */
-function newestFrom(before: PollerState | undefined, jobs: ReadonlyMap<string, Job>): Map<string, unknown> {
-  return new Map([...(before?.newest ?? [])].filter(([name]) => jobs.has(name)));
-}
-
-/** Returns the readings with the staleness of the new settings. */
-function storedFrom(before: PollerState | undefined, jobs: ReadonlyMap<string, Job>): StoredReadings {
-  const stored: StoredReadings = new Map(before?.stored);
-  for (const [key, reading] of stored) {
+  // A collector may show something without a reading.
+  for (const collector of state.lastRuns.keys()) if (!jobs.has(collector)) store.remove(name, collector);
+  for (const [key, reading] of state.stored) {
     const job = jobs.get(reading.collector);
-    if (job) stored.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
+    if (job) state.stored.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
   }
-  return stored;
+  for (const [key, { collector, farm }] of [...state.stored, ...state.evicted]) {
+    if (jobs.has(collector) && (farm === undefined || watches(farm))) continue;
+    store.remove(name, key);
+    for (const part of [state.stored, state.evicted, state.states]) part.delete(key);
+  }
+  return state;
 }

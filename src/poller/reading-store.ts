@@ -1,3 +1,5 @@
+import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { writeReading } from '../collectors/rows.ts';
 import { type FamilySize, fillRegistry, type FillResult, totalSeries } from '../metrics/render.ts';
 import type { Emit } from '../metrics/family.ts';
 import type { MetricsStore } from '../metrics/store.ts';
@@ -31,17 +33,6 @@ export type StoredReadings = Map<string, StoredReading>;
 /** Origins of readings that were evicted and not read again, by {@link keyOf}. */
 export type EvictedReadings = Map<string, Origin>;
 
-/** The readings that are not stale at one moment. */
-export interface FreshReadings {
-  readonly readings: ReadonlyMap<string, Reading>;
-  /** Collectors with a stale reading. */
-  readonly stale: ReadonlySet<string>;
-  /** Series of the readings that the limit leaves out of `/metrics`. */
-  readonly leftOut: number;
-  /** The age at which the first of the readings may become stale. */
-  readonly untilMs: number;
-}
-
 export interface ReadingStoreParts {
   readonly appliance: string;
   /** Readings of the poller before. */
@@ -67,28 +58,21 @@ export class ReadingStore {
   readonly #parts: ReadingStoreParts;
   readonly #stored: StoredReadings;
   readonly #evicted: EvictedReadings;
-  /**
-   * The earliest age at which a reading may be stale, so that a scrape need not check all of them.
-   */
-  #nextExpiryMs: number;
-  /**
-   * The sum over all readings, kept up to date: there may be thousands, and each put compares it
-   * with the limit.
-   */
-  readonly #demand = { details: 0, others: 0 };
-  #version = 0;
 
   constructor(parts: ReadingStoreParts) {
     this.#parts = parts;
     this.#stored = parts.stored;
     this.#evicted = parts.evicted;
-    this.#nextExpiryMs = Math.min(...[...parts.stored.values()].map(freshUntilMs));
-    for (const reading of parts.stored.values()) this.#count(reading, 1);
   }
 
-  /** Changes with each change of the readings. */
-  get version(): number {
-    return this.#version;
+  /** Returns what is stored, by {@link keyOf}; all of it is fresh after `expire`. */
+  get all(): ReadonlyMap<string, StoredReading> {
+    return this.#stored;
+  }
+
+  /** Returns the collectors with a reading that was evicted. */
+  get staleCollectors(): ReadonlySet<string> {
+    return new Set([...this.#evicted.values()].map(({ collector }) => collector));
   }
 
   /** Returns true for a reading that was asked for before the stored one. */
@@ -101,20 +85,12 @@ export class ReadingStore {
     return this.#stored.get(keyOf(origin))?.data;
   }
 
-  has(collector: string): boolean {
-    return this.#stored.has(keyOf({ collector }));
-  }
-
   put(origin: Origin, { write, ...shown }: NewReading): void {
     const key = keyOf(origin);
     const filled = fillRegistry(this.#parts.appliance, write);
     const reading = { ...origin, ...shown, families: filled.families, leftOut: 0 };
-    this.#count(this.#stored.get(key), -1);
-    this.#count(reading, 1);
     this.#stored.set(key, reading);
     this.#evicted.delete(key);
-    this.#version += 1;
-    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, freshUntilMs(reading));
     this.#show(key, reading, filled);
   }
 
@@ -122,41 +98,21 @@ export class ReadingStore {
     this.#remove(keyOf(origin));
   }
 
-  /** Removes all readings of a collector, and what it shows without a reading. */
-  clear(collector: string): void {
-    for (const [key, origin] of [...this.#stored, ...this.#evicted])
-      if (origin.collector === collector) this.#remove(key);
-    this.#parts.store.remove(this.#parts.appliance, keyOf({ collector }));
-  }
-
-  /** Returns the readings that are not stale at `ageMs`; a stale one may not be evicted yet. */
-  at(ageMs: number): FreshReadings {
-    const readings = new Map<string, Reading>();
-    const stale = new Set([...this.#evicted.values()].map(({ collector }) => collector));
-    let leftOut = 0;
-    let untilMs = Number.POSITIVE_INFINITY;
-    for (const [key, reading] of this.#stored) {
-      if (this.#isStale(reading, ageMs)) {
-        stale.add(reading.collector);
-        continue;
-      }
-      readings.set(key, reading);
-      leftOut += reading.leftOut;
-      untilMs = Math.min(untilMs, freshUntilMs(reading));
-    }
-    return { readings, stale, leftOut, untilMs };
+  /** Shows what a collector says without a reading, if it has no reading and says anything. */
+  showWithoutReading(collector: Collector): void {
+    const { appliance, store } = this.#parts;
+    const { name, families } = collector;
+    if (isFarmCollector(collector) || collector.withoutReading === undefined || this.#stored.has(name)) return;
+    const write = writeReading(families, collector.withoutReading, { compact: false });
+    store.put(appliance, name, fillRegistry(appliance, write));
   }
 
   /** Evicts what is stale at `ageMs`; returns the collectors that lost a reading. */
   expire(ageMs: number): ReadonlySet<string> {
     const affected = new Set<string>();
-    if (ageMs < this.#nextExpiryMs) return affected;
-    this.#nextExpiryMs = Number.POSITIVE_INFINITY;
     for (const [key, reading] of this.#stored) {
-      if (!this.#isStale(reading, ageMs)) {
-        this.#nextExpiryMs = Math.min(this.#nextExpiryMs, freshUntilMs(reading));
-        continue;
-      }
+      const { takenAtMs, maxStaleMs } = reading;
+      if (ageMs < takenAtMs + maxStaleMs || this.#parts.isExtended(reading, ageMs)) continue;
       this.#remove(key);
       const { collector, farm } = reading;
       this.#evicted.set(key, { collector, farm });
@@ -171,7 +127,7 @@ export class ReadingStore {
    */
   #show(key: string, reading: StoredReading, { registry, families, duplicates, unknownStates }: FillResult): void {
     const { appliance, store, maxSeries, priority, onDropped, onUnknownState } = this.#parts;
-    const quota = divideLimit(this.#stored, this.#demand, maxSeries, ({ collector }) => priority(collector));
+    const quota = divideLimit(this.#stored, maxSeries, ({ collector }) => priority(collector));
     this.#stored.set(key, within(quota, key, reading));
     this.#removeAboveQuota(quota, key);
     const allowed = families.filter(({ family }) => quota.allows(key, family));
@@ -197,21 +153,9 @@ export class ReadingStore {
   }
 
   #remove(key: string): void {
-    this.#count(this.#stored.get(key), -1);
     this.#stored.delete(key);
     this.#evicted.delete(key);
     this.#parts.store.remove(this.#parts.appliance, key);
-    this.#version += 1;
-  }
-
-  /** Adds the series of a reading to the demand, or takes them off. */
-  #count(reading: StoredReading | undefined, sign: 1 | -1): void {
-    for (const { family, series } of reading?.families ?? [])
-      this.#demand[family.isDetail ? 'details' : 'others'] += sign * series;
-  }
-
-  #isStale(reading: StoredReading, ageMs: number): boolean {
-    return freshUntilMs(reading) <= ageMs && !this.#parts.isExtended(reading, ageMs);
   }
 }
 
@@ -219,8 +163,4 @@ export class ReadingStore {
 function within(quota: Quota, key: string, reading: StoredReading): StoredReading {
   const refused = reading.families.filter(({ family }) => !quota.allows(key, family));
   return { ...reading, leftOut: totalSeries(refused) };
-}
-
-function freshUntilMs({ takenAtMs, maxStaleMs }: Pick<NewReading, 'takenAtMs' | 'maxStaleMs'>): number {
-  return takenAtMs + maxStaleMs;
 }

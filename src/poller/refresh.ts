@@ -37,7 +37,7 @@ export class Refresh {
 
   /**
    * Reads the states of a farm's backends, within the budget; when very many farms change, the
-   * round reads the others.
+   * next run reads the others.
    */
   async backendsOf(farm: string): Promise<void> {
     if (this.#refreshing >= maxRefreshing) return;
@@ -52,7 +52,7 @@ export class Refresh {
     return this.#repeats.after(job.run?.over.promise, job.collector.name, () => this.#parts.run(job));
   }
 
-  /** Runs beside a round that may be under way: the call queue keeps the calls in order. */
+  /** Reads beside a run that may be under way: the call queue keeps the calls in order. */
   #farmAgain(job: Job, farm: string): Promise<void> {
     return this.#repeats.after(undefined, `${job.collector.name} ${farm}`, () => this.#parts.runFarm(job, farm));
   }

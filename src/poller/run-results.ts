@@ -1,18 +1,22 @@
 import type { CallReport } from '../appliance/client.ts';
+import { ApplianceError } from '../appliance/errors.ts';
 import { applianceFacts } from '../collectors/appliance-facts.ts';
 import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { type CollectorStatistics, createCollectorStatistics } from './collector-statistics.ts';
-import { type ApplianceStatus, type SkipReason, skipReasons } from '../status/status.ts';
-import { Exposition } from './exposition.ts';
-import { FailureLog } from './failure-log.ts';
-import type { FreshData, Job, RunFinished, StepFinished } from './job.ts';
-import type { SharedParts } from './poller-parts.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import { describeAppliance } from '../status/describe.ts';
 import type { Origin } from '../status/reading.ts';
+import { type ApplianceStatus, type SkipReason, skipReasons } from '../status/status.ts';
+import { Answers, type AnswersState } from './answers.ts';
+import { describeCollector } from './collector-status.ts';
+import { FailureLog } from './failure-log.ts';
+import type { Found, Job, Outcome, Run } from './job.ts';
+import { measuredIntervalMs } from './lateness.ts';
+import { ownGauges } from './own-numbers.ts';
+import type { SharedParts } from './poller-parts.ts';
 import { ReadingStore, type StoredReading } from './reading-store.ts';
-import { StatusCache } from './status-cache.ts';
 import { Transitions } from './transitions.ts';
 
 /** Differences on the appliance that a reading shows; the loop acts on them. */
@@ -24,50 +28,44 @@ export interface Changes {
   readonly isLicensedAgain: boolean;
 }
 
+/** Keys of the exporter's own numbers in the metrics store. */
+const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
+
 const noChanges: Changes = { farms: [], version: undefined, isLicensedAgain: false };
 
 /**
- * Passes the results of runs to the parts that keep them: the statistics, the transitions, the
- * readings, the failure log, and the two views, `/metrics` and the status. The parts that keep do
- * not know each other; the two views read them.
+ * Passes the results of runs to the parts that keep them, which do not know each other: the
+ * readings, the transitions, the failure log, the answers, the counters and the jobs. Shows what
+ * they have in `/metrics` and in the status.
  */
 export class RunResults {
   readonly #parts: SharedParts;
-  readonly #statistics: CollectorStatistics;
+  readonly #answers: Answers;
   readonly #failures: FailureLog;
   readonly #transitions: Transitions;
   readonly #readings: ReadingStore;
-  readonly #exposition: Exposition;
-  readonly #status: StatusCache;
   #facts: Facts;
-  /** When the appliance last answered, steady. */
-  #answeredAtMs = Number.NEGATIVE_INFINITY;
-  #lostMs = 0;
+  /** The newest description; undefined once something of it has changed. */
+  #status: ApplianceStatus | undefined;
+  /** True while `/metrics` does not have the newest of the exporter's own numbers. */
+  #isBehind = false;
+  /** `zlb_up` and the breaker as last shown: a probe changes them without a run. */
+  #shown = '';
 
   constructor(parts: SharedParts) {
     const { jobs, state, counters, log, now } = parts;
     this.#parts = parts;
     this.#facts = applianceFacts(state.newest);
-    this.#statistics = createCollectorStatistics({
-      collectors: [...jobs.keys()],
-      counters,
-      before: state.statistics,
+    counters.expect([...jobs.keys()]);
+    this.#answers = new Answers({
+      before: state.answers,
       isAnswering: () => parts.breaker.isAnswering,
-      upForMs: () => Math.min(...[...jobs.values()].map((job) => this.#freshForMs(job))),
+      upForMs: () => Math.min(...[...jobs.values()].map((job) => this.#parts.lateness.freshForMs(job))),
     });
     this.#failures = new FailureLog(log, now);
-    this.#transitions = new Transitions({ log, known: state.states, now });
+    this.#transitions = new Transitions({ appliance: parts.name, log, known: state.states, now });
     this.#readings = this.#createReadings();
-    this.#exposition = new Exposition({ ...parts, statistics: this.#statistics, readings: this.#readings });
-    this.#status = new StatusCache(parts, {
-      readings: this.#readings,
-      exposition: this.#exposition,
-      statistics: this.#statistics,
-      failures: this.#failures,
-      isLicensed: () => this.#facts.licensed,
-    });
     this.#announceIntervals();
-    this.#dropLeftOut();
   }
 
   /** Returns what collectors of this appliance learned from each other's results. */
@@ -81,52 +79,55 @@ export class RunResults {
     return this.#readings.newest({ collector: collector.name, farm }) as Data | undefined;
   }
 
-  /** Returns the statistics for the poller that replaces this one. */
-  get statistics(): CollectorStatistics['state'] {
-    return this.#statistics.state;
-  }
-
-  /** Returns the time that was spent on calls that failed. */
-  get lostMs(): number {
-    return this.#lostMs;
-  }
-
-  /** Records time that was spent on a call that failed: no reading is extended for it. */
-  lost(ms: number): void {
-    this.#lostMs += ms;
+  /** Returns the state for the poller that replaces this one. */
+  get answers(): AnswersState {
+    return this.#answers.state;
   }
 
   called(report: CallReport): void {
-    if (report.authenticated) this.#answeredAtMs = steadyNow();
-    this.#statistics.called(report, this.#parts.state.age());
+    if (report.authenticated) this.#parts.lateness.answered();
+    this.#answers.called(report, this.#parts.state.age());
+    this.#parts.counters.called(report);
   }
 
-  /** Stores a reading or records a failure; throws for a reading that makes no sense. */
-  stepFinished(step: StepFinished): Changes {
-    const { job, origin, outcome } = step;
-    if (outcome === 'ok') {
-      const changes = step.reading ? this.#record(job, origin, step.reading) : noChanges;
-      this.#failures.recovered(origin);
-      this.#failures.unreadable(origin, step.unreadable);
-      for (const { endpoint, field, count } of step.unreadable) this.#parts.counters.unreadable(endpoint, field, count);
-      return changes;
-    }
-    if (outcome === 'unsupported_route') {
-      this.#failures.unsupported(origin.collector, step.error);
-      return noChanges;
-    }
-    this.#failures.failed(origin, step.reason, step.error);
-    this.#parts.counters.failed(origin.collector, step.reason);
-    this.#status.invalidate();
-    return noChanges;
+  /** Keeps what a step has read; throws for a reading that makes no sense. */
+  found(job: Job, origin: Origin, found: Found): Changes {
+    const { unreadable } = found;
+    const changes = found.data === undefined ? noChanges : this.#record(job, origin, found);
+    this.#failures.recovered(origin);
+    this.#failures.unreadable(origin, unreadable);
+    for (const { endpoint, field, count } of unreadable) this.#parts.counters.unreadable(endpoint, field, count);
+    return changes;
   }
 
-  runFinished({ job, outcome, startedAtMs, durationMs }: RunFinished): void {
-    const { collector } = job;
-    if (outcome !== 'ok') this.#exposition.withoutReading(job);
+  /** Records that a step failed; returns what that means for its run. */
+  failed({ collector }: Job, origin: Origin, error: Error): Outcome {
+    if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
+      this.#failures.unsupported(collector.name, error);
+      return 'unsupported_route';
+    }
+    // A collector that throws on a reply which passed its schema met a reply that makes no sense.
+    const reason = error instanceof ApplianceError ? error.reason : 'malformed';
+    this.#failures.failed(origin, reason, error);
+    this.#parts.counters.failed(collector.name, reason);
+    this.#status = undefined;
+    return 'failed';
+  }
+
+  runFinished(job: Job, { startedAtMs, sinceMs }: Run, outcome: Exclude<Outcome, 'closing'>): void {
+    const { collector, last } = job;
+    if (outcome !== 'ok') this.#readings.showWithoutReading(collector);
     if (isOneOf(skipReasons, outcome)) return;
-    if (outcome === 'unsupported_route') return this.#statistics.unsupported(collector.name);
-    this.#statistics.attempted({ collector: collector.name, startedAtMs, durationMs, ok: outcome === 'ok' });
+    if (outcome === 'unsupported_route') {
+      // It neither succeeds nor fails.
+      job.last = {};
+      return;
+    }
+    const ok = outcome === 'ok';
+    const durationMs = steadyNow() - sinceMs;
+    this.#parts.counters.ended(collector.name, ok);
+    job.last = { ...last, ok, durationMs, lastAttemptMs: startedAtMs };
+    if (ok) job.last = { ...job.last, lastSuccessMs: startedAtMs + durationMs };
     this.#announceIntervals();
   }
 
@@ -136,24 +137,86 @@ export class RunResults {
 
   /** Shows the results of a run, or of a skipped one, when all of its consequences are known. */
   ended(): void {
-    this.#invalidate();
-    this.#exposition.refresh();
+    this.#isBehind = true;
+    this.#refresh();
   }
 
   /** Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. */
   expire(): void {
-    if (this.#announceIntervals()) this.#invalidate();
-    this.#exposition.expire();
+    const { jobs, state } = this.#parts;
+    if (this.#announceIntervals()) this.#isBehind = true;
+    for (const loser of this.#readings.expire(state.age())) {
+      this.#isBehind = true;
+      const job = jobs.get(loser);
+      if (!job) continue;
+      // However late its next step, it runs as soon as the breaker closes again.
+      job.missed = true;
+      this.#readings.showWithoutReading(job.collector);
+    }
+    this.#refresh();
   }
 
+  /** Returns the appliance as it is now; the same object until something of it changes. */
   describe(): ApplianceStatus {
-    return this.#status.current();
+    this.expire();
+    return (this.#status ??= this.#describe());
   }
 
-  #record(job: Job, origin: Origin, { data, askedAtMs }: FreshData): Changes {
+  #describe(): ApplianceStatus {
+    const { name, url, labels, jobs, breaker, state } = this.#parts;
+    const readings = this.#readings.all;
+    const sources = {
+      failures: this.#failures,
+      breaker,
+      stale: this.#readings.staleCollectors,
+    };
+    return describeAppliance({
+      name,
+      url,
+      labels,
+      up: this.#answers.isUp(state.age()),
+      deactivated: this.#facts.licensed === false,
+      breaker: breaker.state,
+      readings,
+      series: this.#series,
+      seriesLeftOut: [...readings.values()].reduce((sum, { leftOut }) => sum + leftOut, 0),
+      collectors: [...jobs.values()].map((job) => describeCollector(job, sources)),
+    });
+  }
+
+  /** Returns the number of series of the appliance without the exporter's own. */
+  get #series(): number {
+    return this.#parts.store.series(this.#parts.name, Object.values(ownKeys));
+  }
+
+  /**
+   * Shows the exporter's own numbers if they changed. Called with each reading, so that fresh
+   * samples never appear next to `zlb_up 0`.
+   */
+  #refresh(): void {
+    const { name, jobs, store, counters, breaker, state } = this.#parts;
+    const ageMs = state.age();
+    const up = this.#answers.isUp(ageMs);
+    const shown = `${up} ${breaker.state}`;
+    if (!this.#isBehind && shown === this.#shown) return;
+    this.#isBehind = false;
+    this.#shown = shown;
+    this.#status = undefined;
+    const numbers = {
+      up,
+      breaker: breaker.state,
+      collectors: [...jobs].map(([collector, { last }]) => ({ collector, ...last })),
+      clockOffsetSeconds: this.#answers.clockOffsetSeconds(ageMs),
+      series: this.#series,
+    };
+    store.put(name, ownKeys.counters, counters.reading());
+    store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
+  }
+
+  #record(job: Job, origin: Origin, { data, askedAtMs }: Found): Changes {
     if (this.#readings.isOvertaken(origin, askedAtMs)) return noChanges;
     const { collector, maxStaleMs } = job;
-    const freshForMs = this.#freshForMs(job);
+    const freshForMs = this.#parts.lateness.freshForMs(job);
     const farms = this.#compare(job, origin, data);
     this.#readings.put(origin, {
       write: writeReading(collector.families, data, { compact: this.#parts.compact }),
@@ -164,17 +227,18 @@ export class RunResults {
       extendedMs: freshForMs > maxStaleMs ? freshForMs : 0,
     });
     const changes = isFarmCollector(collector) ? noChanges : this.#updateFacts(collector, data);
-    this.#exposition.refresh();
+    this.#status = undefined;
+    this.#refresh();
     return { ...changes, farms: [...farms, ...changes.farms] };
   }
 
   /** Records the transitions since the previous reading; returns the farms that changed. */
   #compare({ collector }: Job, origin: Origin, data: unknown): readonly string[] {
-    const { name: appliance, counters, onTransition } = this.#parts;
+    const { counters, onTransition } = this.#parts;
     const transitions = this.#transitions.compare(origin, [...(collector.entity?.states(data) ?? [])]);
     for (const transition of transitions) {
       counters.transitioned(transition.object, transition.to);
-      onTransition({ appliance, ...transition });
+      onTransition(transition);
     }
     return transitions.flatMap(({ object, labels: { farm } }) => (object === 'farm' && farm !== undefined ? farm : []));
   }
@@ -230,29 +294,8 @@ export class RunResults {
    */
   #isExtended({ collector, takenAtMs, extendedMs }: StoredReading, ageMs: number): boolean {
     const job = this.#parts.jobs.get(collector);
-    const allowedMs = job ? Math.max(extendedMs, this.#freshForMs(job)) : 0;
-    return ageMs - takenAtMs < allowedMs && this.#statistics.hasAnswered(ageMs) === true;
-  }
-
-  /** Drops what the poller before has stored, and the new settings leave out. */
-  #dropLeftOut(): void {
-    const { jobs, state, watches } = this.#parts;
-    for (const collector of state.statistics?.entries.keys() ?? [])
-      if (!jobs.has(collector)) this.#readings.clear(collector);
-    for (const { collector, farm } of [...state.stored.values(), ...state.evicted.values()])
-      if (farm !== undefined && !watches(farm)) this.#forget({ collector, farm });
-  }
-
-  /**
-   * Returns how long a reading stays while the appliance answers. An interval stretched beyond
-   * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
-   * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
-   */
-  #freshForMs(job: Job): number {
-    const { intervalMs, maxStaleMs, late, dueMs, lostBeforeMs } = job;
-    const waitedMs = this.#answeredAtMs - dueMs - (this.#lostMs - lostBeforeMs);
-    const lateMs = Math.max(late.ms - late.lostMs, waitedMs, 0);
-    return lateMs > 0 ? Math.max(maxStaleMs, 2 * (intervalMs + lateMs)) : maxStaleMs;
+    const allowedMs = job ? Math.max(extendedMs, this.#parts.lateness.freshForMs(job)) : 0;
+    return ageMs - takenAtMs < allowedMs && this.#answers.hasAnswered(ageMs) === true;
   }
 
   /**
@@ -262,18 +305,14 @@ export class RunResults {
   #announceIntervals(): boolean {
     const { jobs, cron } = this.#parts;
     let hasChanged = false;
-    for (const [collector, { retryAtMs, late, dueMs, intervalMs, schedule }] of jobs) {
+    for (const job of jobs.values()) {
+      const { retryAtMs, schedule, last } = job;
       if (retryAtMs !== undefined) continue;
-      const lateMs = Math.max(late.ms, steadyNow() - dueMs);
-      const measuredMs = Math.round((intervalMs + lateMs) / intervalMs) * intervalMs;
-      const isOther = this.#statistics.intervalIs(collector, Math.max(measuredMs, cron.gapMs(schedule)));
-      hasChanged ||= isOther;
+      const actualMs = Math.max(measuredIntervalMs(job), cron.gapMs(schedule));
+      if (last.intervalMs === actualMs) continue;
+      job.last = { ...last, intervalMs: actualMs };
+      hasChanged = true;
     }
     return hasChanged;
-  }
-
-  #invalidate(): void {
-    this.#exposition.invalidate();
-    this.#status.invalidate();
   }
 }

@@ -1,4 +1,3 @@
-import type { UnreadableField } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import {
   type CollectContext,
@@ -9,38 +8,30 @@ import {
 } from '../collectors/collector.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { type Caller, NotAskedError } from './caller.ts';
+import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../status/status.ts';
-import type { CollectFarm, Job, Outcome, Round, Run, StepFinished } from './job.ts';
+import type { ByFarm, CollectFarm, Found, Job, Outcome, Run } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { RunResults } from './run-results.ts';
 import type { Origin } from '../status/reading.ts';
 
 export interface RunnerParts extends SharedParts {
   readonly results: RunResults;
-  readonly caller: Caller;
+  readonly calls: Calls;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
   /** May throw if the reading cannot be used; then the step has failed. */
-  readonly onStep: (step: StepFinished) => void;
+  readonly onFound: (job: Job, origin: Origin, found: Found) => void;
+  /** Returns what a failure means for the run. */
+  readonly onFailed: (job: Job, origin: Origin, error: Error) => Outcome;
 }
 
-/** The work of one step. */
-interface Step {
-  readonly origin: Origin;
-  readonly work: (context: CollectContext) => Promise<unknown>;
-}
+type Work = (context: CollectContext) => Promise<unknown>;
 
-/** Makes the turns of runs; the one place where their failures end. */
+/** Makes the steps of runs; the one place where their failures end. */
 export class Runner {
   readonly #parts: RunnerParts;
-  /** The newest list of farms as a set, created again for another list. */
-  #listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
-    from: undefined,
-    names: new Set(),
-  };
-
   /** Readings of farms that were refused after they were read. */
   readonly #refusedSince = new WeakSet<object>();
 
@@ -49,20 +40,19 @@ export class Runner {
   }
 
   /**
-   * Makes the next turn of a run: all of it, or the beginning of a round over the farms, or one
+   * Makes the next step of a run: all of it, or the beginning of one that asks farm by farm, or one
    * farm of it. Returns the outcome of the run if it is over.
    */
-  async turn(job: Job, run: Run): Promise<Outcome | undefined> {
+  async step(job: Job, run: Run): Promise<Outcome | undefined> {
     const { collector } = job;
     if (!isFarmCollector(collector)) {
-      const origin = { collector: collector.name };
-      return await this.#step(job, { origin, work: (context) => collector.collect(context) });
+      return await this.#attempt(job, { collector: collector.name }, (context) => collector.collect(context));
     }
-    if (run.round) return await this.#nextFarm(job, run.round);
+    if (run.byFarm) return await this.#nextFarm(job, run.byFarm);
     const { outcome, collectFarm } = await this.#begin(job, collector);
     if (!collectFarm) return outcome;
-    run.round = { collectFarm, farms: this.#farmsOf(job, collector), turns: 0, worst: 'ok' };
-    return run.round.farms.length === 0 ? 'ok' : undefined;
+    run.byFarm = { collectFarm, farms: this.#farmsOf(job, collector), begun: 0, worst: 'ok' };
+    return run.byFarm.farms.length === 0 ? 'ok' : undefined;
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
@@ -74,8 +64,8 @@ export class Runner {
   }
 
   /**
-   * Returns the farms of a round: those that were never read first, then those that have waited
-   * longest, so that a round goes on where the one before was cut off.
+   * Returns the farms of a run: those that were never read first, then those that have waited
+   * longest, so that a run goes on where the one before was cut off.
    */
   #farmsOf({ readFarms }: Job, collector: FarmCollector): readonly FarmFact[] {
     const farms = (this.#parts.results.facts.farms ?? []).filter((farm) => collector.covers(farm));
@@ -85,20 +75,20 @@ export class Runner {
     return [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
   }
 
-  async #nextFarm(job: Job, round: Round): Promise<Outcome | undefined> {
-    const farm = round.farms[round.turns];
-    round.turns += 1;
-    const isLast = round.turns >= round.farms.length;
+  async #nextFarm(job: Job, byFarm: ByFarm): Promise<Outcome | undefined> {
+    const farm = byFarm.farms[byFarm.begun];
+    byFarm.begun += 1;
+    const isLast = byFarm.begun >= byFarm.farms.length;
     if (farm && this.#isListed(farm)) {
-      const outcome = await this.#oneFarm(job, farm, round.collectFarm);
+      const outcome = await this.#oneFarm(job, farm, byFarm.collectFarm);
       if (outcome === 'closing') return outcome;
-      // A failure before the round was cut off counts.
-      if (isOneOf(skipReasons, outcome)) return round.worst === 'ok' ? outcome : round.worst;
-      if (outcome !== 'ok') round.worst = 'failed';
+      // A failure before the run was cut off counts.
+      if (isOneOf(skipReasons, outcome)) return byFarm.worst === 'ok' ? outcome : byFarm.worst;
+      if (outcome !== 'ok') byFarm.worst = 'failed';
       job.readFarms.delete(farm.name);
       job.readFarms.add(farm.name);
     }
-    return isLast ? round.worst : undefined;
+    return isLast ? byFarm.worst : undefined;
   }
 
   /** Begins to ask farm by farm; it failed if `collectFarm` is undefined. */
@@ -107,34 +97,27 @@ export class Runner {
     collector: FarmCollector,
   ): Promise<{ outcome: Outcome; collectFarm: CollectFarm | undefined }> {
     let collectFarm: CollectFarm | undefined;
-    const outcome = await this.#step(job, {
-      origin: { collector: collector.name },
-      work: async (context) => {
-        collectFarm = await collector.begin(context);
-        return undefined;
-      },
+    const outcome = await this.#attempt(job, { collector: collector.name }, async (context) => {
+      collectFarm = await collector.begin(context);
     });
     return { outcome, collectFarm };
   }
 
   #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<Outcome> {
-    return this.#step(job, {
-      origin: { collector: job.collector.name, farm: farm.name },
-      work: async (context) => {
-        try {
-          const data = await collectFarm(farm, context);
-          return this.#isListed(farm) ? data : undefined;
-        } catch (error) {
-          if (this.#mayBeDeleted(job, farm, error)) return undefined;
-          throw error;
-        }
-      },
+    return this.#attempt(job, { collector: job.collector.name, farm: farm.name }, async (context) => {
+      try {
+        const data = await collectFarm(farm, context);
+        return this.#isListed(farm) ? data : undefined;
+      } catch (error) {
+        if (this.#mayBeDeleted(job, farm, error)) return undefined;
+        throw error;
+      }
     });
   }
 
   /**
    * Returns true for the first refusal of a farm that was read before: it is being deleted, or the
-   * next round meets the refusal again.
+   * next run meets the refusal again.
    */
   #mayBeDeleted({ collector }: Job, { name }: FarmFact, error: unknown): boolean {
     if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
@@ -145,48 +128,38 @@ export class Runner {
   }
 
   /**
-   * Returns false for a farm that was deleted in the course of a round: the refusal would count as
-   * a failure.
+   * Returns false for a farm that was deleted in the course of a run: the refusal would count as a
+   * failure.
    */
-  #isListed({ name }: FarmFact): boolean {
-    const { farms } = this.#parts.results.facts;
-    if (this.#listed.from !== farms) this.#listed = { from: farms, names: new Set(farms?.map((farm) => farm.name)) };
-    return this.#listed.names.has(name);
+  #isListed(farm: FarmFact): boolean {
+    return this.#parts.results.facts.farms?.some(({ name }) => name === farm.name) ?? false;
   }
 
   /**
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #step(job: Job, { origin, work }: Step): Promise<Outcome> {
-    const { caller, closing, reasonToStop, results, state, onStep } = this.#parts;
-    const { age } = state;
+  async #attempt(job: Job, origin: Origin, work: Work): Promise<Outcome> {
+    const { calls, closing, reasonToStop, lateness, state, onFound, onFailed } = this.#parts;
     const startedAtMs = steadyNow();
-    let askedAtMs: number | undefined;
-    const unreadable: UnreadableField[] = [];
-    const read = caller.reader({
+    const own: StepCalls = {
       signal: closing,
       skipReason: () => reasonToStop(job),
-      asked() {
-        askedAtMs ??= age();
-      },
-      spent(seconds) {
-        if (job.run) job.run.spentSeconds += seconds;
-      },
-      unreadable(found) {
-        unreadable.push(...found);
-      },
-    });
+      askedAtMs: undefined,
+      spentSeconds: 0,
+      unreadable: [],
+    };
     try {
-      const data = await work(this.#contextOf(read));
-      const reading = data === undefined ? undefined : { data, askedAtMs: askedAtMs ?? age() };
-      onStep({ job, origin, outcome: 'ok', reading, unreadable });
+      const data = await work(this.#contextOf(calls.reader(own)));
+      onFound(job, origin, { data, askedAtMs: own.askedAtMs ?? state.age(), unreadable: own.unreadable });
       return 'ok';
     } catch (thrown) {
       if (closing.aborted) return 'closing';
       if (thrown instanceof NotAskedError) return thrown.reason;
-      results.lost(steadyNow() - startedAtMs);
-      return this.#fail(job, origin, toError(thrown));
+      lateness.lost(steadyNow() - startedAtMs);
+      return onFailed(job, origin, toError(thrown));
+    } finally {
+      if (job.run) job.run.spentSeconds += own.spentSeconds;
     }
   }
 
@@ -206,17 +179,5 @@ export class Runner {
         return results.facts;
       },
     };
-  }
-
-  #fail(job: Job, origin: Origin, error: Error): Outcome {
-    const { onStep } = this.#parts;
-    if (error instanceof ApplianceError && error.routeMissing && job.collector.optional) {
-      onStep({ job, origin, outcome: 'unsupported_route', error });
-      return 'unsupported_route';
-    }
-    // A collector that throws on a reply which passed its schema met a reply that makes no sense.
-    const reason = error instanceof ApplianceError ? error.reason : 'malformed';
-    onStep({ job, origin, outcome: 'failed', reason, error });
-    return 'failed';
   }
 }

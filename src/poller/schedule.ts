@@ -1,7 +1,7 @@
 import { maxDelayMs, nextMatches } from '../lib/cron.ts';
 import { remembered } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { Job, Turn } from './job.ts';
+import type { Due, Job } from './job.ts';
 
 /** Matches of cron expressions, each computed once for all appliances: it takes a millisecond. */
 export interface Cron {
@@ -67,14 +67,14 @@ export function intervalOf(expression: string): number {
  * Returns when the run after one that begins now is due: at the job's offset behind a match of its
  * schedule. A run that comes late, or out of schedule, serves the matches of half an interval.
  */
-export function nextTurn(
+export function nextDue(
   { intervalMs, offsetMs, schedule }: Job,
   cron: Cron,
   { jitterRatio, random }: { readonly jitterRatio: number; readonly random: () => number },
-): Turn {
+): Due {
   const delayMs = offsetMs + random() * Math.min(jitterRatio * intervalMs, maxDelayMs);
   const nowMs = Date.now();
   const waits = cron.matches(schedule).map((match) => match + delayMs - nowMs);
   const waitMs = waits.find((wait) => wait >= intervalMs / 2) ?? Math.max(...waits);
-  return { dueMs: steadyNow() + waitMs, wallMs: nowMs + waitMs };
+  return { atMs: steadyNow() + waitMs, wallMs: nowMs + waitMs };
 }

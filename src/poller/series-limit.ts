@@ -14,24 +14,23 @@ export interface Quota {
   allows(key: string, family: Family): boolean;
 }
 
-/** Numbers of series. */
-export interface Sizes {
-  readonly details: number;
-  readonly others: number;
-}
-
 /**
- * Divides the limit among all readings, which need `demand`: first what is no detail, by the rank
- * of the reading, then details; both in the order of the keys. The result depends on names and
- * sizes, not on the order of polls, so that the same farms keep their series from poll to poll.
+ * Divides the limit among all readings: first what is no detail, by the rank of the reading, then
+ * details; both in the order of the keys. The result depends on names and sizes, not on the order
+ * of polls, so that the same farms keep their series from poll to poll.
  */
 export function divideLimit<Of extends { readonly families: readonly FamilySize[] }>(
   parts: ReadonlyMap<string, Of>,
-  demand: Sizes,
   maxSeries: number,
   rank: (part: Of) => number,
 ): Quota {
-  const { details, others } = demand;
+  let details = 0;
+  let others = 0;
+  for (const { families } of parts.values())
+    for (const each of families) {
+      if (isDetail(each)) details += each.series;
+      else others += each.series;
+    }
   if (others <= maxSeries && details <= roomForDetails(maxSeries, others))
     return { allowsAll: true, allows: () => true };
 

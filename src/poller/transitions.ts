@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState } from '../collectors/collector.ts';
 import { keyOf, type Origin, type SinceMs } from '../status/reading.ts';
-import type { RecentTransition, Transition } from '../status/status.ts';
+import type { Transition } from '../status/status.ts';
 
 /** The newest state of each object, by reading. */
 export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;
@@ -18,6 +18,7 @@ interface Sighting {
 const maxLogged = 1_000;
 
 export interface TransitionsParts {
+  readonly appliance: string;
   readonly log: Logger;
   readonly known: KnownStates;
   readonly now: () => number;
@@ -26,8 +27,6 @@ export interface TransitionsParts {
 /** Notices when an object's state differs from the reading before. */
 export class Transitions {
   readonly #parts: TransitionsParts;
-  /** One sighting for all objects that have been in a state from the first, which are most. */
-  readonly #fromTheFirst = new Map<string, Sighting>();
 
   constructor(parts: TransitionsParts) {
     this.#parts = parts;
@@ -38,30 +37,32 @@ export class Transitions {
    * are forgotten, new ones only noted.
    */
   compare(origin: Origin, states: readonly ObjectState[]): readonly Transition[] {
-    const { known, log } = this.#parts;
+    const { appliance, known, log, now } = this.#parts;
     const before = known.get(keyOf(origin));
-    // Nearly always: what stays is not made again with every reading.
-    if (before && areSame(before, states)) return [];
     const after = new Map<string, Sighting>();
     const transitions: Transition[] = [];
+    let isOther = false;
     for (const { object, labels, state: word } of states) {
       const state = closedState(object, word);
       const key = nameOf({ object, labels });
       const seen = before?.get(key);
-      if (seen === undefined || seen.state === state) {
-        after.set(key, seen ?? this.#firstSight(state));
+      if (seen?.state === state) {
+        after.set(key, seen);
         continue;
       }
-      const atMs = this.#parts.now();
-      after.set(key, { state, sinceMs: atMs });
-      transitions.push({ atMs, object, labels, from: seen.state, to: state });
+      isOther = true;
+      const atMs = now();
+      after.set(key, { state, sinceMs: seen && atMs });
+      if (!seen) continue;
+      transitions.push({ appliance, atMs, object, labels, from: seen.state, to: state });
       if (transitions.length <= maxLogged)
         log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
     }
     const changes = transitions.length;
     if (changes > maxLogged)
       log.info({ ...origin, changes, logged: maxLogged }, 'more states changed than are logged one by one');
-    known.set(keyOf(origin), after);
+    // Nearly always nothing has changed: tens of thousands of objects are not kept again then.
+    if (isOther || after.size !== before?.size) known.set(keyOf(origin), after);
     return transitions;
   }
 
@@ -79,23 +80,6 @@ export class Transitions {
   forget(origin: Origin): void {
     this.#parts.known.delete(keyOf(origin));
   }
-
-  #firstSight(state: string): Sighting {
-    const sighting = this.#fromTheFirst.get(state) ?? { state, sinceMs: undefined };
-    this.#fromTheFirst.set(state, sighting);
-    return sighting;
-  }
-}
-
-/** Returns true if all objects are there, in the states that they were in, and no others. */
-function areSame(before: ReadonlyMap<string, Sighting>, states: readonly ObjectState[]): boolean {
-  const names = new Set<string>();
-  for (const { object, labels, state } of states) {
-    const name = nameOf({ object, labels });
-    if (before.get(name)?.state !== closedState(object, state)) return false;
-    names.add(name);
-  }
-  return names.size === before.size;
 }
 
 function nameOf({ object, labels }: Omit<ObjectState, 'state'>): string {
@@ -107,14 +91,14 @@ const maxHistory = 200;
 
 /** The newest transitions of all appliances. */
 export class TransitionHistory {
-  #newestFirst: readonly RecentTransition[] = [];
+  #newestFirst: readonly Transition[] = [];
 
   /** Returns the transitions, newest first; a new list after each change. */
-  get newestFirst(): readonly RecentTransition[] {
+  get newestFirst(): readonly Transition[] {
     return this.#newestFirst;
   }
 
-  add(transition: RecentTransition): void {
+  add(transition: Transition): void {
     this.#newestFirst = [transition, ...this.#newestFirst.slice(0, maxHistory - 1)];
   }
 

@@ -25,7 +25,7 @@ export interface FleetStatus {
   /**
    * Newest first, at most 200 of all appliances together; a reload keeps them, a restart does not.
    */
-  readonly transitions: readonly RecentTransition[];
+  readonly transitions: readonly Transition[];
 }
 
 export interface ApplianceStatus {
@@ -155,6 +155,7 @@ export interface CollectorFailure {
 
 /** A change of state. */
 export interface Transition {
+  readonly appliance: string;
   /** When it was seen, at a poll. */
   readonly atMs: number;
   readonly object: TransitionObject;
@@ -162,8 +163,4 @@ export interface Transition {
   readonly labels: Readonly<Record<string, string>>;
   readonly from: string;
   readonly to: string;
-}
-
-export interface RecentTransition extends Transition {
-  readonly appliance: string;
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { isRecord } from '../../src/lib/check.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import { ownFamilies } from '../../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../../src/poller/own-numbers.ts';
 import type { ApplianceStatus } from '../../src/status/status.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';

@@ -7,7 +7,7 @@ import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { runOutcomes } from '../../src/poller/counters.ts';
 import { skipReasons } from '../../src/status/status.ts';
-import { ownFamilies } from '../../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../../src/poller/own-numbers.ts';
 import { lineResults, requestFamilies } from '../../src/requests/counts.ts';
 import { refusalReasons } from '../../src/requests/receiver.ts';
 import { refusalMetric } from '../../src/requests/request-log.ts';

@@ -10,7 +10,7 @@ import type { AppliancePollerParts } from '../../src/poller/poller-parts.ts';
 import { createCounters } from '../../src/poller/counters.ts';
 import { createCron } from '../../src/poller/schedule.ts';
 import type { ScheduledCollector } from '../../src/poller/job.ts';
-import { ownFamilies } from '../../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../../src/poller/own-numbers.ts';
 import { textOf } from './store-text.ts';
 
 /** The facts that a poller needs about a server that acts as an appliance. */

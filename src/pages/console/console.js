@@ -8,7 +8,7 @@ import { matchChildren } from './match.js';
 import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
 import { isUnderWay, isWaiting, page, wordOf } from './view.js';
 
-/** @import { Awaited, ChangeRequest, NotProposed, Problem, Session } from '../console-types.js' */
+/** @import { Awaited, RequestOnPage, NotProposed, Problem, Session } from '../console-types.js' */
 
 const everyMs = 3_000;
 const everyUnderWayMs = 1_000;
@@ -71,7 +71,7 @@ function followAlert(own) {
 
 /**
  * @param {Awaited} wanted
- * @param {ChangeRequest | NotProposed} candidate
+ * @param {RequestOnPage | NotProposed} candidate
  */
 function isOf(wanted, { alert, alerts = alert ? [alert] : [], appliance, parameters }) {
   const names = Object.values(parameters);
@@ -140,7 +140,7 @@ function refusalOf(error) {
 
 /**
  * @param {Session} into
- * @param {{ content: ChangeRequest } | Refusal | undefined} answer
+ * @param {{ content: RequestOnPage } | Refusal | undefined} answer
  */
 function open(into, answer) {
   into.openRefusal = answer instanceof Refusal ? answer : undefined;
@@ -153,8 +153,8 @@ function open(into, answer) {
 
 /**
  * Tells a screen reader what changed by itself.
- * @param {readonly ChangeRequest[] | undefined} before
- * @param {readonly ChangeRequest[]} requests
+ * @param {readonly RequestOnPage[] | undefined} before
+ * @param {readonly RequestOnPage[]} requests
  */
 function tellNews(before, requests) {
   if (!before) return;

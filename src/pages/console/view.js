@@ -4,7 +4,7 @@ import { code, make, mark, moment, sign, together } from './make.js';
 import { span } from './times.js';
 
 /**
- * @import { Attributes, Awaited, ChangeRequest, Child, Freeze } from '../console-types.js'
+ * @import { Attributes, Awaited, RequestOnPage, Child, Freeze } from '../console-types.js'
  * @import { Me, Problem, Session, Step } from '../console-types.js'
  */
 
@@ -29,14 +29,14 @@ const states = {
 };
 
 /**
- * @param {Pick<ChangeRequest, 'decision'>} request
+ * @param {Pick<RequestOnPage, 'decision'>} request
  */
 export function isWaiting({ decision }) {
   return decision === null;
 }
 
 /**
- * @param {Pick<ChangeRequest, 'decision' | 'outcome'>} request
+ * @param {Pick<RequestOnPage, 'decision' | 'outcome'>} request
  */
 export function isUnderWay({ decision, outcome }) {
   return decision?.what === 'approved' && outcome === null;
@@ -50,7 +50,7 @@ export function wordOf(state) {
 }
 
 /**
- * @param {Pick<ChangeRequest, 'state'>} request
+ * @param {Pick<RequestOnPage, 'state'>} request
  */
 function stateOf({ state }) {
   return mark(states[state]?.[0] ?? 'unknown', wordOf(state));
@@ -140,7 +140,7 @@ function awaited({ name }, { ofAwaited: [last], cannotPropose }) {
 }
 
 /**
- * @param {readonly ChangeRequest[]} waiting
+ * @param {readonly RequestOnPage[]} waiting
  * @param {Session} session
  */
 function lists(waiting, session) {
@@ -176,14 +176,14 @@ function nothing(text) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  */
 function endOf({ created, decision, outcome }) {
   return outcome?.at ?? decision?.at ?? created;
 }
 
 /**
- * @param {readonly ChangeRequest[]} list
+ * @param {readonly RequestOnPage[]} list
  * @param {Session} session
  */
 function requests(list, session) {
@@ -205,14 +205,14 @@ function requests(list, session) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  */
 function origin({ alert, requested_by: asker, created }) {
   return [alert ? `alert ${alert.name}` : `asked by ${asker}`, ' ', moment(created, 'age'), ' ago'];
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  * @param {Session} session
  */
 function expiry({ expires }, { nowMs }) {
@@ -221,7 +221,7 @@ function expiry({ expires }, { nowMs }) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  */
 function ending({ decision, outcome }) {
   const last = outcome?.lines.at(-1);
@@ -293,7 +293,7 @@ function detail(selected, session) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  */
 function why({ alert, reason }) {
   if (!alert) return reason ?? 'No reason was given.';
@@ -301,7 +301,7 @@ function why({ alert, reason }) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  * @param {Session} session
  */
 function about(request, session) {
@@ -316,7 +316,7 @@ function about(request, session) {
 
 /**
  * Renders the decision and its outcome.
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  */
 function became({ alert, state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
@@ -336,7 +336,7 @@ function became({ alert, state, decision: decided, outcome }) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  * @param {Session} session
  */
 function plan({ id, plan: { facts: sentences, steps }, digest, decision }, { renewed }) {
@@ -409,7 +409,7 @@ function refused({ title, message, remedy }) {
 }
 
 /**
- * @param {ChangeRequest} request
+ * @param {RequestOnPage} request
  * @param {Session} session
  */
 function decision(request, session) {

@@ -15,10 +15,10 @@ import { utcTime } from '../times.ts';
 import type { View } from './view.ts';
 
 const maxBackends = 24;
-const mostCertificates = 100;
-const mostChanges = 30;
-const mostProblems = 100;
-const mostDoubts = 20;
+const maxCertificates = 100;
+const maxChanges = 30;
+const maxProblems = 100;
+const maxDoubts = 20;
 
 type ApplianceView = View & { readonly kind: 'appliance' };
 
@@ -28,18 +28,18 @@ export function applianceContent(health: ApplianceHealth, view: ApplianceView, s
   const { name } = status;
   const nowMs = summary.takenAtMs;
   const certificates = sortedCertificates([health]);
-  const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, mostChanges);
+  const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, maxChanges);
   return html`${backTo()}
 <p class="name"><bdi>${name}</bdi></p>
 ${overallStatusHeading(overallStatusOf([health], problems))}
 <div class="columns"><div>
-${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, mostProblems), nowMs, name))}
-${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, mostDoubts), nowMs, name))}
+${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, maxProblems), nowMs, name))}
+${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, maxDoubts), nowMs, name))}
 ${panel('farms', 'Farms', farmsOf(health, view, summary))}
 </div><div>
 ${panel('appliance', 'The appliance', facts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
-${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, mostCertificates), nowMs))}
+${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}
 ${panel('activations', 'Activation', activationTable([health], nowMs))}
 ${panel('interfaces', 'Interfaces', interfaceChips(status))}
 ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No state has changed since the exporter was started.') : changeList(transitions))}

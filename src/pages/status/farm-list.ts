@@ -75,7 +75,7 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part
   return html`<span class="${isShort ? 'short' : 'enough'}"><b>${up}</b> of ${backends.length} up</span>`;
 }
 
-function details(appliance: string, farm: FarmStatus, nowMs: number, most: number): Markup {
+function details(appliance: string, farm: FarmStatus, nowMs: number, maxBackends: number): Markup {
   const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
     sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
@@ -86,13 +86,13 @@ function details(appliance: string, farm: FarmStatus, nowMs: number, most: numbe
       html`presents ${linkList(certificates, (certificate) => ({ kind: 'certificate', appliance, certificate }))}`,
     ...(farm.probe ? probeFacts(farm.probe) : []),
     // A link in the summary would be one thing to press inside another.
-    Number.isFinite(most) &&
+    Number.isFinite(maxBackends) &&
       html`<a href="${linkTo({ kind: 'farm', appliance, farm: name })}">only <bdi>${name}</bdi></a>`,
   ].filter((fact) => fact !== false);
   return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
     backends !== undefined && backends.length > 0
-      ? backendTable(sortedBackends(backends).slice(0, most), nowMs)
-      : noBackends(farm, most)
+      ? backendTable(sortedBackends(backends).slice(0, maxBackends), nowMs)
+      : noBackends(farm, maxBackends)
   }`;
 }
 
@@ -118,7 +118,7 @@ function dayOf(seconds: number | undefined): string {
   return (seconds !== undefined && isoTime(seconds * 1_000)?.slice(0, 10)) || 'an unknown day';
 }
 
-function noBackends({ profile, state, backends, configuredBackends }: FarmStatus, most: number): Markup {
+function noBackends({ profile, state, backends, configuredBackends }: FarmStatus, maxBackends: number): Markup {
   if (profile === 'datalink')
     return html`<p class="faint">The API says nothing about the backends of datalink farms.</p>`;
   if (backends !== undefined) return html`<p class="faint">It has no backends.</p>`;
@@ -126,14 +126,14 @@ function noBackends({ profile, state, backends, configuredBackends }: FarmStatus
     state === 'down'
       ? 'Its backends are not known while it is down.'
       : 'Its backends are not known: they were not read, or so long ago that they are not shown.';
-  return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, most)}`}</p>`;
+  return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, maxBackends)}`}</p>`;
 }
 
 /** Renders the configured backends of a farm, whose states are unknown. */
-function inConfiguration(backends: readonly BackendName[], most: number): Markup {
+function inConfiguration(backends: readonly BackendName[], maxBackends: number): Markup {
   if (backends.length === 0) return html`None is configured.`;
-  const rest = backends.length - most;
-  const names = backends.slice(0, most).map(({ backend }) => html`<bdi>${backend}</bdi>`);
+  const rest = backends.length - maxBackends;
+  const names = backends.slice(0, maxBackends).map(({ backend }) => html`<bdi>${backend}</bdi>`);
   return html`Configured: ${joined(names, ', ')}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
 }
 

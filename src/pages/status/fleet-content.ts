@@ -22,7 +22,7 @@ import type { List, View } from './view.ts';
 /** Maximum rows on the first page, so that a thousand appliances stay readable and small. */
 const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8, changes: 15 } as const;
 /** From this many appliances on, their groups come first, and fewer of them stand alone. */
-const leastForGroups = 8;
+const minForGroups = 8;
 const maxGroups = 20;
 const appliancesBesideGroups = 12;
 
@@ -81,10 +81,10 @@ export interface FleetContentParts {
 /** Renders the fleet, problems first. */
 export function fleetContent({ summary, problems, overallStatus, facts }: FleetContentParts): Markup {
   const { perAppliance } = summary;
-  const [by, ...otherDividers] = perAppliance.length < leastForGroups ? [] : dividersOf(perAppliance);
-  const first = (list: List, ifEmpty: string, most: number = maxRows[list]): Markup => {
+  const [by, ...otherDividers] = perAppliance.length < minForGroups ? [] : dividersOf(perAppliance);
+  const first = (list: List, ifEmpty: string, maxRowsShown: number = maxRows[list]): Markup => {
     const { heading, count, render } = fleetList(list, summary, problems);
-    const rows = [render(0, most), moreLink(count - most, { kind: 'list', list })];
+    const rows = [render(0, maxRowsShown), moreLink(count - maxRowsShown, { kind: 'list', list })];
     return panel(list, heading, count === 0 ? emptyNote(ifEmpty) : rows);
   };
   return html`${overallStatusHeading(overallStatus)}

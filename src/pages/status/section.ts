@@ -5,7 +5,7 @@ import { html, joined, type Markup, type Part } from '../html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from '../../judgement/problem.ts';
 import { age, clockTime } from '../times.ts';
-import type { RecentTransition } from '../../status/status.ts';
+import type { Transition } from '../../status/status.ts';
 
 /** Renders a part of the page with a heading. */
 export function panel(id: string, heading: Part, content: Part): Markup {
@@ -127,18 +127,18 @@ export function farmLinks(appliance: string, farms: readonly string[]): Markup {
 
 /** Renders links to views by their names: the first four, and the number of the rest. */
 export function linkList(names: readonly string[], viewOf: (name: string) => View): Markup {
-  const links = names.slice(0, mostLinks).map((name) => html`<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
-  return html`${joined(links, ', ')}${names.length > mostLinks && ` and ${(names.length - mostLinks).toLocaleString('en')} more`}`;
+  const links = names.slice(0, maxLinks).map((name) => html`<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
+  return html`${joined(links, ', ')}${names.length > maxLinks && ` and ${(names.length - maxLinks).toLocaleString('en')} more`}`;
 }
 
-const mostLinks = 4;
+const maxLinks = 4;
 
 /** Renders state changes, the newest first. */
-export function changeList(transitions: readonly RecentTransition[]): Markup {
+export function changeList(transitions: readonly Transition[]): Markup {
   return html`<ol class="changes">${transitions.map(changeItem)}</ol>`;
 }
 
-function changeItem({ atMs, appliance, object, labels, from, to }: RecentTransition): Markup {
+function changeItem({ atMs, appliance, object, labels, from, to }: Transition): Markup {
   const [own, ...within] = Object.values(labels)
     .filter((value) => value !== '')
     .toReversed();

@@ -5,7 +5,7 @@ import type { AuditLine } from '../../../src/audit/record.ts';
 import { endingOf, sweep } from '../../../src/approvals/carry-out.ts';
 import type { ChangeRequest } from '../../../src/approvals/change-request.ts';
 import { createRequestFolder, RequestBook } from '../../../src/approvals/request-book.ts';
-import type { ApprovalsCore } from '../../../src/approvals/rights.ts';
+import type { ApprovalsCore } from '../../../src/approvals/core.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenEntry } from '../../support/given-principal.ts';
 import { created, givenRequest } from './given-request.ts';

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createOperations } from '../../../src/gateway/operation.ts';
 import type { Principal } from '../../../src/gateway/principal.ts';
 import type { ChangeRequest, RequestState } from '../../../src/approvals/change-request.ts';
-import { type ApprovalsCore, maySee, refusalOf, shownTo } from '../../../src/approvals/rights.ts';
+import type { ApprovalsCore } from '../../../src/approvals/core.ts';
+import { maySee, refusalOf, shownTo } from '../../../src/approvals/rights.ts';
 import { givenPrincipal } from '../../support/given-principal.ts';
 import { givenRequest } from './given-request.ts';
 

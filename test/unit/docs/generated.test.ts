@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
 import { generatedDocs } from '../../../scripts/generate-docs.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
-import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../../../src/poller/own-numbers.ts';
 import { requestFamilies } from '../../../src/requests/counts.ts';
 
 const families = [...collectorFamilies, ...ownFamilies, ...requestFamilies];

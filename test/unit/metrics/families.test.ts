@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { adminMetricFamilies } from '../../../src/gateway/admin-metrics.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
-import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
+import { ownFamilies } from '../../../src/poller/own-numbers.ts';
 import { requestFamilies } from '../../../src/requests/counts.ts';
 import { refusalMetric } from '../../../src/requests/request-log.ts';
 

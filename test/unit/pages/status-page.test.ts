@@ -412,7 +412,7 @@ describe('the response', () => {
     const { headers } = await givenPage(fleetStatus()).inject('/');
 
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     );
     expect(headers['referrer-policy']).toBe('no-referrer');
   });

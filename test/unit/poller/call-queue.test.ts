@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../../../src/lib/time.ts';
-import { type CallQueue, createCallQueue } from '../../../src/poller/caller.ts';
+import { type CallQueue, createCallQueue } from '../../../src/poller/call-queue.ts';
 
 const patient = new AbortController().signal;
 

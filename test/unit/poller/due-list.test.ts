@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { DueList } from '../../../src/poller/due-list.ts';
 import { createJob, type Job } from '../../../src/poller/job.ts';
-import { createCron, nextTurn } from '../../../src/poller/schedule.ts';
+import { createCron, nextDue } from '../../../src/poller/schedule.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -10,8 +10,8 @@ const hourMs = 60 * minuteMs;
 
 interface Given {
   readonly schedule: string;
-  /** How long each of its turns takes. */
-  readonly turnMs?: number;
+  /** How long each of its steps takes. */
+  readonly stepMs?: number;
   readonly collector?: 'vip';
 }
 
@@ -19,11 +19,11 @@ interface Given {
 function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:00:00.500Z') {
   vi.useFakeTimers({ now: new Date(now) });
   const cron = createCron();
-  const turns: { readonly name: string; readonly atMs: number }[] = [];
+  const steps: { readonly name: string; readonly atMs: number }[] = [];
   const under: { now: number; most: number } = { now: 0, most: 0 };
   const startedMs = performance.now();
-  const named = new Map<Job, { readonly name: string; readonly turnMs: number }>();
-  for (const [name, { schedule, turnMs = 0, collector: wanted = 'system' }] of Object.entries(jobs)) {
+  const named = new Map<Job, { readonly name: string; readonly stepMs: number }>();
+  for (const [name, { schedule, stepMs = 0, collector: wanted = 'system' }] of Object.entries(jobs)) {
     const collector = collectors.find((each) => each.name === wanted)!;
     const intervalMs = cron.intervalMs(schedule);
     const job = createJob(
@@ -31,20 +31,20 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
       { appliance: 'lb', priority: named.size, intervalMs, jitterRatio: 0.1 },
     );
     const waitMs = cron.matches(schedule)[0]! - Date.now();
-    job.turn = { dueMs: performance.now() + waitMs, wallMs: Date.now() + waitMs };
-    named.set(job, { name, turnMs });
+    job.due = { atMs: performance.now() + waitMs, wallMs: Date.now() + waitMs };
+    named.set(job, { name, stepMs });
   }
   const list = new DueList({
     jobs: [...named.keys()],
-    maxTurns: 1,
+    maxSteps: 1,
     opensAtMs: () => 0,
     mayTake: () => true,
-    async turn(job) {
-      const { name, turnMs } = named.get(job)!;
-      turns.push({ name, atMs: performance.now() - startedMs });
+    async step(job) {
+      const { name, stepMs } = named.get(job)!;
+      steps.push({ name, atMs: performance.now() - startedMs });
       under.most = Math.max(under.most, (under.now += 1));
-      job.turn = nextTurn({ ...job, offsetMs: 0 }, cron, { jitterRatio: 0, random: () => 0 });
-      await new Promise((resolve) => setTimeout(resolve, turnMs));
+      job.due = nextDue({ ...job, offsetMs: 0 }, cron, { jitterRatio: 0, random: () => 0 });
+      await new Promise((resolve) => setTimeout(resolve, stepMs));
       under.now -= 1;
     },
   });
@@ -57,13 +57,13 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
   list.wake();
   return {
     list,
-    turns,
+    steps,
     under,
-    /** Returns how many turns come in a time. */
+    /** Resteps how many steps come in a time. */
     async during(ms: number): Promise<number> {
-      const before = turns.length;
+      const before = steps.length;
       await vi.advanceTimersByTimeAsync(ms);
-      return turns.length - before;
+      return steps.length - before;
     },
   };
 }
@@ -115,17 +115,17 @@ describe('what is due by a schedule', () => {
   });
 });
 
-it('jobs that take more time than there is have one turn at a time, the first job on time, and none of the others waits for ever', async () => {
-  const { turns, under, during } = givenJobs({
-    first: { schedule: '*/30 * * * * *', turnMs: 10 * secondMs },
-    long: { schedule: '*/20 * * * * *', turnMs: 15 * secondMs },
-    longer: { schedule: '*/20 * * * * *', turnMs: 25 * secondMs },
-    rare: { schedule: '0 */10 * * * *', turnMs: secondMs },
+it('jobs that take more time than there is have one step at a time, the first job on time, and none of the others waits for ever', async () => {
+  const { steps, under, during } = givenJobs({
+    first: { schedule: '*/30 * * * * *', stepMs: 10 * secondMs },
+    long: { schedule: '*/20 * * * * *', stepMs: 15 * secondMs },
+    longer: { schedule: '*/20 * * * * *', stepMs: 25 * secondMs },
+    rare: { schedule: '0 */10 * * * *', stepMs: secondMs },
   });
 
   await during(2 * hourMs);
 
-  const timesOf = (wanted: string) => turns.filter(({ name }) => name === wanted).map(({ atMs }) => atMs);
+  const timesOf = (wanted: string) => steps.filter(({ name }) => name === wanted).map(({ atMs }) => atMs);
   const gapsOf = (times: readonly number[]) => times.slice(1).map((time, index) => time - (times[index] ?? 0));
   const mostOf = (wanted: string) => Math.max(...gapsOf(timesOf(wanted)));
   expect(under.most).toBe(1);
@@ -136,14 +136,14 @@ it('jobs that take more time than there is have one turn at a time, the first jo
 });
 
 it('a job that makes no calls does not wait for one that hangs', async () => {
-  const { turns, during } = givenJobs({
-    hangs: { schedule: '0 * * * * *', turnMs: 10 * minuteMs },
+  const { steps, during } = givenJobs({
+    hangs: { schedule: '0 * * * * *', stepMs: 10 * minuteMs },
     vip: { schedule: '0 * * * * *', collector: 'vip' },
   });
 
   await during(5 * minuteMs);
 
-  expect(turns.map(({ name }) => name)).toEqual(['hangs', 'vip', 'vip', 'vip', 'vip', 'vip']);
+  expect(steps.map(({ name }) => name)).toEqual(['hangs', 'vip', 'vip', 'vip', 'vip', 'vip']);
 });
 
 it('knows the time between two matches, many hours after the last of a working day', async () => {

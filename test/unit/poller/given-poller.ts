@@ -5,13 +5,14 @@ import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { collectorFamilies, collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/time.ts';
+import type { Page } from '../../../src/metrics/page.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { AppliancePoller } from '../../../src/poller/appliance-poller.ts';
 import { createCron } from '../../../src/poller/schedule.ts';
 import { createCounters } from '../../../src/poller/counters.ts';
 import type { Inherited } from '../../../src/poller/fleet.ts';
-import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
-import type { RecentTransition } from '../../../src/status/status.ts';
+import { ownFamilies } from '../../../src/poller/own-numbers.ts';
+import type { Transition } from '../../../src/status/status.ts';
 import { textOf } from '../../support/store-text.ts';
 import { givenLog } from './given-log.ts';
 import { plainVip } from '../../support/poller.ts';
@@ -29,9 +30,11 @@ export interface Asked {
 export interface GivenPoller {
   readonly poller: AppliancePoller;
   readonly asked: readonly Asked[];
-  readonly transitions: readonly RecentTransition[];
+  readonly transitions: readonly Transition[];
   readonly lines: readonly Record<string, unknown>[];
   page(): Promise<string>;
+  /** The page as a scrape gets it; the same object while nothing has changed. */
+  exposition(): Promise<Page>;
   /** Sets the system clock off by so much from now on; the monotonic clock of timers stays. */
   setClock(offsetMs: number): void;
   /**
@@ -92,7 +95,7 @@ export function givenPoller(parts: {
   store.arrange([name]);
   const cron = createCron();
   const asked: Asked[] = [];
-  const transitions: RecentTransition[] = [];
+  const transitions: Transition[] = [];
   const startedAt = performance.now();
   let offsetMs = 0;
 
@@ -185,6 +188,10 @@ export function givenPoller(parts: {
     page() {
       current.expire();
       return textOf(store);
+    },
+    exposition() {
+      current.expire();
+      return store.page({ format: 'text', encoding: 'identity' });
     },
     setClock(ms) {
       vi.setSystemTime(Date.now() + ms - offsetMs);

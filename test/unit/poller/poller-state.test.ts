@@ -122,6 +122,17 @@ describe('a poller that takes the place of another', () => {
     expect(successor.describe().deactivated).toBe(false);
   });
 
+  it('removes at once what a collector that is off now shows without a reading', async () => {
+    const { page, replace, answers } = givenAppliance(['farms', 'system']);
+    answers(() => ({ fails: 'server_error' }));
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(0);
+
+    await replace({ names: ['system'] });
+
+    expect(valueOf(await page(), 'zlb_farms_with_state')).toBeUndefined();
+  });
+
   it('removes farms at once that it does not poll', async () => {
     const { page, replace, answers } = givenAppliance(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);

@@ -69,7 +69,7 @@ describe('the readingStore', () => {
     readingStore.put({ collector: 'backends' }, { ...freshUntil(1_000), write: () => undefined });
 
     expect(await page()).toEqual([]);
-    expect(readingStore.has('backends')).toBe(true);
+    expect(readingStore.all.has('backends')).toBe(true);
   });
 
   it('evicts a reading exactly when it is too old, and reports its origin', async () => {
@@ -87,7 +87,7 @@ describe('the readingStore', () => {
     expect(before).toHaveLength(2);
     expect(between).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
     expect(await page()).toEqual([]);
-    expect(readingStore.has('farms')).toBe(false);
+    expect(readingStore.all.has('farms')).toBe(false);
   });
 
   it('keeps a reading that was renewed in time', async () => {
@@ -281,20 +281,18 @@ describe('details at the limit of series', () => {
 
 describe('the readings for people', () => {
   const farm = { collector: 'backends', farm: 'shop' };
-  const data = (readingStore: ReadingStore, ageMs = 0) =>
-    [...readingStore.at(ageMs).readings.values()].map((each) => each.data);
-  const stale = (readingStore: ReadingStore, ageMs = 0) => [...readingStore.at(ageMs).stale];
+  const data = (readingStore: ReadingStore) => [...readingStore.all.values()].map((each) => each.data);
+  const stale = (readingStore: ReadingStore) => [...readingStore.staleCollectors];
   /** So many series of single backends. */
   const details = (count: number) => (emit: Emit) => {
     for (let index = 0; index < count; index += 1) emit.sample(backend, { farm: 'shop', backend: String(index) }, 1);
   };
 
-  it('are removed when they are stale, removed or cleared', () => {
+  it('are removed when they are stale or removed', () => {
     const { readingStore } = given();
     const put = () => readingStore.put(farm, { ...reading('shop', 1), data: 'first' });
     put();
-    expect([data(readingStore, 999), stale(readingStore, 999)]).toEqual([['first'], []]);
-    expect([data(readingStore, 1_000), stale(readingStore, 1_000)], 'not evicted yet').toEqual([[], ['backends']]);
+    expect([data(readingStore), stale(readingStore)]).toEqual([['first'], []]);
 
     readingStore.expire(1_000);
     expect([data(readingStore), stale(readingStore)], 'evicted').toEqual([[], ['backends']]);
@@ -304,10 +302,6 @@ describe('the readings for people', () => {
     readingStore.expire(1_000);
     readingStore.remove(farm);
     expect([data(readingStore), stale(readingStore)]).toEqual([[], []]);
-    put();
-    readingStore.expire(1_000);
-    readingStore.clear('backends');
-    expect(stale(readingStore)).toEqual([]);
   });
 
   it('stay complete above the series limit, with the number of series that /metrics leaves out', async () => {
@@ -317,15 +311,6 @@ describe('the readings for people', () => {
 
     expect(await page()).toEqual([]);
     expect(data(readingStore)).toEqual(['backends']);
-    expect(readingStore.at(0).leftOut).toBe(9);
-  });
-
-  it('report the time until which none can be stale', () => {
-    const { readingStore } = given();
-    readingStore.put(farm, reading('shop', 1, 500));
-    readingStore.put({ collector: 'farms' }, reading('db', 1, 300));
-
-    expect(readingStore.at(0).untilMs).toBe(300);
-    expect(readingStore.at(400).untilMs).toBe(500);
+    expect([...readingStore.all.values()].map(({ leftOut }) => leftOut)).toEqual([9]);
   });
 });

@@ -77,6 +77,28 @@ describe('a collector that fails alone', () => {
   });
 });
 
+it('a reading that is stale is read as soon as an outage is over, although its own run was not due in it', async () => {
+  let isAway = false;
+  const { poller, asked, page } = givenPoller({
+    names: ['farms', 'certificates'],
+    maxStaleMs: 3 * minuteMs,
+    answer: (key) => (isAway ? { fails: 'connect' } : answering()(key)),
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  const times = () => asked.filter(({ key }) => key === 'listCertificates').length;
+  const before = times();
+
+  isAway = true;
+  await vi.advanceTimersByTimeAsync(3 * minuteMs);
+  await page();
+  expect(times(), 'no run was due').toBe(before);
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(20 * secondMs);
+
+  expect(times()).toBe(before + 1);
+});
+
 describe('a machine that was suspended for hours', () => {
   it('shows no earlier reading, although a round was in progress and an answer comes at once', async () => {
     const given = givenFarms(60);

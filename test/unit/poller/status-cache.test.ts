@@ -66,6 +66,21 @@ describe('the status of an appliance', () => {
     });
   });
 
+  it('has the reading of a farm at once, while other farms wait for theirs', async () => {
+    const { describe, answers, asked } = given(['farms', 'backends']);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    const states = () => describe().farms?.map(({ backends }) => backends?.[0]?.state);
+    expect(states()).toEqual(['up', 'up']);
+    answers({ readFarmStats: backendList(backend('down')) });
+
+    const before = asked.length;
+    while (asked.slice(before).every(({ key }) => key !== 'readFarmStats')) await vi.advanceTimersByTimeAsync(20);
+    expect(states()).toEqual(['up', 'up']);
+    await vi.advanceTimersByTimeAsync(20);
+
+    expect(states()?.toSorted()).toEqual(['down', 'up']);
+  });
+
   it('is the same object until something changes', async () => {
     const { describe, answers } = given();
     await vi.advanceTimersByTimeAsync(minuteMs);

@@ -7,86 +7,7 @@ import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../status/status.ts';
-
-export type CallQueue = ReturnType<typeof createCallQueue>;
-
-export interface CallQueueOptions {
-  readonly maxConcurrent: number;
-  /** The maximum ratio of time spent in calls, 0 to 1. */
-  readonly maxBusyRatio: number;
-  /** `opensAtMs` of the queue that this one replaces. */
-  readonly opensAtMs?: number | undefined;
-}
-
-/**
- * Lets few calls to one appliance through at the same time, in the order of their arrival, and
- * bounds the ratio of time that they keep it busy.
- */
-export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: CallQueueOptions) {
-  const waiting = new Set<() => void>();
-  let running = 0;
-  let opensAt = opensAtMs;
-  let timer: NodeJS.Timeout | undefined;
-
-  function admit(): void {
-    clearTimeout(timer);
-    for (const enter of waiting) {
-      if (running >= maxConcurrent) return;
-      const waitMs = opensAt - steadyNow();
-      if (waitMs > 0) {
-        timer = setTimeout(admit, waitMs);
-        return;
-      }
-      running += 1;
-      waiting.delete(enter);
-      enter();
-    }
-  }
-
-  return {
-    /** No call starts before this time, by the steady clock. */
-    get opensAtMs(): number {
-      return opensAt;
-    },
-    /**
-     * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
-     * again.
-     */
-    charge(busySeconds: number): void {
-      // A call of d seconds may be followed by the next one after d / ratio, counted from its
-      // start.
-      const busyMs = busySeconds * 1_000;
-      opensAt = Math.max(opensAt, steadyNow() - busyMs) + busyMs / maxBusyRatio;
-    },
-    /**
-     * Runs `call` when it is its turn. Rejects with the signal's reason when it aborts while the
-     * call waits.
-     */
-    async run<Result>(signal: AbortSignal, call: () => Promise<Result>): Promise<Result> {
-      signal.throwIfAborted();
-      await new Promise<void>((resolve, reject) => {
-        const leave = (): void => {
-          waiting.delete(enter);
-          admit();
-          reject(signal.reason as Error);
-        };
-        const enter = (): void => {
-          signal.removeEventListener('abort', leave);
-          resolve();
-        };
-        signal.addEventListener('abort', leave, { once: true });
-        waiting.add(enter);
-        admit();
-      });
-      try {
-        return await call();
-      } finally {
-        running -= 1;
-        admit();
-      }
-    },
-  };
-}
+import { type CallQueue, createCallQueue } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -99,20 +20,20 @@ export class NotAskedError extends Error {
   }
 }
 
-/** One run, as its calls see it. */
-export interface CallingRun {
+/** The calls of one step of a run, and what they leave behind. */
+export interface StepCalls {
   readonly signal: AbortSignal;
-  /** Called when a call leaves. */
-  readonly asked: () => void;
-  /** Receives the seconds of each call. */
-  readonly spent: (seconds: number) => void;
-  /** Receives what could not be read in a reply. */
-  readonly unreadable: (found: readonly UnreadableField[]) => void;
-  /** Returns why no further call of this run may leave; called right before each one. */
+  /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
+  /** The age at which the first call left. */
+  askedAtMs: number | undefined;
+  /** The seconds of all calls. */
+  spentSeconds: number;
+  /** Values in the replies that could not be read. */
+  readonly unreadable: UnreadableField[];
 }
 
-export interface CallerParts {
+export interface CallsParts {
   readonly breaker: Breaker;
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly onCall: (report: CallReport) => void;
@@ -126,7 +47,7 @@ export interface CallerParts {
   readonly idleMs: number;
   /** Returns false while the appliance refuses everything. */
   readonly mayProbe: () => boolean;
-  /** `opensAtMs` of the caller that this one replaces. */
+  /** `opensAtMs` of those that these replace. */
   readonly opensAtMs?: number | undefined;
   readonly log: Logger;
   /** See lib/time.ts. */
@@ -147,7 +68,7 @@ const rememberMissingForMs = 600_000;
 /** The time limit of a probe, which every appliance answers in a second. */
 const probeLimitMs = 4_000;
 /** The least time limit of a call that waits for proxies. */
-const leastLimitMs = 7_000;
+const minLimitMs = 7_000;
 /** The least time between two probes. */
 const betweenProbesMs = 2_000;
 
@@ -160,8 +81,8 @@ interface MissingRoute {
  * Makes the calls to one appliance: through the call queue and the circuit breaker, and rarely for
  * a route that it lacks.
  */
-export class Caller {
-  readonly #parts: CallerParts;
+export class Calls {
+  readonly #parts: CallsParts;
   readonly #queue: CallQueue;
   readonly #breaker: Breaker;
   readonly #client: ApplianceClient;
@@ -172,7 +93,7 @@ export class Caller {
   #probe: Promise<void> | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(parts: CallerParts) {
+  constructor(parts: CallsParts) {
     const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
     this.#parts = parts;
     this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs });
@@ -194,12 +115,12 @@ export class Caller {
     return this.#queue.opensAtMs;
   }
 
-  /** Returns what reads on behalf of one run. */
-  reader(run: CallingRun): ReadFrom {
+  /** Returns what reads on behalf of one step. */
+  reader(step: StepCalls): ReadFrom {
     return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
       if (known && this.#parts.now() < known.untilMs) throw known.error;
-      return await this.#queue.run(run.signal, () => this.#call(run, key, params, options));
+      return await this.#queue.run(step.signal, () => this.#call(step, key, params, options));
     };
   }
 
@@ -262,23 +183,24 @@ export class Caller {
   }
 
   async #call<Key extends ReadKey>(
-    run: CallingRun,
+    step: StepCalls,
     key: Key,
     params: Params<Key>,
     { limitMs, workMs = Number.POSITIVE_INFINITY, took }: ReadOptions,
   ): Promise<ReplyOf<Key>> {
     // The first call after the wait is the cheapest one, and decides for all others.
-    if (this.#breaker.state !== 'closed' && !run.skipReason()) await this.#askForSign();
-    const reason = run.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
+    if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#askForSign();
+    const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
     const startedAt = steadyNow();
     let isUnanswered = false;
-    run.asked();
+    step.askedAtMs ??= this.#parts.now();
     // A call that waits for proxies may take long.
     const answered = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
     try {
-      const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable: run.unreadable };
-      const reply = await this.#client.read(key, params, run.signal, limits);
+      const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
+      const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
+      const reply = await this.#client.read(key, params, step.signal, limits);
       took?.(steadyNow() - startedAt);
       if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startedAt);
       return reply;
@@ -291,7 +213,7 @@ export class Caller {
       throw error;
     } finally {
       const seconds = Math.min(steadyNow() - startedAt, workMs) / 1_000;
-      run.spent(seconds);
+      step.spentSeconds += seconds;
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.
       if (!isUnanswered) this.#queue.charge(seconds);
@@ -304,8 +226,8 @@ export class Caller {
     const usualMs = this.#usualMs.get(key);
     if (usualMs === undefined) return undefined;
     const { timeoutMs } = this.#parts;
-    const longestMs = Math.max(timeoutMs, patienceMsOf(key));
-    return Math.min(Math.max(3 * usualMs, Math.min(leastLimitMs, timeoutMs)), longestMs);
+    const maxMs = Math.max(timeoutMs, patienceMsOf(key));
+    return Math.min(Math.max(3 * usualMs, Math.min(minLimitMs, timeoutMs)), maxMs);
   }
 
   #onCall(report: CallReport): void {

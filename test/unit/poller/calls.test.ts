@@ -2,11 +2,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBreaker } from '../../../src/appliance/breaker.ts';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
-import { Caller, NotAskedError } from '../../../src/poller/caller.ts';
+import { Calls, NotAskedError, type StepCalls } from '../../../src/poller/calls.ts';
 import type { SkipReason } from '../../../src/status/status.ts';
 import { givenLog } from './given-log.ts';
 
-/** A caller whose appliance answers as the test says; undefined is a reply. */
+/** The calls to an appliance that answers as the test says; undefined is a reply. */
 function given() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -15,9 +15,8 @@ function given() {
   const limits: (number | undefined)[] = [];
   const clock = { ms: 0, recoveries: 0 };
   const asked: ReadKey[] = [];
-  const spent: number[] = [];
   const breaker = createBreaker({ now: () => performance.now(), random: () => 0 });
-  const caller = new Caller({
+  const calls = new Calls({
     breaker,
     connect: (onCall) => ({
       read: (async (key: ReadKey, _params: unknown, _signal: AbortSignal, options?: { limitMs?: number }) => {
@@ -45,19 +44,19 @@ function given() {
     now: () => clock.ms,
   });
   const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
-  const read = caller.reader({
+  const step: StepCalls = {
     signal: new AbortController().signal,
-    asked: () => undefined,
-    spent: (seconds) => spent.push(seconds),
-    unreadable: () => undefined,
     skipReason: () => skipReason.reason,
-  });
-  return { caller, breaker, read, limits, appliance, clock, asked, spent, skipReason, lines };
+    askedAtMs: undefined,
+    spentSeconds: 0,
+    unreadable: [],
+  };
+  return { calls, breaker, read: calls.reader(step), limits, appliance, clock, asked, step, skipReason, lines };
 }
 
 describe('a route that the appliance lacks', () => {
   it('and that is optional is not read again for ten minutes, or until it may be tried again', async () => {
-    const { caller, read, appliance, asked, clock } = given();
+    const { calls, read, appliance, asked, clock } = given();
     appliance.refuses = 'not_found';
     appliance.routeMissing = true;
 
@@ -65,7 +64,7 @@ describe('a route that the appliance lacks', () => {
     await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found', routeMissing: true });
     expect(asked).toHaveLength(1);
 
-    caller.forgetMissingRoutes();
+    calls.forgetMissingRoutes();
     await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
     expect(asked).toHaveLength(2);
 
@@ -108,16 +107,16 @@ describe('the breaker before the calls', () => {
     ['timeout', 3],
     ['tls', 3],
   ])('opens on %s after %i, logs it once, and refuses all calls', async (reason, failures) => {
-    const { caller, read, appliance, asked, lines } = given();
+    const { calls, read, appliance, asked, lines } = given();
     appliance.refuses = reason;
 
     // After a failure the next call is a probe, which counts as well.
-    while (caller.wouldAdmit) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
+    while (calls.wouldAdmit) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
     const refusal = read('readStats', {});
 
     await expect(refusal).rejects.toEqual(new NotAskedError('breaker_open'));
     expect(asked).toHaveLength(failures);
-    expect(caller.wouldAdmit).toBe(false);
+    expect(calls.wouldAdmit).toBe(false);
     expect(lines).toMatchObject([{ level: 40, reason, retryInSeconds: 10 }]);
   });
 
@@ -140,7 +139,7 @@ describe('the breaker before the calls', () => {
   });
 
   it('probes by itself with the cheapest call, and admits all calls after an answer', async () => {
-    const { breaker, caller, read, appliance, asked, lines } = given();
+    const { breaker, calls, read, appliance, asked, lines } = given();
     appliance.refuses = 'unauthorized';
     await expect(read('readStats', {})).rejects.toThrow();
 
@@ -151,16 +150,16 @@ describe('the breaker before the calls', () => {
 
     expect(early).toEqual(['readStats']);
     expect(asked).toEqual(['readStats', 'readSystemVersion']);
-    expect([caller.wouldAdmit, breaker.state]).toEqual([true, 'closed']);
+    expect([calls.wouldAdmit, breaker.state]).toEqual([true, 'closed']);
     expect(lines.map(({ msg }) => msg)).toEqual([
       'appliance does not answer as it should, polling paused',
       'appliance answers again, polling resumed',
     ]);
-    await caller.close();
+    await calls.close();
   });
 
   it.each(['connect', 'timeout', 'tls'] as const)('looks at once after %s whether anything answers', async (reason) => {
-    const { breaker, caller, read, appliance, asked } = given();
+    const { breaker, calls, read, appliance, asked } = given();
     appliance.refuses = reason;
     await expect(read('readStats', {})).rejects.toThrow();
     expect(breaker.isAnswering).toBe(false);
@@ -172,7 +171,7 @@ describe('the breaker before the calls', () => {
     appliance.refuses = 'forbidden';
     await vi.advanceTimersByTimeAsync(10_000);
     expect([breaker.state, breaker.isAnswering]).toEqual(['closed', true]);
-    await caller.close();
+    await calls.close();
   });
 });
 
@@ -186,20 +185,24 @@ describe('a call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('reports its cost to its run, also if it failed', async () => {
-    const { read, appliance, spent } = given();
+  it('adds its cost to its step, also if it failed', async () => {
+    const { read, appliance, step } = given();
+    appliance.takesMs = 1_000;
 
-    await read('readStats', {});
+    const answered = read('readStats', {});
+    await vi.advanceTimersByTimeAsync(1_000);
+    await answered;
     appliance.refuses = 'server_error';
-    await expect(read('readStats', {})).rejects.toThrow();
+    const failed = read('readStats', {}).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
 
-    expect(spent).toHaveLength(2);
-    expect(Math.min(...spent)).toBeGreaterThanOrEqual(0);
+    expect(await failed).toBeInstanceOf(ApplianceError);
+    expect(step.spentSeconds).toBe(2);
   });
 });
 
 it('the time limit of a read that waits for proxies is at most what the appliance itself may wait, however long the last one took', async () => {
-  const { caller, read, limits, appliance } = given();
+  const { calls, read, limits, appliance } = given();
   await read('listFarmStats', {});
   appliance.takesMs = 21_000;
   const slow = read('listFarmStats', {});
@@ -211,5 +214,5 @@ it('the time limit of a read that waits for proxies is at most what the applianc
   await read('listFarmStats', {});
 
   expect(limits).toEqual([undefined, 7_000, 60_000]);
-  await caller.close();
+  await calls.close();
 });

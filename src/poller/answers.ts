@@ -1,0 +1,54 @@
+import type { CallReport } from '../appliance/client.ts';
+
+/** A poller that replaces another continues with it. */
+export interface AnswersState {
+  /** The time of the last answer to the right key, on the clock of `isUp`. */
+  answeredAtMs: number | undefined;
+  called: boolean;
+  offsetSeconds: number | undefined;
+}
+
+export interface AnswersParts {
+  readonly before: AnswersState | undefined;
+  /**
+   * The time for which an authenticated answer counts; late runs extend it, so that
+   * `zlb_up` does not alternate.
+   */
+  readonly upForMs: () => number;
+  /** False while calls fail, or wait far longer than calls do. */
+  readonly isAnswering: () => boolean;
+}
+
+/** Knows from the calls to an appliance whether it is up, and how far its clock is off. */
+export class Answers {
+  readonly state: AnswersState;
+  readonly #parts: AnswersParts;
+
+  constructor(parts: AnswersParts) {
+    this.#parts = parts;
+    this.state = { answeredAtMs: undefined, called: false, offsetSeconds: undefined, ...parts.before };
+  }
+
+  /** Records a call; `ageMs` is its time on the clock of `isUp`. */
+  called({ authenticated, clockOffsetSeconds }: CallReport, ageMs: number): void {
+    this.state.called = true;
+    if (authenticated) this.state.answeredAtMs = ageMs;
+    if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
+  }
+
+  /** Returns whether a recent answer had the right key; undefined before the first call. */
+  hasAnswered(ageMs: number): boolean | undefined {
+    const { called, answeredAtMs } = this.state;
+    return called ? answeredAtMs !== undefined && ageMs - answeredAtMs < this.#parts.upForMs() : undefined;
+  }
+
+  /** Returns the value of `zlb_up`: that, and true at this moment. */
+  isUp(ageMs: number): boolean | undefined {
+    return this.hasAnswered(ageMs) && this.#parts.isAnswering();
+  }
+
+  /** Returns the seconds of its clock minus ours, while it is up. */
+  clockOffsetSeconds(ageMs: number): number | undefined {
+    return this.isUp(ageMs) ? this.state.offsetSeconds : undefined;
+  }
+}

@@ -1,0 +1,81 @@
+import { steadyNow } from '../lib/time.ts';
+
+export type CallQueue = ReturnType<typeof createCallQueue>;
+
+export interface CallQueueOptions {
+  readonly maxConcurrent: number;
+  /** The maximum ratio of time spent in calls, 0 to 1. */
+  readonly maxBusyRatio: number;
+  /** `opensAtMs` of the queue that this one replaces. */
+  readonly opensAtMs?: number | undefined;
+}
+
+/**
+ * Lets few calls to one appliance through at the same time, in the order of their arrival, and
+ * bounds the ratio of time that they keep it busy.
+ */
+export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: CallQueueOptions) {
+  const waiting = new Set<() => void>();
+  let running = 0;
+  let opensAt = opensAtMs;
+  let timer: NodeJS.Timeout | undefined;
+
+  function admit(): void {
+    clearTimeout(timer);
+    for (const enter of waiting) {
+      if (running >= maxConcurrent) return;
+      const waitMs = opensAt - steadyNow();
+      if (waitMs > 0) {
+        timer = setTimeout(admit, waitMs);
+        return;
+      }
+      running += 1;
+      waiting.delete(enter);
+      enter();
+    }
+  }
+
+  return {
+    /** No call starts before this time, by the steady clock. */
+    get opensAtMs(): number {
+      return opensAt;
+    },
+    /**
+     * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
+     * again.
+     */
+    charge(busySeconds: number): void {
+      // A call of d seconds may be followed by the next one after d / ratio, counted from its
+      // start.
+      const busyMs = busySeconds * 1_000;
+      opensAt = Math.max(opensAt, steadyNow() - busyMs) + busyMs / maxBusyRatio;
+    },
+    /**
+     * Runs `call` when all before it have left. Rejects with the signal's reason when it aborts
+     * while the call waits.
+     */
+    async run<Result>(signal: AbortSignal, call: () => Promise<Result>): Promise<Result> {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const leave = (): void => {
+          waiting.delete(enter);
+          admit();
+          reject(signal.reason as Error);
+        };
+        const enter = (): void => {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        waiting.add(enter);
+        admit();
+      });
+      try {
+        return await call();
+      } finally {
+        running -= 1;
+        admit();
+      }
+    },
+  };
+}

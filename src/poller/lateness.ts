@@ -1,0 +1,44 @@
+import { steadyNow } from '../lib/time.ts';
+import type { Job } from './job.ts';
+
+/**
+ * Knows how late the jobs of an appliance are, which stretches their intervals and, while the
+ * appliance answers, the life of their readings.
+ */
+export class Lateness {
+  /** When the appliance last answered, steady as all times here. */
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
+  /** The time that was spent on steps that failed: no reading lives longer for it. */
+  #lostMs = 0;
+
+  answered(): void {
+    this.#answeredAtMs = steadyNow();
+  }
+
+  lost(ms: number): void {
+    this.#lostMs += ms;
+  }
+
+  /** Records how late a run begins, before its next one is planned. */
+  begin(job: Job, atMs: number): void {
+    job.late = { ms: Math.max(0, atMs - job.nextRunMs), lostMs: this.#lostMs - job.lostBeforeMs };
+    job.lostBeforeMs = this.#lostMs;
+  }
+
+  /**
+   * Returns how long a reading stays while the appliance answers. An interval stretched beyond
+   * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
+   * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
+   */
+  freshForMs({ intervalMs, maxStaleMs, late, nextRunMs, lostBeforeMs }: Job): number {
+    const waitedMs = this.#answeredAtMs - nextRunMs - (this.#lostMs - lostBeforeMs);
+    const lateMs = Math.max(late.ms - late.lostMs, waitedMs, 0);
+    return lateMs > 0 ? Math.max(maxStaleMs, 2 * (intervalMs + lateMs)) : maxStaleMs;
+  }
+}
+
+/** Returns the time between two runs as it is, in whole intervals. */
+export function measuredIntervalMs({ intervalMs, late, nextRunMs }: Job): number {
+  const lateMs = Math.max(late.ms, steadyNow() - nextRunMs);
+  return Math.round((intervalMs + lateMs) / intervalMs) * intervalMs;
+}

@@ -1,0 +1,71 @@
+import { type BreakerState, breakerStates } from '../appliance/breaker.ts';
+import type { ReadingFamily } from '../collectors/collector.ts';
+import { rowsOf } from '../collectors/rows.ts';
+import type { Family } from '../metrics/family.ts';
+import { counterFamilies } from './counters.ts';
+import type { LastRun } from './job.ts';
+
+/** The numbers of the exporter's work on one appliance that are not counters, at one moment. */
+export interface OwnNumbers {
+  readonly up: boolean | undefined;
+  readonly breaker: BreakerState;
+  readonly collectors: readonly (LastRun & { readonly collector: string })[];
+  readonly clockOffsetSeconds: number | undefined;
+  readonly series: number;
+}
+
+const ofAppliance = rowsOf((numbers: OwnNumbers) => [numbers], {});
+const ofCollectors = rowsOf(({ collectors }: OwnNumbers) => collectors, { collector: ({ collector }) => collector });
+
+export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
+  ofAppliance.gauge(
+    'zlb_up',
+    '1 while the appliance answers, and accepted the key within the shortest max_stale of its collectors (any call).',
+    ({ up }) => up,
+  ),
+  ofAppliance.stateSet(
+    'zlb_circuit_breaker_state',
+    'Whether calls to the appliance are let through (this exporter).',
+    breakerStates,
+    ({ breaker }) => breaker,
+    'state',
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_success',
+    '1 when the last run of a collector ended well; absent where the appliance lacks what it reads (this exporter).',
+    ({ ok }) => ok,
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_duration_seconds',
+    'Length of the last run, waiting for its turn included (this exporter).',
+    ({ durationMs }) => seconds(durationMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_interval_seconds',
+    'Time from the last scheduled run to the next, after stretching by max_busy_ratio (this exporter).',
+    ({ intervalMs }) => seconds(intervalMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_last_success_timestamp_seconds',
+    'Unix time at which the last good run ended (this exporter).',
+    ({ lastSuccessMs }) => seconds(lastSuccessMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_last_attempt_timestamp_seconds',
+    'Unix time at which the last run started (this exporter).',
+    ({ lastAttemptMs }) => seconds(lastAttemptMs),
+  ),
+  ofAppliance.gauge(
+    'zlb_appliance_clock_offset_seconds',
+    "The appliance's clock minus ours; 0 when they agree within a second (HTTP header Date).",
+    ({ clockOffsetSeconds }) => clockOffsetSeconds,
+  ),
+  ofAppliance.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
+];
+
+/** All families of the exporter's work on one appliance. */
+export const ownFamilies: readonly Family[] = [...ownGauges.map(({ family }) => family), ...counterFamilies];
+
+function seconds(ms: number | undefined): number | null {
+  return ms === undefined ? null : ms / 1_000;
+}
