@@ -58,9 +58,10 @@ describe('replace-certificate', () => {
   it('leaves the old one to the Community Edition, which replaces it by itself', async () => {
     const { run, words, appliance, done } = await given(recordedWorld());
 
-    const { code } = await run([...words('secure-shop'), 'name=shop-2027', ...agreed]);
+    const { code, out } = await run([...words('secure-shop'), 'name=shop-2027', ...agreed]);
 
     expect(code).toBe(0);
+    expect(out).not.toContain('Remove');
     expect(httpsFarm(appliance.world, 'secure-shop').certificates).toEqual(['shop-2027.pem']);
     expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });

@@ -37,9 +37,10 @@ describe('deliver', () => {
     attach(world, 'secure-shop', 'old.pem', issue({ from: -60 }));
     const { run, words, done } = await given({ 'lb-1': world });
 
-    const { code } = await run(words);
+    const { code, out } = await run(words);
 
     expect(code).toBe(0);
+    expect(out).not.toContain('was replaced already');
     expect(fileOf(world, 'secure-shop')).toEqual([isNew]);
     expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
   });
