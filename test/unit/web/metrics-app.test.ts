@@ -110,12 +110,12 @@ describe('GET /probe', () => {
 });
 
 describe('an appliance that is asked for', () => {
-  const urls = ['/metrics?appliance=lb-1&appliance=', '/probe?target=', '/?appliance='];
+  const data = ['/metrics?appliance=lb-1&appliance=', '/probe?target=', '/api/status?appliance=lb-1&appliance='];
 
   const none = ['lb-9', '', 'LB-1', '__proto__', '192.0.2.1', 'https://192.0.2.1:444', 'http://169.254.169.254/latest'];
 
   it.each(none)('is none for %j, because only configured names count', async (name) => {
-    for (const url of urls.slice(0, 2)) {
+    for (const url of data) {
       const response = await get(givenApp(), url + encodeURIComponent(name));
 
       expect(response.statusCode, url).toBe(404);
@@ -126,7 +126,7 @@ describe('an appliance that is asked for', () => {
   });
 
   it('is named with its shard if it is one of another shard', async () => {
-    for (const url of urls) {
+    for (const url of [...data, '/?appliance=']) {
       const response = await get(givenApp(), `${url}lb-4`);
 
       expect(response.statusCode, url).toBe(404);
