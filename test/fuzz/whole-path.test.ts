@@ -89,7 +89,7 @@ async function pageAfterRun(sound: ReplayServer, spoilt: ReplayServer, runs: rea
   const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   store.arrange(['lb-sound', 'lb-spoilt']);
   const pollerOf = (name: string, server: ReplayServer) =>
-    createTestPoller(server, { apiKey: server.apiKey, timeoutMs: 5_000, parts: { name, store } });
+    createTestPoller(server, { apiKey: server.apiKey, parts: { name, store } });
   const [healthy, damaged] = [pollerOf('lb-sound', sound), pollerOf('lb-spoilt', spoilt)];
   try {
     for (const collector of ['farms', 'certificates']) await healthy.poller.run(collector);

@@ -19,15 +19,6 @@ export interface Target {
   readonly fingerprintSha256: string;
 }
 
-export interface TestPoller {
-  readonly poller: AppliancePoller;
-  /** The page of this appliance, without what is too old. */
-  page(): Promise<string>;
-  /** Calls that the client has begun and not finished. */
-  readonly outstanding: number;
-  close(): Promise<void>;
-}
-
 /** Collectors with their own schedules. */
 export function scheduled(list: readonly Collector[]): readonly ScheduledCollector[] {
   return list.map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs }));
@@ -36,27 +27,16 @@ export function scheduled(list: readonly Collector[]): readonly ScheduledCollect
 /** The settings of the collector vip where none are written. */
 export const plainVip = { serverNames: {}, connectTo: {}, networks: [] };
 
-/** One poller on one appliance, as the daemon would build it, without a listener. */
-export function createTestPoller(
-  target: Target,
-  options: { apiKey: string; timeoutMs?: number; parts?: Partial<AppliancePollerParts>; bodyBytes?: number },
-): TestPoller {
-  const { parts = {} } = options;
-  const now = parts.now ?? Date.now;
-  const log = parts.log ?? pino({ level: 'silent' });
-  const cron = parts.cron ?? createCron();
-  const name = parts.name ?? 'lb-test';
-  const polling = {
-    timeoutMs: 20_000,
-    maxConcurrentPerAppliance: 1,
-    maxBusyRatio: 1,
-    jitterRatio: 0.1,
-    ...parts.polling,
-  };
-  const store = parts.store ?? createStoreFor(name);
-  let outstanding = 0;
+const usualPolling = { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0.1 };
 
-  const poller = new AppliancePoller({
+type Parts = Partial<Omit<AppliancePollerParts, 'connect'>>;
+
+/** A poller as the daemon would build it, with the differences that a test names. */
+export function createPoller({
+  name = 'lb-test',
+  ...parts
+}: Parts & Pick<AppliancePollerParts, 'connect'>): AppliancePoller {
+  return new AppliancePoller({
     name,
     url: 'https://192.0.2.10:444',
     labels: {},
@@ -64,25 +44,45 @@ export function createTestPoller(
     vip: plainVip,
     compact: false,
     collectors: scheduled(collectors.filter(({ enabled }) => enabled)),
+    polling: usualPolling,
     maxSeries: 50_000,
     counters: createCounters(name),
+    store: createStoreFor(name),
+    cron: createCron(),
     onTransition: () => undefined,
+    log: pino({ level: 'silent' }),
+    now: Date.now,
     random: () => 0.5,
     ...parts,
-    polling,
+  });
+}
+
+/** A store for the page of one appliance. */
+export function createStoreFor(appliance: string): MetricsStore {
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
+  store.arrange([appliance]);
+  return store;
+}
+
+/** One poller on one appliance, without a listener. */
+export function createTestPoller(
+  target: Target,
+  { apiKey, parts = {}, bodyBytes = 8 * 1_048_576 }: { apiKey: string; parts?: Parts; bodyBytes?: number },
+) {
+  const { now = Date.now, polling = usualPolling, store = createStoreFor(parts.name ?? 'lb-test') } = parts;
+  let outstanding = 0;
+  const poller = createPoller({
+    ...parts,
     store,
-    cron,
-    log,
-    now,
     connect: (onCall): ApplianceClient => {
       const client = createApplianceClient({
         url: new URL(target.url),
         tls: { fingerprintSha256: target.fingerprintSha256, insecureSkipVerify: false },
-        apiKey: new Secret(options.apiKey),
+        apiKey: new Secret(apiKey),
         keyHeader: 'auto',
         timeoutMs: polling.timeoutMs,
         maxConnections: polling.maxConcurrentPerAppliance,
-        bodyBytes: options.bodyBytes ?? 8 * 1_048_576,
+        bodyBytes,
         decode: createDecoder(),
         now,
         onCall,
@@ -100,22 +100,17 @@ export function createTestPoller(
       };
     },
   });
-
   return {
     poller,
+    /** Calls that the client has begun and not finished. */
     get outstanding() {
       return outstanding;
     },
+    /** The page of this appliance, without what is too old. */
     page() {
       poller.expire();
       return textOf(store);
     },
     close: () => poller.close(),
   };
-}
-
-function createStoreFor(appliance: string): MetricsStore {
-  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
-  store.arrange([appliance]);
-  return store;
 }

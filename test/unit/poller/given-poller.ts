@@ -3,46 +3,21 @@ import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
-import { collectorFamilies, collectors } from '../../../src/collectors/registry.ts';
+import { collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/time.ts';
-import type { Page } from '../../../src/metrics/page.ts';
-import { createMetricsStore } from '../../../src/metrics/store.ts';
-import { AppliancePoller } from '../../../src/poller/appliance-poller.ts';
+import type { AppliancePoller } from '../../../src/poller/appliance-poller.ts';
 import { createCron } from '../../../src/poller/schedule.ts';
 import { createCounters } from '../../../src/poller/counters.ts';
 import type { Inherited } from '../../../src/poller/fleet.ts';
-import { ownFamilies } from '../../../src/poller/own-numbers.ts';
 import type { Transition } from '../../../src/status/status.ts';
 import { textOf } from '../../support/store-text.ts';
 import { givenLog } from './given-log.ts';
-import { plainVip } from '../../support/poller.ts';
+import { createPoller, createStoreFor, scheduled } from '../../support/poller.ts';
 
 /** A body, or the reason for which the call fails. */
 export type Answer = { readonly body: unknown } | { readonly fails: FailureReason };
 
-export interface Asked {
-  readonly key: ReadKey;
-  readonly params: Readonly<Record<string, string>>;
-  /** Milliseconds since the start of the test. */
-  readonly at: number;
-}
-
-export interface GivenPoller {
-  readonly poller: AppliancePoller;
-  readonly asked: readonly Asked[];
-  readonly transitions: readonly Transition[];
-  readonly lines: readonly Record<string, unknown>[];
-  page(): Promise<string>;
-  /** The page as a scrape gets it; the same object while nothing has changed. */
-  exposition(): Promise<Page>;
-  /** Sets the system clock off by so much from now on; the monotonic clock of timers stays. */
-  setClock(offsetMs: number): void;
-  /**
-   * Another poller in its place, not started, as after a reload with other settings; the page is
-   * then what that one shows.
-   */
-  replace(settings: Settings): Promise<AppliancePoller>;
-}
+export type GivenPoller = ReturnType<typeof givenPoller>;
 
 /** Settings that a reload can change. */
 interface Settings {
@@ -87,14 +62,14 @@ export function givenPoller(parts: {
   readonly maxBusyRatio?: number;
   readonly maxStaleMs?: number;
   readonly maxConcurrent?: number;
-}): GivenPoller {
+}) {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
   const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
-  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
-  store.arrange([name]);
+  const store = createStoreFor(name);
   const cron = createCron();
-  const asked: Asked[] = [];
+  /** The calls, with the milliseconds since the start of the test. */
+  const asked: { readonly key: ReadKey; readonly params: Readonly<Record<string, string>>; readonly at: number }[] = [];
   const transitions: Transition[] = [];
   const startedAt = performance.now();
   let offsetMs = 0;
@@ -138,35 +113,25 @@ export function givenPoller(parts: {
     { names, maxStaleMs, watches = () => true }: Settings,
     { counters = createCounters(name), state }: Inherited = {},
   ): AppliancePoller =>
-    new AppliancePoller({
+    createPoller({
       name,
-      url: 'https://192.0.2.10:444',
-      labels: {},
       watches,
-      vip: plainVip,
-      compact: false,
-      collectors: collectors
-        .filter((collector) => names.includes(collector.name))
-        .map((collector) => ({
-          collector,
-          schedule: collector.schedule,
-          maxStaleMs: maxStaleMs ?? collector.maxStaleMs,
-        })),
+      collectors: scheduled(collectors.filter((collector) => names.includes(collector.name))).map((each) => ({
+        ...each,
+        maxStaleMs: maxStaleMs ?? each.maxStaleMs,
+      })),
       connect: (onCall) => ({
         read: (key, params, signal, options) => exchange(key, params, signal, onCall, options?.limitMs) as never,
         retire: () => Promise.resolve(),
         close: () => Promise.resolve(),
       }),
       polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: maxConcurrent, maxBusyRatio, jitterRatio: 0.1 },
-      maxSeries: 50_000,
       counters,
       onTransition: (transition) => void transitions.push(transition),
       state,
       store,
       cron,
       log,
-      now: Date.now,
-      random: () => 0.5,
     });
   const poller = create(parts);
   let current = poller;
@@ -179,12 +144,11 @@ export function givenPoller(parts: {
   });
 
   return {
-    get poller() {
-      return poller;
-    },
+    poller,
     asked,
     transitions,
     lines,
+    /** The page of the newest poller. */
     page() {
       current.expire();
       return textOf(store);
@@ -193,11 +157,13 @@ export function givenPoller(parts: {
       current.expire();
       return store.page({ format: 'text', encoding: 'identity' });
     },
-    setClock(ms) {
+    /** Sets the system clock off by so much from now on; the monotonic clock of timers stays. */
+    setClock(ms: number) {
       vi.setSystemTime(Date.now() + ms - offsetMs);
       offsetMs = ms;
     },
-    async replace(settings) {
+    /** Puts another poller in its place, not started, as after a reload with other settings. */
+    async replace(settings: Settings) {
       await current.close();
       current = create(settings, current);
       return current;
