@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { givenFolder } from '../../support/folder.ts';
 
-export const script = 'deploy/systemd/install.sh';
+const script = 'deploy/systemd/install.sh';
 export const apiKey = 'canary-key-of-an-appliance';
 /** Somebody who can write to his own folders alone; only root can act as somebody else. */
 const stranger = process.getuid?.() === 0 ? 65_534 : undefined;

@@ -15,12 +15,12 @@ it('a clone serves the runbooks of docs/operations.md', async () => {
 
 it('the served runbooks have an anchor for each alert and no other, and no link without a target', () => {
   const text = renderRunbooks(operations);
-  const anchors = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  const anchors = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));
 
-  expect([...anchors].filter((id) => id?.startsWith('zlb')).toSorted()).toEqual(
+  expect([...anchors].filter((id) => id.startsWith('zlb')).toSorted()).toEqual(
     alertNames.map((alert) => alert.toLowerCase()).toSorted(),
   );
-  expect([...text.matchAll(/<a href="#([^"]*)"/g)].filter(([, id]) => !anchors.has(id))).toEqual([]);
+  expect([...text.matchAll(/<a href="#([^"]*)"/g)].filter(([, id = '']) => !anchors.has(id))).toEqual([]);
 });
 
 it('a runbook of a page says what it means, how to look, to repair without the gateway too, and to verify', () => {
