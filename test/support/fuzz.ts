@@ -4,7 +4,6 @@ import type * as fc from 'fast-check';
  * Cases of one run of the suites in test/fuzz/, cheap ones more often.
  */
 const cases = {
-  gatewayPaths: 14_000,
   replies: 34_000,
   wholePaths: 50,
   histories: 10,

@@ -1,5 +1,10 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { endpointRows } from '../../../src/appliance/api/table.ts';
+import { parseRoute } from '../../../src/appliance/route.ts';
 import { createOperations } from '../../../src/gateway/operation.ts';
+import { AdminProblem } from '../../../src/gateway/problem.ts';
+import { hostileName } from '../../fuzz/hostile-names.ts';
 
 const operations = createOperations();
 
@@ -67,4 +72,46 @@ describe('finding an operation', () => {
   it.each(['actOnFarm', 'PUT /farms/{farmname}/actions'])('knows an operation as %s', (name) => {
     expect(operations.named(name)?.key).toBe('actOnFarm');
   });
+
+  it('sends on what it was sent, or refuses it, for any names', () => {
+    const route = fc.constantFrom(...endpointRows.map(([, row]) => parseRoute(row.route)));
+    const names = fc.array(hostileName, { minLength: 8, maxLength: 8 });
+    const spelling = fc.constantFrom(
+      (name: string) => name,
+      (name: string) => encodeURI(name.toWellFormed()),
+      (name: string) => encodeURIComponent(name.toWellFormed()),
+    );
+
+    fc.assert(
+      fc.property(route, names, spelling, ({ method, template }, values, spelled) => {
+        const left = [...values];
+        const sent = template.replaceAll(/\{[^}*]+\*?\}/g, () => spelled(left.shift() ?? ''));
+        const found = refusalOf(method, sent);
+        if (found instanceof AdminProblem) return;
+
+        const { operation, params, path } = operations.find(method, sent);
+        expect(Object.values(params)).toEqual(valuesIn(path, operation.template));
+        // Decoded once, both say the same; and nobody on the way finds something else to decode, or
+        // to leave out.
+        expect(decodeURIComponent(path)).toBe(decodeURIComponent(sent));
+        expect(decodeURIComponent(path)).not.toMatch(/%[0-9a-f]{2}|\\|\/\/|\/\.{1,2}(\/|$)|[\u0000-\u001f\u007f]/i);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
 });
+
+/**
+ * The names that an appliance finds in a path which it takes for a call of this template: it
+ * decodes once, and then goes from slash to slash. Throws where the path is of another template, or
+ * is not read alike by everybody on the way.
+ */
+function valuesIn(path: string, template: string): readonly string[] {
+  const kept = new URL(path, 'https://appliance.example');
+  if (kept.pathname !== path || kept.search !== '' || kept.hash !== '')
+    throw new Error(`a URL makes ${kept.pathname}${kept.search}${kept.hash} of ${path}`);
+  const source = template.replaceAll(/\{[^}*]+\*\}/g, '(.+)').replaceAll(/\{[^}*]+\}/g, '([^/]+)');
+  const match = new RegExp(`^${source}$`, 's').exec(decodeURIComponent(path));
+  if (!match) throw new Error(`${path} is not ${template}`);
+  return match.slice(1);
+}
