@@ -69,7 +69,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const self = createSelfMetrics(build, parts);
   const store = createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
   const fleet = createFleet(parts, { store, decode, cron });
-  const farmsOf = (appliance: string) => fleet.describe().appliances.find(({ name }) => name === appliance)?.farms;
+  const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings, web };
   await fleet.watch(watchedIn(settings));

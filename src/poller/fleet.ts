@@ -4,7 +4,7 @@ import { sleep } from '../lib/time.ts';
 import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
-import type { FleetStatus, Transition } from '../status/status.ts';
+import type { ApplianceStatus, FleetStatus, Transition } from '../status/status.ts';
 import { TransitionHistory } from './transitions.ts';
 
 /** All appliances together, as the listeners see them. */
@@ -133,6 +133,11 @@ export class FleetPoller<Appliance extends PolledAppliance> {
    */
   describe(): FleetStatus {
     return { appliances: this.#pollers.map((poller) => poller.describe()), transitions: this.#history.newestFirst };
+  }
+
+  /** Returns the status of one appliance as of now; undefined for one that is not watched. */
+  statusOf(appliance: string): ApplianceStatus | undefined {
+    return this.#watched.get(appliance)?.poller.describe();
   }
 
   /** Passes a change to {@link AppliancePoller.changed}; returns at once. */
