@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 
 const minute = 60_000;
@@ -120,10 +120,7 @@ describe('a request whose end cannot be stored', () => {
     const folder = `${auditFile}.requests`;
     const id = String((await ask('alice')).json?.id);
     await approve('bob', id);
-    await until(
-      () => read(id),
-      ({ state }) => state === 'executing',
-    );
+    await untilIs(async () => (await read(id)).state, 'executing');
     await rename(folder, `${folder}.away`);
     await writeFile(folder, '');
     const sent = await until(sentAfter, (lines) => lines.length > 0);

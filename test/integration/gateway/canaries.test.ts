@@ -9,7 +9,7 @@ import type { Fault } from '../../../simulator/faults.ts';
 import type { World } from '../../../simulator/world.ts';
 import { adminKey, type GatewayCall, givenGateway, pollingKey, roles } from '../../support/given-gateway.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
-import { until } from '../../support/until.ts';
+import { untilIs } from '../../support/until.ts';
 
 const privateKey = 'Q2FuYXJ5UHJpdmF0ZUtleU1hdGVyaWFs';
 const pem = `-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n${privateKey}\n-----END PRIVATE KEY-----\n`;
@@ -183,10 +183,7 @@ async function sendWrongTokens({ call, url, tokenOf }: Given, wrong: readonly st
 /** Reads both listeners, the log, and the files of the audit after the exporter has stopped. */
 async function readEverything({ call, metricsUrl, auditFile, logged, close }: Given): Promise<Outputs> {
   const outputs: Outputs = [];
-  await until(
-    async () => (await fetch(`${metricsUrl}/-/ready`)).status,
-    (status) => status === 200,
-  );
+  await untilIs(async () => (await fetch(`${metricsUrl}/-/ready`)).status, 200);
   for (const path of ['/', '/metrics', '/api/status', '/sd', '/-/ready'])
     outputs.push([path, await (await fetch(metricsUrl + path)).text()]);
   const questions = ['setSnmp', 'createVpn', 'updateCallingUser'].map((key) => at(`/parameters?operation=${key}`));

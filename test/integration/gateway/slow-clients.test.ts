@@ -53,10 +53,7 @@ describe('a slow upload', () => {
   it('does not keep others from changing the appliance', async () => {
     const { url, call, tokenOf, appliance, auditFile } = await givenGateway({ 'lb-1': busyWorld() });
     const uploads = [openUpload(url, tokenOf('operator')), openUpload(url, tokenOf('operator'))];
-    await until(
-      async () => (await call('GET', '/whoami')).status,
-      (status) => status === 200,
-    );
+    await untilIs(async () => (await call('GET', '/whoami')).status, 200);
 
     const stopped = await call('PUT', actions, { json: { action: 'stop' } });
 
@@ -83,10 +80,7 @@ describe('an upload that cannot be sent', () => {
     answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
 
     expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
-    await until(
-      () => openFiles(dirname(auditFile)).filter((link) => link.includes('spool')),
-      (open) => open.length === 0,
-    );
+    await untilIs(() => openFiles(dirname(auditFile)).filter((link) => link.includes('spool')).length, 0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import type { ChangeRequest } from '../../../src/approvals/change-request.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { type Entry, givenReloadable } from './given-reloadable.ts';
 
 const alice = makeToken();
@@ -48,10 +48,7 @@ async function givenWaiting() {
   const appliance = given.appliance('a');
   appliance.fail('POST /system/dns', { kind: 'hang' });
   const first = call(alice.token, 'POST', '/appliances/a/system/dns', { primary: '192.0.2.1' }).catch(() => undefined);
-  await until(
-    () => appliance.sleeping,
-    (sleeping) => sleeping > 0,
-  );
+  await untilIs(() => appliance.sleeping, 1);
   return {
     ...given,
     approved: await approve(),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { listening } from '../../support/listening.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
-import { until } from '../../support/until.ts';
+import { until, untilIs } from '../../support/until.ts';
 import { apiKey, givenReloadable } from './given-reloadable.ts';
 
 const reloadPath = '/-/reload';
@@ -146,10 +146,7 @@ describe('a file that the configuration names', () => {
     await given.write('b.json', [given.entry('b')]);
     await until(names, (seen) => seen === 'a b');
     await given.write('b.json', '[{');
-    await until(
-      () => given.page(),
-      (page) => inForce(page) === 0,
-    );
+    await untilIs(async () => inForce(await given.page()), 0);
     expect(await names()).toBe('a b');
     expect(given.logged.join('')).toContain('b.json:1:');
 
@@ -157,10 +154,7 @@ describe('a file that the configuration names', () => {
     await until(names, (seen) => seen === 'a c');
     expect(inForce(await given.page())).toBe(1);
     await rm(given.path('b.json'));
-    await until(
-      () => given.page(),
-      (page) => inForce(page) === 0,
-    );
+    await untilIs(async () => inForce(await given.page()), 0);
     expect(await names()).toBe('a c');
   });
 
@@ -176,12 +170,7 @@ describe('a file that the configuration names', () => {
 
     await given.write('b.json', []);
 
-    expect(
-      await until(
-        async () => inForce(await given.page()),
-        (value) => value === 1,
-      ),
-    ).toBe(1);
+    await untilIs(async () => inForce(await given.page()), 1);
   });
 
   it('applies no part of a refused main file', async () => {
