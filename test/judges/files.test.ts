@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { judge, run } from './tools.ts';
+import { judge, judgesFolder, run } from './tools.ts';
 
 const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
 const ending = (end: RegExp): readonly string[] => files.filter((file) => end.test(file));
+const schemas = join(judgesFolder, 'schemas/{{.ResourceKind}}.json');
 const scripts = ending(/\.sh$|^\.ci\/run$/);
 
 /** False for parts of packages, which dpkg and rpm start with `sh`. */
@@ -17,6 +19,7 @@ describe.each([
   ['shellcheck', [], scripts.filter(namesItsShell)],
   ['shellcheck', ['--shell=sh'], scripts.filter((file) => !namesItsShell(file))],
   ['hadolint', [], ending(/Dockerfile$/)],
+  ['kubeconform', ['-strict', '-schema-location', schemas], ['deploy/alertmanager/alertmanager-config.yaml']],
 ] as const)('%s', (name, options, judged) => {
   const program = judge(name);
 

@@ -75,7 +75,7 @@ function startProgram(program: string, args: readonly string[]): void {
 
 async function createCustomResources(call: Cluster['call']): Promise<void> {
   const group = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  for (const kind of ['prometheusrules', 'servicemonitors', 'scrapeconfigs', 'alertmanagerconfigs']) {
+  for (const kind of ['prometheusrules', 'servicemonitors', 'scrapeconfigs']) {
     const [file = ''] = globSync(join(judgesFolder, `crds/*_${kind}.yaml`));
     await call('POST', group, parse(readFileSync(file, 'utf8')));
   }
