@@ -210,6 +210,9 @@ describe('the check of the activation', () => {
 describe('the check of an appliance', () => {
   const failing = collectorStatus({ name: 'farms', failure: { reason: 'timeout', sinceMs: nowMs } });
   const forbidden = collectorStatus({ name: 'farms', failure: { reason: 'forbidden', sinceMs: nowMs } });
+  const late = collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 91_000 });
+  const waiting = collectorStatus({ name: 'vpn', lastSuccessMs: undefined });
+  const lacking = collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined });
 
   it.each([
     ['answers', {}, 'OK'],
@@ -218,23 +221,11 @@ describe('the check of an appliance', () => {
     ['may read no farm', { farms: undefined, collectors: [forbidden] }, 'CRITICAL'],
     ['is deactivated', { deactivated: true, farms: undefined }, 'CRITICAL'],
     ['has just stopped answering', { breaker: 'open' }, 'WARNING'],
-    [
-      'is read too late',
-      { collectors: [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 91_000 })] },
-      'WARNING',
-    ],
+    ['is read too late', { collectors: [late] }, 'WARNING'],
     ['failed once', { collectors: [failing] }, 'OK'],
     ['was never read, with a failure', { collectors: [{ ...failing, lastSuccessMs: undefined }] }, 'WARNING'],
-    [
-      'is about to be read',
-      { collectors: [{ ...collectorStatus({ name: 'vpn' }), lastSuccessMs: undefined }] },
-      'UNKNOWN',
-    ],
-    [
-      'lacks something',
-      { collectors: [...collectors, collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined })] },
-      'OK',
-    ],
+    ['is about to be read', { collectors: [waiting] }, 'UNKNOWN'],
+    ['lacks something', { collectors: [...collectors, lacking] }, 'OK'],
   ] as const)('judges one that %s', (_, given, state) => {
     expect(stateOf(() => checkAppliance(seen(given)))).toBe(state);
   });
