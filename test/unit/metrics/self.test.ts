@@ -32,7 +32,7 @@ describe("the exporter's own metrics", () => {
   it('of the process are shared by scrapes within a second, so that none resets the values of the next', async () => {
     let nowMs = performance.now();
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-    onTestFinished(() => void clock.mockRestore());
+    onTestFinished(() => clock.mockRestore());
     const self = createSelfMetrics(build);
     const ofProcess = async () => (await self.text()).match(/^(?:process|nodejs)_.*$/gm);
 
