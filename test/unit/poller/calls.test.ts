@@ -78,7 +78,7 @@ describe('a route that the appliance lacks', () => {
     ['a farm that is not there', 'readFarm', { farmname: 'shop' }, true],
     ['the days of a licence that is not installed', 'readActivationInfo', {}, true],
     ['a licence that is not installed', 'readActivationCertificate', {}, true],
-    ['a page of the web server', 'listVpns', {}, false],
+    ['a page of the web server', 'listFarmStats', {}, false],
   ])('is not confused with %s', async (_, key, params, routeMissing) => {
     const { read, appliance, asked } = given();
     Object.assign(appliance, { refuses: 'not_found', routeMissing });
