@@ -450,19 +450,27 @@ describe('the connection', () => {
     expect(server.accepted).toBe(2);
   });
 
-  it('is retried once, also if the server always answers on an ended one', async () => {
-    let requests = 0;
+  it.each<[what: string, end: (response: ServerResponse) => void, requests: number]>([
+    ['that ends is retried once', (response) => response.destroy(), 3],
+    [
+      'that ends in the middle of an answer is not retried',
+      (response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-length': 99 })
+          .write('{', () => response.destroy()),
+      2,
+    ],
+  ])('%s', async (_, end, requests) => {
     const server = await startHttpsServer((response) => {
-      requests += 1;
-      if (requests === 1) answerJson(response);
-      else response.destroy();
+      if (server.requests.length === 1) answerJson(response);
+      else end(response);
     });
     const { read, reports } = givenClient(server);
 
     await read();
     await failureOf(read());
 
-    expect(requests).toBe(3);
+    expect(server.requests).toHaveLength(requests);
     expect(reasonsOf(reports)).toEqual(['200', 'connect']);
   });
 });
