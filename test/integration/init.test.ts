@@ -1,11 +1,10 @@
 import { chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import type { Shell } from '../../src/commands/command.ts';
-import { init } from '../../src/commands/init/init.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
@@ -272,19 +271,13 @@ describe('init without a terminal', () => {
   it('keeps what somebody else changes while it asks', async () => {
     const { target, file, text } = await givenPlace();
     await writeFile(file, '# before\n');
-    const { context } = givenContext({
-      arguments: [target],
-      flags: { 'config.file': file, name: 'lb-1', append: true },
-      shell: {
-        ...givenContext({}).context.shell,
-        ask: async () => {
-          writeFileSync(file, '# meanwhile\n');
-          return apiKey;
-        },
-      },
+
+    const { code } = await run(['init', target, `--config.file=${file}`, '--name=lb-1', '--append'], async () => {
+      await writeFile(file, '# meanwhile\n');
+      return apiKey;
     });
 
-    expect(await init(context)).toBe(0);
+    expect(code).toBe(0);
     expect(await text()).toMatch(/^# meanwhile\nappliances:/);
   });
 
@@ -349,24 +342,14 @@ describe('init that cannot try the key', () => {
   it('does not send the key when the certificate changed since it was shown', async () => {
     const { folder, file } = await givenPlace();
     const { url, server, requests } = await startHttpsServer((response) => response.end());
-    const { context, warned } = givenContext({
-      arguments: [url.host],
-      flags: { 'config.file': file, name: 'lb-1' },
-      shell: {
-        ...givenContext({}).context.shell,
-        ask: async () => {
-          server.setSecureContext(makeMaterial());
-          return apiKey;
-        },
-      },
+
+    const { code, stderr } = await run(['init', url.host, `--config.file=${file}`, '--name=lb-1'], async () => {
+      server.setSecureContext(makeMaterial());
+      return apiKey;
     });
 
-    const code = await init(context);
-
     expect(code).toBe(1);
-    expect(warned).toEqual([
-      expect.stringMatching(/another certificate than a moment ago, and the key was not sent: .*/),
-    ]);
+    expect(stderr).toContain('another certificate than a moment ago, and the key was not sent: ');
     expect(requests).toEqual([]);
     expect(readdirSync(folder)).toEqual(['given.key']);
   });
