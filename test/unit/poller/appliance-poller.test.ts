@@ -251,6 +251,20 @@ describe('a 402', () => {
     ).toBe(1);
   });
 
+  it('has the activation read at once, which says whether everything is refused', async () => {
+    let licensed = true;
+    const answer = (key: ReadKey): Answer => (licensed ? answering()(key) : unlicensed);
+    const { poller, page } = givenPoller({ names, answer });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(stateOf(await page(), 'zlb_activation_status')).toBe('activated');
+
+    licensed = false;
+    await vi.advanceTimersByTimeAsync(70 * secondMs);
+
+    expect(stateOf(await page(), 'zlb_activation_status')).toBe('deactivated');
+  });
+
   it('shows a newly installed licence at once, although its absence was a 404', async () => {
     let installed = false;
     const answer = (key: ReadKey): Answer => {

@@ -177,8 +177,10 @@ describe('the failure of a collector', () => {
     expect(collector(describe(), 'backends')).toMatchObject({ ok: true, isStale: false, failure: undefined });
   });
 
-  it('is absent if the appliance does not support it', async () => {
+  it('is absent if the appliance does not support it, or no longer', async () => {
     const { describe, answers } = given(['farms', 'vpn']);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(collector(describe(), 'vpn')).toMatchObject({ ok: true, isSupported: true });
     answers({ listVpns: { fails: 'not_found' } });
     await vi.advanceTimersByTimeAsync(20 * minuteMs);
 
@@ -249,7 +251,7 @@ describe('the time since a state exists', () => {
     expect(describe().farms).toBeUndefined();
     answers({ listFarmStats: farmList(farm('shop', 'down')) });
     const successor = await replace({ names: ['farms'] });
-    expect(collector(describe(), 'farms')).toMatchObject({ isStale: true });
+    expect(collector(describe(), 'farms')).toMatchObject({ isStale: true, ok: false });
     successor.start();
     await vi.advanceTimersByTimeAsync(minuteMs);
     expect(describe().farms).toMatchObject([{ state: 'down', sinceMs: since }]);
