@@ -17,7 +17,7 @@ export interface BoardSpec {
   readonly description: string;
   readonly variables?: readonly VariableName[];
   readonly from: string;
-  /** Matchers of the alerts that the first panel shows. */
+  /** Matchers of the alerts that the first panel of the first section shows. */
   readonly alerts?: readonly string[];
   /** By their headings. */
   readonly sections: Readonly<Record<string, Section>>;
@@ -54,14 +54,15 @@ export function board(spec: BoardSpec): Dashboard {
     .variables(variables(spec.variables ?? []))
     .annotations(annotations())
     .links([linksToBoards()]);
-  for (const [index, [heading, { panels: named, isCollapsed }]] of Object.entries(spec.sections).entries()) {
+  const alerts = { 'What is wrong now': alertTable(spec.alerts) };
+  for (const [index, [heading, { panels, isCollapsed }]] of Object.entries(spec.sections).entries()) {
     const row = new RowBuilder(heading);
-    const all = index === 0 ? { 'What is wrong now': alertTable(spec.alerts), ...named } : named;
-    const panels = Object.entries(all).map(([title, titled]) => titled(title));
+    const byTitle = index === 0 ? { ...alerts, ...panels } : panels;
+    const built = Object.entries(byTitle).map(([title, panel]) => panel(title));
     // Grafana keeps the panels of a collapsed row within it.
-    if (isCollapsed) for (const panel of panels) row.withPanel(panel);
+    if (isCollapsed) for (const panel of built) row.withPanel(panel);
     builder.withRow(row);
-    if (!isCollapsed) for (const panel of panels) builder.withPanel(panel);
+    if (!isCollapsed) for (const panel of built) builder.withPanel(panel);
   }
   return tidied(builder.build());
 }
