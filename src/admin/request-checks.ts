@@ -12,7 +12,7 @@ export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): 
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AdminProblem('malformed_header', {
       status: 417,
-      detail: 'The header Expect asks for something that there is not; nothing was sent.',
+      detail: 'The header Expect asks for something unknown; nothing was sent.',
       remedy: 'Leave the header out.',
     });
   }

@@ -35,8 +35,9 @@ const remedyOfKind = 'move it away and start the exporter again';
 const maxBytes = 65_536;
 
 /**
- * Reads whether changes are frozen. A file that cannot be read counts as frozen: somebody wanted it
- * so. Rejects with a FileKindError for a path that is no regular file: a thaw could not remove it.
+ * Reads whether changes are frozen. A file that cannot be read counts as frozen, since somebody
+ * made it. Rejects with a FileKindError for a path that is no regular file: a thaw could not remove
+ * it.
  */
 export async function openFreezeSwitch(file: string, now: () => number): Promise<FreezeSwitch> {
   let state = await readState(file);
