@@ -1,10 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBreaker } from '../../../src/appliance/breaker.ts';
-import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
+import type { CallReport, ReadKey, UnreadableField } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { Calls, NotAskedError, type StepCalls } from '../../../src/poller/calls.ts';
 import type { SkipReason } from '../../../src/status/status.ts';
 import { givenLog } from './given-log.ts';
+
+const unreadable: UnreadableField = { endpoint: '/stats', field: 'established', count: 1, example: '"many"' };
 
 /** The calls to an appliance that answers as the test says; undefined is a reply. */
 function given() {
@@ -19,8 +21,14 @@ function given() {
   const calls = new Calls({
     breaker,
     connect: (onCall) => ({
-      read: (async (key: ReadKey, _params: unknown, _signal: AbortSignal, options?: { limitMs?: number }) => {
+      read: (async (
+        key: ReadKey,
+        _params: unknown,
+        _signal: AbortSignal,
+        options?: { limitMs?: number; onUnreadable?: (found: readonly UnreadableField[]) => void },
+      ) => {
         asked.push(key);
+        options?.onUnreadable?.([unreadable]);
         if (key === 'listFarmStats') limits.push(options?.limitMs);
         if (appliance.takesMs > 0) await new Promise((resolve) => setTimeout(resolve, appliance.takesMs));
         const { refuses: reason, routeMissing } = appliance;
@@ -175,7 +183,7 @@ describe('a call', () => {
     expect(asked).toEqual([]);
   });
 
-  it('adds its cost to its step, also if it failed', async () => {
+  it('adds its cost and what cannot be read to its step, also if it failed', async () => {
     const { read, appliance, step } = given();
     appliance.takesMs = 1_000;
 
@@ -188,6 +196,7 @@ describe('a call', () => {
 
     expect(await failed).toBeInstanceOf(ApplianceError);
     expect(step.spentSeconds).toBe(2);
+    expect(step.unreadable).toEqual([unreadable, unreadable]);
   });
 });
 

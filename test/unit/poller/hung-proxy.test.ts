@@ -107,7 +107,9 @@ it.each([true, false])(
     expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(fromStart ? 0 : 2);
 
     isBroken = true;
-    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(valueOf(await page(), 'zlb_farms_with_state'), 'until the list is stale').toBe(fromStart ? 0 : 2);
+    await vi.advanceTimersByTimeAsync(4 * minuteMs);
 
     expect(valueOf(await page(), 'zlb_up')).toBe(1);
     expect(valueOf(await page(), 'zlb_farms_with_state')).toBe(0);

@@ -66,19 +66,30 @@ describe('the status of an appliance', () => {
     });
   });
 
-  it('has the reading of a farm at once, while other farms wait for theirs', async () => {
+  it('has the reading or the failure of a farm at once, while other farms wait for their call', async () => {
     const { describe, answers, asked } = given(['farms', 'backends']);
+    const list = { listFarmStats: farmList(farm('shop', 'up'), farm('db', 'up'), farm('wiki', 'up')) };
+    const states = () =>
+      describe()
+        .farms?.map(({ backends }) => backends?.[0]?.state)
+        .toSorted();
+    const nextFarm = async () => {
+      const before = asked.length;
+      while (asked.slice(before).every(({ key }) => key !== 'readFarmStats')) await vi.advanceTimersByTimeAsync(20);
+      const meanwhile = states();
+      await vi.advanceTimersByTimeAsync(20);
+      return meanwhile;
+    };
+    answers(list);
     await vi.advanceTimersByTimeAsync(minuteMs);
-    const states = () => describe().farms?.map(({ backends }) => backends?.[0]?.state);
-    expect(states()).toEqual(['up', 'up']);
-    answers({ readFarmStats: backendList(backend('down')) });
 
-    const before = asked.length;
-    while (asked.slice(before).every(({ key }) => key !== 'readFarmStats')) await vi.advanceTimersByTimeAsync(20);
-    expect(states()).toEqual(['up', 'up']);
-    await vi.advanceTimersByTimeAsync(20);
+    answers({ ...list, readFarmStats: backendList(backend('down')) });
+    expect(await nextFarm()).toEqual(['up', 'up', 'up']);
+    expect(states()).toEqual(['down', 'up', 'up']);
 
-    expect(states()?.toSorted()).toEqual(['down', 'up']);
+    answers({ ...list, readFarmStats: { fails: 'server_error' } });
+    await nextFarm();
+    expect(collector(describe(), 'backends')?.failure?.reason).toBe('server_error');
   });
 
   it('is the same object until something changes', async () => {
