@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startProgram } from '../scripts/stack/program.ts';
 import { until } from '../test/support/until.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { medians } from './measure.ts';
 import { seriesOf } from './references.ts';
 import { compare, type Result } from './results.ts';

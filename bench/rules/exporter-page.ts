@@ -3,7 +3,7 @@ import type { World } from '../../simulator/world.ts';
 import { makeToken } from '../../src/commands/token.ts';
 import { until } from '../../test/support/until.ts';
 import { clone, startExporter } from '../exporter.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 
 /**
  * /metrics of the whole exporter, its gateway included, once every collector has read one appliance

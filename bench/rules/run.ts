@@ -9,7 +9,7 @@ import { ruleFiles } from '../../scripts/rule-files.ts';
 import { startPrometheus } from '../../scripts/stack/server.ts';
 import { parseDuration } from '../../src/lib/time.ts';
 import { until } from '../../test/support/until.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { inColumns } from '../results.ts';
 import { createApplianceWorld, type Mood } from './appliance-worlds.ts';
 import { readExporterPage } from './exporter-page.ts';

@@ -8,7 +8,7 @@ import { startAlertmanager, startPrometheus } from '../../scripts/stack/server.t
 import { localAlertmanagerConfiguration, localPrometheusConfiguration } from '../../scripts/stack/configuration.ts';
 import { ready, startProgram } from '../../scripts/stack/program.ts';
 import { makeToken } from '../../src/commands/token.ts';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 import type { TlsMaterial } from '../../simulator/tls.ts';
 import { startAppliances, type Worlds } from './appliances.ts';

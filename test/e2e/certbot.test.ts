@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { givenAdminCli } from '../integration/admin-cli/given-admin-cli.ts';
 import { fileOf, isNew, worldWith } from '../integration/deliver/given-deliver.ts';
 import { issue, name } from '../support/issue.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync, readSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { givenFolder } from '../support/folder.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';

@@ -10,7 +10,7 @@ import { logged } from '../support/logged-request.ts';
 import { startExporter } from '../support/process.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 
 const seconds = 8;
 const line = `<134>Nov 26 04:17:34 lb pound: ${logged({ farm: 'www' })}\n`;

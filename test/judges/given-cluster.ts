@@ -7,7 +7,7 @@ import { json, text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { givenFolder } from '../support/folder.ts';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { judgesFolder } from './tools.ts';
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenFolder } from '../support/folder.ts';

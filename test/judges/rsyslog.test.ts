@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import type { RequestLogSettings } from '../../src/requests/request-log.ts';
 import { givenRequestLog } from '../integration/given-request-log.ts';
 import { givenFolder } from '../support/folder.ts';

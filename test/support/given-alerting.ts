@@ -12,7 +12,7 @@ import { certificate } from '../../simulator/world-parts.ts';
 import { givenFolder } from './folder.ts';
 import { shippedText } from './shipped-rules.ts';
 import { startAdminExporter } from './admin-exporter.ts';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from './free-port.ts';
 import { givenAlertmanager, givenPrometheus, givenReceiver } from './monitoring.ts';
 import { runExporter } from './process.ts';
 import { until } from './until.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from './free-port.ts';
 import { givenFolder } from './folder.ts';
 import { collectOutput } from './process.ts';
 import { until } from './until.ts';

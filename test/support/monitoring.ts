@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from './free-port.ts';
 import { type Server, type ServerStart, startAlertmanager, startPrometheus } from '../../scripts/stack/server.ts';
 import { type Delivery, startReceiver } from '../../scripts/stack/notifications.ts';
 import { givenFolder } from './folder.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { startProgram } from '../../scripts/stack/program.ts';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from './free-port.ts';
 import { givenFolder } from './folder.ts';
 import { until } from './until.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../bench/free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { impatientRules } from '../../scripts/stack/configuration.ts';
 import { ready, startProgram } from '../../scripts/stack/program.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { connect } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
-import { freePort } from '../../../bench/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { makeAuthority } from '../../support/authority.ts';
 import { listening } from '../../support/listening.ts';
 import { valueOf } from '../../support/samples.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { run } from '../../../src/commands/run.ts';
-import { freePort } from '../../../bench/free-port.ts';
+import { freePort } from '../../support/free-port.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
 import { givenContext } from '../../unit/commands/given-command.ts';
