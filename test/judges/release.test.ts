@@ -225,6 +225,10 @@ describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one m
       expect([show('ActiveState'), show('MainPID') === first]).toEqual(['active', false]);
 
       const second = show('MainPID');
+      const journal = inside('journalctl', '--unit=zlb-exporter', '--output=cat', `_PID=${second}`).stdout;
+      expect(journal).not.toContain('canarykey');
+      expect(journal.trim().split('\n'), journal).toHaveLength(3);
+
       for (const [file, wrong, problem] of [
         ['zlb.yml', JSON.stringify({ appliances: [target], unknown: 1 }), '/etc/zlb-exporter/zlb.yml:'],
         ['environment', `${flags.trim()} --gone\n`, 'no flag --gone'],
@@ -239,10 +243,7 @@ describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one m
         writeFileSync(path, right);
       }
 
-      const journal = inside('journalctl', '--unit=zlb-exporter', '--output=cat', `_PID=${show('MainPID')}`).stdout;
       const security = inside('systemd-analyze', 'security', 'zlb-exporter', '--no-pager').stdout;
-      expect(journal).not.toContain('canarykey');
-      expect(journal.trim().split('\n')).toHaveLength(3);
       expect(Number(/exposure level for \S+: ([\d.]+)/.exec(security)?.[1])).toBeLessThan(2);
     },
   );
