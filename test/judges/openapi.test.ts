@@ -41,7 +41,7 @@ with-security-parameters = false
     const excluded = [...uploads, ...texts].flatMap((operation) => ['--exclude-operation-id', operation]);
     const address = `run ${url}/docs/openapi.json --url ${url} --tls-verify false`.split(' ');
     const amount =
-      '--max-time 100 --phases examples,coverage,fuzzing --max-examples 2 --seed 1 --workers 2 --no-color'.split(' ');
+      '--max-time 100 --phases examples,coverage,fuzzing --max-examples 2 --seed 1 --workers 1 --no-color'.split(' ');
     const token = ['--header', `Authorization: Bearer ${tokenOf('admin')}`];
     const checked = ['--checks', checks, '--continue-on-failure', '--report-har-path', answers];
     const words = ['--config-file', configuration, ...address, ...token, ...checked, ...amount, ...excluded];
