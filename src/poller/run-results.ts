@@ -190,8 +190,8 @@ export class RunResults {
   }
 
   /**
-   * Shows the exporter's own numbers if they changed. Called with each reading, so that fresh
-   * samples never appear next to `zlb_up 0`.
+   * Shows the exporter's own numbers if they changed. Called before each look at the page, so that
+   * fresh samples never appear next to `zlb_up 0`.
    */
   #refresh(): void {
     const { name, jobs, store, counters, breaker, state } = this.#parts;
@@ -228,7 +228,6 @@ export class RunResults {
     });
     const changes = isFarmCollector(collector) ? noChanges : this.#updateFacts(collector, data);
     this.#status = undefined;
-    this.#refresh();
     return { ...changes, farms: [...farms, ...changes.farms] };
   }
 
