@@ -150,7 +150,7 @@ function checkClients(tls: TlsServerFile, report: Report): void {
     );
 }
 
-/** `written` is the key of the two that the file has. */
+/** Reports versions that exclude each other at `written`, the key of the two that the file has. */
 function checkTlsVersions(
   { min_version: oldest, max_version: newest }: TlsServerFile,
   written: TlsKey,

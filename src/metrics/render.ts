@@ -49,11 +49,11 @@ export function fillRegistry(appliance: string, fill: (emit: Emit) => void): Fil
   function fillingOf(family: Family, others: readonly string[] = []): Filling {
     const known = filled.get(family);
     if (known) return known;
-    const names = ['appliance', ...family.labels, ...others];
+    const options = optionsOf(family, registry, others);
     const filling = {
       family,
-      names,
-      metric: createMetric(family, names, registry),
+      names: options.labelNames,
+      metric: createMetric(family.type, options),
       series: 0,
       taken: new Set<string>(),
     };
@@ -105,14 +105,13 @@ export function fillRegistry(appliance: string, fill: (emit: Emit) => void): Fil
   return { registry, families, duplicates, unknownStates: [...unknownStates.values()] };
 }
 
-/** Returns the options of a metric of prom-client that has the labels of a family. */
-export function optionsOf({ name, help, labels }: Family, registry: Registry) {
-  return { name, help, labelNames: ['appliance', ...labels], registers: [registry] };
+/** Returns the options of a metric of prom-client that has the labels of a family, and `others`. */
+export function optionsOf({ name, help, labels }: Family, registry: Registry, others: readonly string[] = []) {
+  return { name, help, labelNames: ['appliance', ...labels, ...others], registers: [registry] };
 }
 
-function createMetric({ name, help, type }: Family, labelNames: string[], registry: Registry): Gauge | Counter {
-  const configuration = { name, help, labelNames, registers: [registry] };
-  return type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
+function createMetric(type: Family['type'], options: ReturnType<typeof optionsOf>): Gauge | Counter {
+  return type === 'counter' ? new Counter(options) : new Gauge(options);
 }
 
 /** Returns false if prom-client would throw: for counters below 0 and beyond all numbers. */
@@ -136,11 +135,11 @@ export async function renderLines(registry: Registry, name: string): Promise<str
 }
 
 /** Returns the HELP and TYPE lines of a family. */
-export async function renderHeader({ name, help, type }: Family): Promise<string> {
+export async function renderHeader(family: Family): Promise<string> {
   const registry = new Registry();
   // A gauge without series has nothing but these two lines, whose last word is the type.
-  createMetric({ name, help, type: 'gauge', labels: [] }, ['appliance'], registry);
-  return (await registry.getSingleMetricAsString(name)).replace(/gauge$/, `${type}\n`);
+  createMetric('gauge', optionsOf(family, registry));
+  return (await registry.getSingleMetricAsString(family.name)).replace(/gauge$/, `${family.type}\n`);
 }
 
 /** Returns all that a registry has, in the classic format, without blank lines. */

@@ -332,13 +332,14 @@ export class AppliancePoller {
 }
 
 function sharedParts(parts: AppliancePollerParts): SharedParts {
-  const { name, collectors, polling, cron, random } = parts;
+  const { name: appliance, collectors, polling, cron, random } = parts;
+  const { jitterRatio } = polling;
   const jobs = new Map(
     collectors.map((each, priority) => {
+      const { name } = each.collector;
       const intervalMs = cron.intervalMs(each.schedule);
-      const job = createJob(each, { appliance: name, priority, intervalMs, jitterRatio: polling.jitterRatio });
-      job.last = parts.state?.lastRuns.get(each.collector.name) ?? {};
-      return [job.collector.name, job];
+      const last = parts.state?.lastRuns.get(name);
+      return [name, createJob(each, { appliance, priority, intervalMs, jitterRatio, last })];
     }),
   );
   const state = stateFrom(parts, jobs);

@@ -108,9 +108,9 @@ export const ratioOfInterval = 0.9;
 
 export function createJob(
   scheduled: ScheduledCollector,
-  parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number },
+  parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number; last?: LastRun | undefined },
 ): Job {
-  const { priority, intervalMs } = parts;
+  const { priority, intervalMs, last = {} } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (ratioOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
@@ -123,7 +123,7 @@ export function createJob(
     lostBeforeMs: 0,
     isUrgent: false,
     run: undefined,
-    last: {},
+    last,
     missed: false,
     retryAtMs: undefined,
     blocked: undefined,

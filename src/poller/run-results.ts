@@ -126,8 +126,8 @@ export class RunResults {
     const ok = outcome === 'ok';
     const durationMs = steadyNow() - sinceMs;
     this.#parts.counters.ended(collector.name, ok);
-    job.last = { ...last, ok, durationMs, lastAttemptMs: startedAtMs };
-    if (ok) job.last = { ...job.last, lastSuccessMs: startedAtMs + durationMs };
+    const success = ok && { lastSuccessMs: startedAtMs + durationMs };
+    job.last = { ...last, ok, durationMs, lastAttemptMs: startedAtMs, ...success };
     this.#announceIntervals();
   }
 

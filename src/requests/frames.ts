@@ -44,19 +44,24 @@ export class FrameReader {
     return /^[1-9]/.test(text) ? this.#countedFrame(text) : this.#endedFrame(text);
   }
 
+  /** Throws away what is there of a frame that cannot be read; returns its length. */
   #skip(text: string): number {
-    const end = text.indexOf('\n') + 1;
-    const length = Math.min(text.length, this.#skipsLine ? end || text.length : this.#bytesToSkip);
-    if (this.#skipsLine) this.#skipsLine = end === 0;
-    else this.#bytesToSkip -= length;
+    if (this.#skipsLine) {
+      const end = text.indexOf('\n') + 1;
+      this.#skipsLine = end === 0;
+      return this.#skipsLine ? text.length : end;
+    }
+    const length = Math.min(text.length, this.#bytesToSkip);
+    this.#bytesToSkip -= length;
     return length;
   }
 
   #countedFrame(text: string): number | undefined {
     const [head, digits] = octetCount.exec(text.slice(0, longestCount)) ?? [];
     if (head === undefined) return text.length < longestCount ? undefined : this.#skipLine('malformed');
-    const end = head.length + Number(digits);
-    if (end - head.length > maxLineBytes) {
+    const length = Number(digits);
+    const end = head.length + length;
+    if (length > maxLineBytes) {
       this.#onFault('too_long');
       this.#bytesToSkip = end;
       return 0;

@@ -97,6 +97,7 @@ export async function receiveStreams(address: string, tls: ReceiverSettings['tls
   };
 }
 
+/** Rejects with a ListenError that names the `setting` of the address. */
 async function untilListening(server: Server | DatagramSocket, address: string, setting: string): Promise<void> {
   await once(server, 'listening').catch((error: unknown) => {
     server.close();

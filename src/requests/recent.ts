@@ -18,10 +18,7 @@ export class RecentRequests {
 
   /** Adds a request; `withinSeconds` is undefined for one that was not timed. */
   add(isFailed: boolean, withinSeconds: number | undefined, nowMs: number): void {
-    const number = Math.floor(nowMs / slotMs);
-    const last = this.#slots.at(-1);
-    const slot = last?.number === number ? last : { number, requests: 0, failed: 0, within: new Map<number, number>() };
-    if (slot !== last) this.#slots = [...this.#slots.slice(-slotsOfMinute), slot];
+    const slot = this.#slotAt(Math.floor(nowMs / slotMs));
     slot.requests += 1;
     if (isFailed) slot.failed += 1;
     if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + 1);
@@ -39,5 +36,13 @@ export class RecentRequests {
       failed: recent.reduce((total, { failed }) => total + failed, 0),
       p95Seconds: timed.find(([, count]) => (left -= count) <= 0)?.[0],
     };
+  }
+
+  #slotAt(number: number): Slot {
+    const last = this.#slots.at(-1);
+    if (last?.number === number) return last;
+    const slot = { number, requests: 0, failed: 0, within: new Map<number, number>() };
+    this.#slots = [...this.#slots.slice(-slotsOfMinute), slot];
+    return slot;
   }
 }
