@@ -212,7 +212,7 @@ describe('the check of an appliance', () => {
   const forbidden = collectorStatus({ name: 'farms', failure: { reason: 'forbidden', sinceMs: nowMs } });
   const late = collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 91_000 });
   const waiting = collectorStatus({ name: 'vpn', lastSuccessMs: undefined });
-  const lacking = collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined });
+  const unsupported = collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined });
 
   it.each([
     ['answers', {}, 'OK'],
@@ -225,7 +225,7 @@ describe('the check of an appliance', () => {
     ['failed once', { collectors: [failing] }, 'OK'],
     ['was never read, with a failure', { collectors: [{ ...failing, lastSuccessMs: undefined }] }, 'WARNING'],
     ['is about to be read', { collectors: [waiting] }, 'UNKNOWN'],
-    ['lacks something', { collectors: [...collectors, lacking] }, 'OK'],
+    ['does not support a collector', { collectors: [...collectors, unsupported] }, 'OK'],
   ] as const)('judges one that %s', (_, given, state) => {
     expect(stateOf(() => checkAppliance(seen(given)))).toBe(state);
   });
