@@ -15,13 +15,9 @@ const eager = { eager: ['farms', 'backends', 'appliance', 'certificates'] };
 describe.skipIf(!isThere('chromium'))('the status page in a real browser', () => {
   const open = givenBrowser();
 
-  // Another test may run beside, and 1,000 appliances need a core of their own.
-  it.each([
-    { count: 3, maxSeconds: 5 },
-    { count: 1_000, maxSeconds: 15 },
-  ])(
-    'shows within $maxSeconds s and without a reload that a farm went down, among $count appliances',
-    async ({ count, maxSeconds }) => {
+  it.each([3, 1_000])(
+    'shows within 5 s and without a reload that a farm went down, among %i appliances',
+    async (count) => {
       const world = busyWorld();
       const fleet = { appliances: count - 1, farms: 2, backendsPerFarm: 2 };
       const { page, complaints, url } = await givenPage(open, { 'lb-madrid': world }, { ...eager, fleet });
@@ -38,17 +34,23 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       await seen(page, `${all} of ${all} appliances answer`);
 
       const shop = world.farms.get('shop');
-      if (shop) shop.running = false;
-      await until(
-        () => fetch(`${url}/api/status?appliance=lb-madrid`).then((answer) => answer.text()),
-        (status) => /"name":"shop","profile":"https","state":"down"/.test(status),
-      );
-      const readAtMs = performance.now();
-      await seen(page, /^Farm shop is down$/);
-      const shownAfterMs = performance.now() - readAtMs;
+      const news = page.locator('main').getByText(/^Farm shop is down$/);
+      const shownAfterMs = async (running: boolean): Promise<number> => {
+        if (shop) shop.running = running;
+        await until(
+          () => fetch(`${url}/api/status?appliance=lb-madrid`).then((answer) => answer.text()),
+          (status) => /"name":"shop","profile":"https","state":"down"/.test(status) !== running,
+        );
+        const readAtMs = performance.now();
+        await news.first().waitFor({ state: running ? 'hidden' : 'visible', timeout: 120_000 });
+        return performance.now() - readAtMs;
+      };
+      // The median: another test may take a core for a moment.
+      const waits = [await shownAfterMs(false), await shownAfterMs(true), await shownAfterMs(false)];
+      const median = waits.toSorted((one, other) => one - other)[1];
 
       const { length } = await (await fetch(url)).text();
-      expect(shownAfterMs).toBeLessThan(maxSeconds * 1_000);
+      expect(median).toBeLessThan(5_000);
       expect(length).toBeLessThan(300_000);
       expect(await page.evaluate('globalThis.unchanged')).toBe(true);
       expect(complaints).toEqual([]);
