@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { parseDuration } from '../../src/lib/time.ts';
 import { repairs } from '../../src/approvals/proposals.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
@@ -22,6 +23,12 @@ interface InhibitRule {
   readonly equal?: readonly string[];
 }
 
+interface Route {
+  readonly matchers?: readonly string[];
+  readonly group_wait?: string;
+  readonly routes?: readonly Route[];
+}
+
 const configFile = fileURLToPath(new URL('../../alerts/alertmanager.example.yml', import.meta.url));
 const {
   inhibit_rules: inhibitRules,
@@ -29,7 +36,7 @@ const {
   receivers,
 } = parse(readFileSync(configFile, 'utf8')) as {
   inhibit_rules: InhibitRule[];
-  route: object;
+  route: Route;
   receivers: {
     readonly name: string;
     readonly pagerduty_configs?: readonly {
@@ -152,6 +159,18 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
   });
 });
 
+describe('the waits of alertmanager.example.yml', () => {
+  it('gather tickets until Prometheus has sent every alert again after a restart of Alertmanager', () => {
+    // Prometheus sends an alert again a minute after the last time, at the evaluation that follows:
+    // up to two minutes later.
+    const resendMs = 2 * 60_000;
+    const route = (path: Route): readonly Route[] => [path, ...(path.routes ?? []).flatMap(route)];
+    const tickets = route(rootRoute).find(({ matchers }) => matchers?.includes('severity="warning"'));
+
+    expect(parseDuration(tickets?.group_wait ?? '30s')).toBeGreaterThan(resendMs);
+  });
+});
+
 describe('the inhibitions of alertmanager.example.yml', () => {
   it('name only alerts that there are', () => {
     const named = inhibitRules.flatMap(({ source_matchers, target_matchers }) =>
@@ -172,12 +191,42 @@ describe('the inhibitions of alertmanager.example.yml', () => {
     expect(lacking).toEqual([]);
   });
 
+  it('each have something to hold back', () => {
+    const idle = inhibitRules.filter(
+      (rule) => !alerts.some((source) => alerts.some((target) => canHoldBackBy(rule, source, target))),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('form no circle, in which every alert would hold back another and nobody would be notified', () => {
+    const circles = names.filter((name) => reachableFrom(name).has(name));
+    expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbApplianceUnreachable');
+    expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbFarmDegraded');
+    expect(circles).toEqual([]);
+  });
+
   it('hold back no page, whose end would never be sent, and whose next failure neither', () => {
     const pages = alerts.filter(({ severity }) => severity === 'critical');
     const heldBack = pages.filter((target) =>
       alerts.some((source) => inhibitRules.some((rule) => canHoldBackBy(rule, source, target))),
     );
     expect(heldBack.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('let an unreachable appliance hold back what is said of it, and nothing that is said of others or is true without it', () => {
+    const critical = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ name }) => name));
+    const still = names.filter((name) => !heldBackBy('ZlbApplianceUnreachable').includes(name));
+    expect(still.filter((name) => !critical.has(name))).toEqual([
+      'ZlbWatchdog',
+      'ZlbApplianceUnreachable',
+      'ZlbExporterOfPairDown',
+      'ZlbExporterFault',
+      'ZlbApplianceDeactivated',
+    ]);
+  });
+
+  it.each(['ZlbWatchdog', 'ZlbExporterDown'])('let nothing hold back %s', (name) => {
+    expect(names.filter((source) => heldBackBy(source).includes(name))).toEqual([]);
   });
 });
 
@@ -347,4 +396,24 @@ function canHoldBackBy(rule: InhibitRule, source: Alert, target: Alert): boolean
   // A label that both lack is equal, one that only one of them has is not.
   const canBeEqual = equal.every((label) => source.labels.has(label) === target.labels.has(label));
   return isMatched(source_matchers, source) && isMatched(target_matchers, target) && canBeEqual;
+}
+
+/** Names of the alerts that one can hold back. */
+function heldBackBy(source: string): readonly string[] {
+  const targets = alerts.filter((target) =>
+    alerts.some((alert) => alert.name === source && inhibitRules.some((rule) => canHoldBackBy(rule, alert, target))),
+  );
+  return [...new Set(targets.map(({ name }) => name))];
+}
+
+/** Returns the alerts that an alert inhibits, directly or through others. */
+function reachableFrom(name: string): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const waiting = [...heldBackBy(name)];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    waiting.push(...heldBackBy(next));
+  }
+  return reached;
 }

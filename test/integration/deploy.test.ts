@@ -9,6 +9,8 @@ import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 
 interface Service {
+  readonly image?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly command?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -67,6 +69,23 @@ describe('deploy/compose.yml', () => {
     expect(service.ports?.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     const writable = service.volumes?.filter((volume) => volume.startsWith('.') && !volume.endsWith(':ro'));
     expect(writable ?? []).toEqual([]);
+  });
+
+  it('has no password in it: Grafana does not start without one', () => {
+    const password = compose.services['grafana']?.environment?.['GF_SECURITY_ADMIN_PASSWORD'];
+
+    expect(password).toMatch(/^\$\{GRAFANA_ADMIN_PASSWORD:\?.+\}$/);
+  });
+
+  it('pins every image to one release', () => {
+    const images = services.flatMap(([, { image }]) => image ?? []);
+
+    expect(images).toHaveLength(3);
+    for (const image of images) expect(image).toMatch(/:v?\d+\.\d+\.\d+$/);
+  });
+
+  it('lets Docker refuse a missing configuration of own appliances, and not make a folder of its name', () => {
+    expect(readFileSync('deploy/compose.appliances.yml', 'utf8')).toContain('create_host_path: false');
   });
 
   it('starts the exporter with flags that it has, here and for own appliances', () => {

@@ -103,6 +103,17 @@ describe('a request with ambiguous framing', () => {
 });
 
 describe('pipelined requests', () => {
+  it('are answered in their order', async () => {
+    const { url, headers, last, hidden, writes } = await given();
+    const read = `GET /appliances/lb-1/farms/shop/status HTTP/1.1\r\n${headers}\r\n`;
+
+    const { statuses, text } = await exchangeRaw(url, read + hidden + read + last);
+
+    expect(statuses).toEqual([200, 200, 200, 200]);
+    expect([...text.matchAll(/"status":"(\w+)"/g)].map(([, status]) => status)).toEqual(['problem', 'down', 'down']);
+    expect(writes()).toEqual(['PUT /farms/shop/actions']);
+  });
+
   it('lose no answer of a change when the next bytes are not HTTP', async () => {
     for (const rubbish of ['\r\n\r\n\u0000', 'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n']) {
       const { url, hidden, writes, audit } = await given();
