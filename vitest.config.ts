@@ -9,8 +9,8 @@ const long = [
   'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-rules,descriptors,politeness,request-flood,send-page}.test.ts',
   'test/integration/systemd-install/install.test.ts',
-  'test/integration/audit/full-disk.test.ts',
-  'test/unit/poller/large-appliance.test.ts',
+  'test/integration/journal/full-disk.test.ts',
+  'test/unit/scheduler/large-appliance.test.ts',
 ];
 
 // Groups run one after the other, in this order.

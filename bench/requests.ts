@@ -1,6 +1,6 @@
-import { RequestCounts } from '../src/requests/counts.ts';
-import { FrameReader } from '../src/requests/frames.ts';
-import { readLine } from '../src/requests/line.ts';
+import { RequestCounts } from '../src/request-log/counts.ts';
+import { FrameReader } from '../src/request-log/frames.ts';
+import { readLine } from '../src/request-log/line.ts';
 import { logged } from '../test/support/logged-request.ts';
 import { medians, timed } from './measure.ts';
 import { absolute, compare, type Result } from './results.ts';

@@ -1,7 +1,7 @@
 import { collectorFamilies } from '../src/collectors/registry.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
-import { ownFamilies } from '../src/poller/own-numbers.ts';
-import { requestFamilies } from '../src/requests/counts.ts';
+import { ownFamilies } from '../src/scheduler/own-numbers.ts';
+import { requestFamilies } from '../src/request-log/counts.ts';
 
 /** The families of appliances by name. */
 export const families: ReadonlyMap<string, Family> = new Map(

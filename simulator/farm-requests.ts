@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 /** Requests a second for a connection. */
 const perConnection = 0.05;
 
-/** Returns the lines that the HTTP farms of an appliance log in a second (docs/requests.md). */
+/** Returns the lines that the HTTP farms of an appliance log in a second (docs/request-log.md). */
 function requestLines(world: World, nowMs: number, random: () => number): readonly string[] {
   const date = certificateDate(nowMs).slice(0, 15);
   return [...world.farms.values()]

@@ -7,7 +7,7 @@ import { swallowedFlags } from './commands/npm-flags.ts';
 import { spokenAs } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
 import { ConfigError } from './config/problems.ts';
-import { ListenError } from './server/listen.ts';
+import { ListenError } from './lib/listen.ts';
 import { FileKindError } from './lib/disk.ts';
 
 /** Loaded on demand: a health check every few seconds must not load a server. */
@@ -20,7 +20,7 @@ const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck,
   init: async () => (await import('./commands/init/init.ts')).init,
   plugin: async () => (await import('./commands/plugin/plugin.ts')).plugin,
-  simulate: async () => (await import('../simulator/demonstration/simulate.ts')).simulate,
+  simulate: async () => (await import('./commands/demonstration/simulate.ts')).simulate,
   token: async () => (await import('./commands/token.ts')).token,
   '': async () => (await import('./commands/run.ts')).run,
 };

@@ -1,5 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
-import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 import { board, collapsed, section } from './board.ts';
 import { farmsNotUpTable, farmTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';

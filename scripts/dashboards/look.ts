@@ -4,7 +4,7 @@ import {
   ThresholdsConfigBuilder,
   ThresholdsMode,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 import { datasource } from './variables.ts';
 
 /** A panel that waits for its title. */

@@ -1,4 +1,4 @@
-import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 
 // PromQL in parts. Two jobs, or two exporters, may watch one appliance: every sum is over `once`,
 // so that nothing counts double.

@@ -3,7 +3,7 @@ import { lines } from './graphs.ts';
 import { farmId, fastest, inFarm, inService, once, series, total } from './queries.ts';
 import { table } from './table.ts';
 
-const off = 'No line about a request came (docs/requests.md).';
+const off = 'No line about a request came (docs/request-log.md).';
 const requestId = 'appliance, farm, service, backend, code';
 const objectiveId = 'appliance, farm, objective';
 const rate = (selector: string) => `rate(${selector}[$__rate_interval])`;
@@ -76,7 +76,7 @@ function objectives() {
     width: 12,
     height: 9,
     sortBy: 'Left',
-    empty: 'No farm has an objective (docs/requests.md).',
+    empty: 'No farm has an objective (docs/request-log.md).',
     labels: ['appliance', 'farm', 'objective'],
     values: [
       { title: 'Wanted', expr: wanted, unit: 'percentunit' },

@@ -1,9 +1,9 @@
 import { parse } from 'yaml';
 import type { Risk } from '../../src/appliance/api/row.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
-import { allGuards } from '../../src/gateway/guards/inspect.ts';
-import { roleMay } from '../../src/gateway/policy.ts';
-import { roles } from '../../src/gateway/principal.ts';
+import { allGuards } from '../../src/admin/policy/guards/inspect.ts';
+import { roleMay } from '../../src/admin/policy/policy.ts';
+import { roles } from '../../src/admin/policy/principal.ts';
 import { markdownTable } from './markdown.ts';
 import { readRuleFiles } from '../rule-files.ts';
 

@@ -1,8 +1,8 @@
-import { adminMetricFamilies } from '../../src/gateway/admin-metrics.ts';
+import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import { ownFamilies } from '../../src/poller/own-numbers.ts';
-import { requestFamilies } from '../../src/requests/counts.ts';
+import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
+import { requestFamilies } from '../../src/request-log/counts.ts';
 import { isStateSet } from '../families.ts';
 import { markdownTable } from './markdown.ts';
 

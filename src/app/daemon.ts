@@ -1,27 +1,27 @@
 import type { Logger } from 'pino';
-import { type AdminMetrics, createAdminMetrics } from '../gateway/admin-metrics.ts';
+import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, sendersOf, watchesFarm } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { connectAppliance } from './connect-appliance.ts';
-import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/gateway-lifecycle.ts';
-import { listen, RestartNeededError } from '../server/listen.ts';
-import { createMetricsApp, type ReloadOutcome } from '../web/metrics-app.ts';
-import { createWebAccess, type WebAccess } from '../web/web-access.ts';
-import { openToAll, webChangeProblem, type WebPolicy } from '../web/web-policy.ts';
+import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
+import { listen, RestartNeededError } from '../lib/listen.ts';
+import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
+import { createWebAccess, type WebAccess } from '../server/web-access.ts';
+import { openToAll, webChangeProblem, type WebPolicy } from '../server/web-policy.ts';
 import { isSame } from '../lib/same.ts';
-import { requestFamilies } from '../requests/counts.ts';
-import { RequestLog, type RequestLogSettings } from '../requests/request-log.ts';
+import { requestFamilies } from '../request-log/counts.ts';
+import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
 import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
-import { AppliancePoller } from '../poller/appliance-poller.ts';
-import { createCron, type Cron } from '../poller/schedule.ts';
-import { createCounters } from '../poller/counters.ts';
-import { FleetPoller, type FleetChange, type Inherited } from '../poller/fleet.ts';
-import { ownFamilies } from '../poller/own-numbers.ts';
-import type { Transition } from '../status/status.ts';
+import { AppliancePoller } from '../scheduler/appliance-poller.ts';
+import { createCron, type Cron } from '../scheduler/schedule.ts';
+import { createCounters } from '../scheduler/counters.ts';
+import { FleetPoller, type FleetChange, type Inherited } from '../scheduler/fleet.ts';
+import { ownFamilies } from '../scheduler/own-numbers.ts';
+import type { Transition } from '../state/status.ts';
 
 export interface DaemonParts extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */

@@ -1,7 +1,7 @@
 import { collectorDefaults } from '../collectors/registry.ts';
 import { createSettingsLoader, type SettingsSource } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
-import { operationRoutes } from '../gateway/policy.ts';
+import { operationRoutes } from '../admin/policy/policy.ts';
 import { reservedLabels } from './reserved-labels.ts';
 
 /** Creates a loader of settings that knows every collector and operation there is. */

@@ -1,9 +1,9 @@
 import { collectorFamilies } from '../collectors/registry.ts';
-import { adminMetricFamilies } from '../gateway/admin-metrics.ts';
+import { adminMetricFamilies } from '../admin/calls/admin-metrics.ts';
 import type { Family, StateSet } from '../metrics/family.ts';
-import { requestFamilies } from '../requests/counts.ts';
+import { requestFamilies } from '../request-log/counts.ts';
 import { selfLabels } from '../metrics/self.ts';
-import { ownFamilies } from '../poller/own-numbers.ts';
+import { ownFamilies } from '../scheduler/own-numbers.ts';
 
 /** Labels of Prometheus, and of the targets that `/sd` lists. */
 const targetLabels = ['job', 'instance', 'exporter', 'le', 'quantile', 'alertname', 'alertstate'];

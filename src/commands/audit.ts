@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type AuditFault, type Verification, verifyAudit } from '../audit/verify.ts';
+import { type AuditFault, type Verification, verifyAudit } from '../admin/journal/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { FileKindError } from '../lib/disk.ts';

@@ -19,7 +19,7 @@ export const run: Command = async (context) => {
     if (flags.shard !== undefined)
       throw new UsageError('--shard divides the appliances of a configuration: give --config.file=PATH as well');
     // Loaded here only: a real exporter does not need the simulated appliances.
-    const { runDemonstration } = await import('../../simulator/demonstration/demonstration.ts');
+    const { runDemonstration } = await import('./demonstration/demonstration.ts');
     const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env });
     return await runDemonstration(context, web);
   }

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-import { applianceRequestsSchema } from './requests-schema.ts';
+import { applianceRequestsSchema } from './request-log-schema.ts';
 import { file, flag, mapping, value } from './schema-parts.ts';
 
 const tls = mapping(

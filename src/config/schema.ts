@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
-import { requestsSchema } from './requests-schema.ts';
+import { requestsSchema } from './request-log-schema.ts';
 import { flag, mapping, type SettingsOf, value } from './schema-parts.ts';
 
 export type ConfigSchema = ReturnType<typeof configSchema>;

@@ -1,4 +1,4 @@
-import { severityLevels, type Severity } from '../judgement/severity.ts';
+import { severityLevels, type Severity } from '../state/severity.ts';
 import { severityShapes } from './marks.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

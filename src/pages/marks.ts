@@ -1,4 +1,4 @@
-import { severityLevels, type Severity } from '../judgement/severity.ts';
+import { severityLevels, type Severity } from '../state/severity.ts';
 import { html, type Markup } from './html.ts';
 
 /**

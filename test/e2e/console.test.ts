@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { givenBrowser, type OpenPage, watchPage } from '../support/browser.ts';
-import { givenApprovals } from '../integration/approvals/given-approvals.ts';
+import { givenApprovals } from '../integration/changes/given-approvals.ts';
 import { isThere } from '../support/programs.ts';
 
 const phone = { width: 390, height: 844 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditLine } from '../../src/audit/record.ts';
-import type { ChangeRequest } from '../../src/approvals/change-request.ts';
+import type { AuditLine } from '../../src/admin/journal/record.ts';
+import type { ChangeRequest } from '../../src/admin/changes/change-request.ts';
 import { givenBrowser, type OpenPage } from '../support/browser.ts';
 import { startStack } from '../support/given-stack.ts';
 import { runExporter } from '../support/process.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import type { ChangeRequest } from '../../src/approvals/change-request.ts';
+import type { ChangeRequest } from '../../src/admin/changes/change-request.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';

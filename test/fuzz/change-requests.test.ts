@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import { type ChangeRequest, isOver } from '../../src/approvals/change-request.ts';
+import { type ChangeRequest, isOver } from '../../src/admin/changes/change-request.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, card, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';

@@ -4,7 +4,7 @@ import type { ReadKey } from '../../src/appliance/client.ts';
 import type { FailureReason } from '../../src/appliance/errors.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { valueOf } from '../support/samples.ts';
-import { answering, givenPoller } from '../unit/poller/given-poller.ts';
+import { answering, givenPoller } from '../unit/scheduler/given-poller.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60_000;

@@ -3,8 +3,8 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { renderRegistry } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import { type KnownFarm, requestFamilies } from '../../src/requests/counts.ts';
-import { RequestLog, type RequestLogSettings } from '../../src/requests/request-log.ts';
+import { type KnownFarm, requestFamilies } from '../../src/request-log/counts.ts';
+import { RequestLog, type RequestLogSettings } from '../../src/request-log/request-log.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSendPage, defaultLimits, negotiate, type SendPageLimits } from '../../src/web/send-page.ts';
+import { createSendPage, defaultLimits, negotiate, type SendPageLimits } from '../../src/server/send-page.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { fillRegistry } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';

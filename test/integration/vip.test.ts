@@ -7,7 +7,7 @@ import { certificate, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
-import { applianceProblems } from '../../src/judgement/appliance.ts';
+import { applianceProblems } from '../../src/state/appliance-problems.ts';
 import { watchConnections } from '../support/connections.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import type { RequestLogSettings } from '../../src/requests/request-log.ts';
+import type { RequestLogSettings } from '../../src/request-log/request-log.ts';
 import { givenRequestLog } from '../integration/given-request-log.ts';
 import { givenFolder } from '../support/folder.ts';
 import { logged } from '../support/logged-request.ts';

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/unit/{audit,collectors,gateway,poller}/**/*.test.ts'],
-    exclude: ['test/unit/poller/large-appliance.test.ts'],
+    exclude: ['test/unit/scheduler/large-appliance.test.ts'],
     testTimeout: 30_000,
   },
 });

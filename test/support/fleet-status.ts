@@ -5,7 +5,7 @@ import type {
   CollectorStatus,
   FarmStatus,
   FleetStatus,
-} from '../../src/status/status.ts';
+} from '../../src/state/status.ts';
 import type { ExporterFacts } from '../../src/pages/status/exporter-panel.ts';
 
 /** When these statuses are looked at. */

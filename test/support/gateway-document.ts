@@ -1,7 +1,7 @@
 import { type FastifyInstance, fastify } from 'fastify';
-import { type AdminRoutesParts, registerAdminRoutes } from '../../src/admin/admin-routes.ts';
-import { registerDocs } from '../../src/admin/docs-page.ts';
-import { registerRequestRoutes, type RequestRoutesParts } from '../../src/admin/request-routes.ts';
+import { type AdminRoutesParts, registerAdminRoutes } from '../../src/admin/http/admin-routes.ts';
+import { registerDocs } from '../../src/admin/http/docs-page.ts';
+import { registerRequestRoutes, type RequestRoutesParts } from '../../src/admin/http/request-routes.ts';
 
 /** The documentation of the gateway's listener, with routes that nobody calls. */
 export async function createDocsApp(version: string): Promise<FastifyInstance> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Principal, PrincipalEntry } from '../../src/gateway/principal.ts';
+import type { Principal, PrincipalEntry } from '../../src/admin/policy/principal.ts';
 
 /** An admin of all appliances, with the differences that a test names. */
 export function givenPrincipal(known: Partial<Principal> = {}): Principal {

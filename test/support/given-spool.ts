@@ -1,4 +1,4 @@
-import { createSpool, type SpoolParts } from '../../src/gateway/spool.ts';
+import { createSpool, type SpoolParts } from '../../src/admin/calls/spool.ts';
 import { givenFolder } from './folder.ts';
 
 /** A spool in a folder that ends with the test. */

@@ -6,8 +6,8 @@ import type { ConnectionOptions } from 'node:tls';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createWebAccess, type WebAccessParts } from '../../src/web/web-access.ts';
-import type { WebPolicy, WebTls } from '../../src/web/web-policy.ts';
+import { createWebAccess, type WebAccessParts } from '../../src/server/web-access.ts';
+import type { WebPolicy, WebTls } from '../../src/server/web-policy.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import type { Identity } from '../../simulator/certificate.ts';
 

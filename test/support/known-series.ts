@@ -1,16 +1,16 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { adminMetricFamilies } from '../../src/gateway/admin-metrics.ts';
+import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';
 import { transitionStates } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
-import { runOutcomes } from '../../src/poller/counters.ts';
-import { skipReasons } from '../../src/status/status.ts';
-import { ownFamilies } from '../../src/poller/own-numbers.ts';
-import { lineResults, requestFamilies } from '../../src/requests/counts.ts';
-import { refusalReasons } from '../../src/requests/receiver.ts';
-import { refusalMetric } from '../../src/requests/request-log.ts';
+import { runOutcomes } from '../../src/scheduler/counters.ts';
+import { skipReasons } from '../../src/state/status.ts';
+import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
+import { lineResults, requestFamilies } from '../../src/request-log/counts.ts';
+import { refusalReasons } from '../../src/request-log/receiver.ts';
+import { refusalMetric } from '../../src/request-log/request-log.ts';
 import { selectorsOf } from './promql.ts';
 import { shippedRules } from './shipped-rules.ts';
 

@@ -5,12 +5,12 @@ import type { Collector } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
-import { AppliancePoller } from '../../src/poller/appliance-poller.ts';
-import type { AppliancePollerParts } from '../../src/poller/poller-parts.ts';
-import { createCounters } from '../../src/poller/counters.ts';
-import { createCron } from '../../src/poller/schedule.ts';
-import type { ScheduledCollector } from '../../src/poller/job.ts';
-import { ownFamilies } from '../../src/poller/own-numbers.ts';
+import { AppliancePoller } from '../../src/scheduler/appliance-poller.ts';
+import type { AppliancePollerParts } from '../../src/scheduler/poller-parts.ts';
+import { createCounters } from '../../src/scheduler/counters.ts';
+import { createCron } from '../../src/scheduler/schedule.ts';
+import type { ScheduledCollector } from '../../src/scheduler/job.ts';
+import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
 import { textOf } from './store-text.ts';
 
 /** The facts that a poller needs about a server that acts as an appliance. */

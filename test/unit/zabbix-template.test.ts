@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { alertThresholds } from '../../src/judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { shippedFiles, shippedRules } from '../support/shipped-rules.ts';
 

@@ -1,10 +1,10 @@
-import { confirmationOf } from '../../gateway/confirmation.ts';
-import type { OperationCall } from '../../gateway/operation.ts';
-import { changes } from '../../gateway/policy.ts';
+import { confirmationOf } from '../../admin/calls/confirmation.ts';
+import type { OperationCall } from '../../admin/policy/operation.ts';
+import { changes } from '../../admin/policy/policy.ts';
 import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../usage-error.ts';
-import { AdminError } from '../../gateway/admin-error.ts';
+import { AdminError } from '../../admin/policy/admin-error.ts';
 import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';
@@ -16,9 +16,9 @@ import {
   type Preview,
   readPreview,
   type Write,
-} from '../../recipes/calls.ts';
+} from '../../admin/recipes/calls.ts';
 import { wouldFail, previewLines, warningLines } from './preview.ts';
-import { backupSteps } from '../../recipes/backup.ts';
+import { backupSteps } from '../../admin/recipes/backup.ts';
 import { runSteps } from './run-recipe.ts';
 import { askForChange, showWaiting, waitsCode } from './requests.ts';
 import { parseTarget } from './words.ts';

@@ -5,8 +5,8 @@ import {
   type RequestState,
   type ShownRequest,
   ShownRequestSchema,
-} from '../../approvals/change-request.ts';
-import { readReply } from '../../recipes/calls.ts';
+} from '../../admin/changes/change-request.ts';
+import { readReply } from '../../admin/recipes/calls.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';

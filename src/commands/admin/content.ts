@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { Operation } from '../../gateway/operation.ts';
+import type { Operation } from '../../admin/policy/operation.ts';
 import { withFolder } from '../../config/files.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Shell } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { maskValue } from '../../gateway/mask.ts';
+import { maskValue } from '../../admin/calls/mask.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { Assignment } from './words.ts';
-import { type Content, contentTypes } from '../../recipes/calls.ts';
+import { type Content, contentTypes } from '../../admin/recipes/calls.ts';
 
 /**
  * Returns the body of a call: a file, or the remaining values as a JSON object. Throws a

@@ -3,9 +3,9 @@ import type { Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
-import type { OperationCall } from '../../gateway/operation.ts';
-import { AdminError } from '../../gateway/admin-error.ts';
-import type { CallOptions, Content } from '../../recipes/calls.ts';
+import type { OperationCall } from '../../admin/policy/operation.ts';
+import { AdminError } from '../../admin/policy/admin-error.ts';
+import type { CallOptions, Content } from '../../admin/recipes/calls.ts';
 import { type Connection, tlsAgent } from './connection.ts';
 
 export interface GatewayRequest {

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { Preview } from '../../recipes/calls.ts';
+import type { Preview } from '../../admin/recipes/calls.ts';
 import { identityOf, isBlank, isListOfRecords, renderJson, renderText, subjectOf, within } from './render.ts';
 import { jsonText, pairLines, valueText } from '../table.ts';
 

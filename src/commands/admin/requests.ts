@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { ShownRequest } from '../../approvals/change-request.ts';
-import { AdminError } from '../../gateway/admin-error.ts';
+import type { ShownRequest } from '../../admin/changes/change-request.ts';
+import { AdminError } from '../../admin/policy/admin-error.ts';
 import { UsageError } from '../usage-error.ts';
 import {
   listLines,

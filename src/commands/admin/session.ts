@@ -1,10 +1,10 @@
-import { createOperations, type OperationCall, type Operations } from '../../gateway/operation.ts';
+import { createOperations, type OperationCall, type Operations } from '../../admin/policy/operation.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import type { FlagName, Flags } from '../commands.ts';
-import { AdminError } from '../../gateway/admin-error.ts';
-import { type CallOptions, type Calls, createCalls } from '../../recipes/calls.ts';
+import { AdminError } from '../../admin/policy/admin-error.ts';
+import { type CallOptions, type Calls, createCalls } from '../../admin/recipes/calls.ts';
 import { readConnection } from './connection.ts';
 import { createGatewayClient, type GatewayClient, type GatewayRequest, requestFor } from './gateway-client.ts';
 import { printLines } from './render.ts';

@@ -1,9 +1,9 @@
 import { closestWord, oneLine } from '../../lib/text.ts';
 import { UsageError } from '../usage-error.ts';
-import type { Operation, OperationCall, Operations } from '../../gateway/operation.ts';
-import { AdminProblem } from '../../gateway/problem.ts';
+import type { Operation, OperationCall, Operations } from '../../admin/policy/operation.ts';
+import { AdminProblem } from '../../admin/policy/problem.ts';
 import { endpoints } from '../../appliance/api/table.ts';
-import type { Recipe } from '../../recipes/recipe.ts';
+import type { Recipe } from '../../admin/recipes/recipe.ts';
 
 /** One `name=value` of the command line, or one `name:=json`. */
 export interface Assignment {

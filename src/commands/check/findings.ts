@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { FailureReason } from '../../appliance/errors.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
-import { alertThresholds } from '../../judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { packageFolder } from '../../app/build-info.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { certificateEndsAtMs } from '../../web/web-policy.ts';
+import { certificateEndsAtMs } from '../../server/web-policy.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere, openRegularFile } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';

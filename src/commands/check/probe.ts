@@ -12,12 +12,12 @@ import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
-import { applianceProblems, unreadableProblem } from '../../judgement/appliance.ts';
-import type { Problem } from '../../judgement/problem.ts';
-import { describeAppliance } from '../../status/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../status/reading.ts';
-import { intervalOf } from '../../poller/schedule.ts';
-import type { ApplianceStatus } from '../../status/status.ts';
+import { applianceProblems, unreadableProblem } from '../../state/appliance-problems.ts';
+import type { Problem } from '../../state/problem.ts';
+import { describeAppliance } from '../../state/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../state/reading.ts';
+import { intervalOf } from '../../scheduler/schedule.ts';
+import type { ApplianceStatus } from '../../state/status.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
 

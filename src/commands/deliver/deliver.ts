@@ -1,20 +1,20 @@
 import type { Static } from 'typebox';
-import { AppliancesSchema } from '../../admin/openapi/gateway-schemas.ts';
+import { AppliancesSchema } from '../../admin/http/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { AdminError, cannot } from '../../gateway/admin-error.ts';
+import { AdminError, cannot } from '../../admin/policy/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
-import { type CallOptions, type Calls, readReply, type Write } from '../../recipes/calls.ts';
+import { type CallOptions, type Calls, readReply, type Write } from '../../admin/recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
-import type { FarmState } from '../../recipes/restart-farm.ts';
+import type { FarmState } from '../../admin/recipes/restart-farm.ts';
 import { tableLines } from '../table.ts';
 import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
 import { type AdminSession, isAbort, withSession } from '../admin/session.ts';
-import { farmCertificates } from '../../recipes/certificate-steps.ts';
-import { type FarmDelivery, keyTypeOf, type OtherKey, planDelivery } from '../../recipes/delivery.ts';
+import { farmCertificates } from '../../admin/recipes/certificate-steps.ts';
+import { type FarmDelivery, keyTypeOf, type OtherKey, planDelivery } from '../../admin/recipes/delivery.ts';
 import { type Before, putBack } from './put-back.ts';
-import type { Renewed } from '../../recipes/renewed.ts';
+import type { Renewed } from '../../admin/recipes/renewed.ts';
 import { readRenewed, sourceOf } from './source.ts';
 import { lookAtServed, type Reach } from './served.ts';
 

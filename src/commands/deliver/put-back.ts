@@ -1,9 +1,9 @@
-import { AdminError } from '../../gateway/admin-error.ts';
-import { jsonContent, type Write } from '../../recipes/calls.ts';
-import { farmCertificates, type Replacement } from '../../recipes/certificate-steps.ts';
-import type { RecipeContext } from '../../recipes/recipe.ts';
-import { readState, restartSteps } from '../../recipes/restart-farm.ts';
-import type { FarmDelivery } from '../../recipes/delivery.ts';
+import { AdminError } from '../../admin/policy/admin-error.ts';
+import { jsonContent, type Write } from '../../admin/recipes/calls.ts';
+import { farmCertificates, type Replacement } from '../../admin/recipes/certificate-steps.ts';
+import type { RecipeContext } from '../../admin/recipes/recipe.ts';
+import { readState, restartSteps } from '../../admin/recipes/restart-farm.ts';
+import type { FarmDelivery } from '../../admin/recipes/delivery.ts';
 
 /** The state of a farm before a run that failed. */
 export interface Before {

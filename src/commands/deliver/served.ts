@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { adminCommand } from '../../lib/text.ts';
-import { farmCertificates } from '../../recipes/certificate-steps.ts';
-import type { RecipeContext } from '../../recipes/recipe.ts';
-import type { FarmState } from '../../recipes/restart-farm.ts';
+import { farmCertificates } from '../../admin/recipes/certificate-steps.ts';
+import type { RecipeContext } from '../../admin/recipes/recipe.ts';
+import type { FarmState } from '../../admin/recipes/restart-farm.ts';
 import type { VipSettings } from '../../collectors/collector.ts';
 import { ownAddresses } from '../../collectors/vip.ts';
 import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts';
 import { vipTargets } from '../../collectors/vip-targets.ts';
-import { readStored } from '../../recipes/delivery.ts';
-import type { Renewed } from '../../recipes/renewed.ts';
+import { readStored } from '../../admin/recipes/delivery.ts';
+import type { Renewed } from '../../admin/recipes/renewed.ts';
 
 /** The limits of the collector `vip` of an appliance. */
 export type Reach = Omit<VipSettings, 'serverNames'>;

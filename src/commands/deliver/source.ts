@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type PemText, type Renewed, renewedFrom } from '../../recipes/renewed.ts';
+import { type PemText, type Renewed, renewedFrom } from '../../admin/recipes/renewed.ts';
 import { readWhole } from '../admin/content.ts';
 import type { CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,4 +1,4 @@
-import { alertThresholds } from '../../judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
 import { findingOf, type MonitoredFarm, overdue, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
 import {

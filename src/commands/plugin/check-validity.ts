@@ -1,4 +1,4 @@
-import type { Validity } from '../../judgement/alert-thresholds.ts';
+import type { Validity } from '../../state/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { findingOf, type MonitoredCertificate, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { alertThresholds } from '../../judgement/alert-thresholds.ts';
+import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { type Finding, NothingKnown } from './check-result.ts';
 

@@ -1,12 +1,12 @@
-import { type Counts } from '../../judgement/health.ts';
-import { type Severity } from '../../judgement/severity.ts';
+import { type Counts } from '../../state/health.ts';
+import { type Severity } from '../../state/severity.ts';
 import { stateMark } from '../marks.ts';
-import type { ApplianceStatus } from '../../status/status.ts';
-import { isAnswering, refusesKey } from '../../judgement/freshness.ts';
+import type { ApplianceStatus } from '../../state/status.ts';
+import { isAnswering, refusesKey } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
 import { readingSummary } from './reading-chips.ts';
 import { addressOf, applianceLink, table } from './section.ts';
-import type { ApplianceHealth } from '../../judgement/health.ts';
+import type { ApplianceHealth } from '../../state/health.ts';
 
 /** Renders one row for each appliance. */
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {

@@ -1,12 +1,12 @@
-import { type Severity, severityOf, severityRank, wordOf } from '../../judgement/severity.ts';
+import { type Severity, severityOf, severityRank, wordOf } from '../../state/severity.ts';
 import { stateMark } from '../marks.ts';
 import { span } from '../../lib/time.ts';
-import { alertThresholds, expiryWindow, lifeLeft } from '../../judgement/alert-thresholds.ts';
-import type { CertificateStatus } from '../../status/status.ts';
+import { alertThresholds, expiryWindow, lifeLeft } from '../../state/alert-thresholds.ts';
+import type { CertificateStatus } from '../../state/status.ts';
 import { html, type Markup } from '../html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';
 import { linkTo } from './view.ts';
-import type { ApplianceHealth } from '../../judgement/health.ts';
+import type { ApplianceHealth } from '../../state/health.ts';
 import { isoTime } from '../times.ts';
 
 export interface CertificateOnPage {

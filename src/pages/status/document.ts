@@ -1,4 +1,4 @@
-import { type Severity } from '../../judgement/severity.ts';
+import { type Severity } from '../../state/severity.ts';
 import { severityIcons } from '../marks.ts';
 import { html, type Markup, markupText } from '../html.ts';
 import { clockTime } from '../times.ts';

@@ -1,12 +1,12 @@
-import { sumOf } from '../../judgement/health.ts';
+import { sumOf } from '../../state/health.ts';
 import { stateMark } from '../marks.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState } from '../../metrics/self.ts';
 import { html, type Markup } from '../html.ts';
 import { describeFreshness, type ShardInfo } from './overall-status.ts';
-import type { Problem } from '../../judgement/problem.ts';
+import type { Problem } from '../../state/problem.ts';
 import { factList } from './section.ts';
-import type { HealthSummary } from '../../judgement/health.ts';
+import type { HealthSummary } from '../../state/health.ts';
 import { age, clockTime } from '../times.ts';
 
 /** Facts about the exporter itself. */

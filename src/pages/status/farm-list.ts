@@ -1,9 +1,9 @@
 import { compareNames } from '../../lib/text.ts';
-import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../../judgement/severity.ts';
+import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../../state/severity.ts';
 import { stateMark } from '../marks.ts';
-import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../status/status.ts';
+import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
-import type { ApplianceHealth, HealthSummary } from '../../judgement/health.ts';
+import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
 import { addressOf, linkList } from './section.ts';
 import { linkTo } from './view.ts';
 import { age, isoTime } from '../times.ts';

@@ -14,8 +14,8 @@ import {
 import { type ExporterFacts, exporterPanel, linkPanel } from './exporter-panel.ts';
 import { html, type Markup } from '../html.ts';
 import { dividerLinks, dividersOf, type Group, groupName, groupsBy, groupTable, sortedAppliances } from './groups.ts';
-import { compareProblems, type Problem } from '../../judgement/problem.ts';
-import type { HealthSummary } from '../../judgement/health.ts';
+import { compareProblems, type Problem } from '../../state/problem.ts';
+import type { HealthSummary } from '../../state/health.ts';
 import { type OverallStatus, overallStatusHeading, overallStatusOf } from './overall-status.ts';
 import type { List, View } from './view.ts';
 

@@ -1,10 +1,10 @@
 import { compareNames } from '../../lib/text.ts';
-import { sumOf } from '../../judgement/health.ts';
-import { type Severity, severityRank, worstSeverity } from '../../judgement/severity.ts';
+import { sumOf } from '../../state/health.ts';
+import { type Severity, severityRank, worstSeverity } from '../../state/severity.ts';
 import { stateMark } from '../marks.ts';
 import { farmsUpIn } from './appliance-table.ts';
 import { html, type Markup } from '../html.ts';
-import type { ApplianceHealth } from '../../judgement/health.ts';
+import type { ApplianceHealth } from '../../state/health.ts';
 import { linkList, table } from './section.ts';
 import { linkTo } from './view.ts';
 

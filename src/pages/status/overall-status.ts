@@ -1,11 +1,11 @@
 import { counted } from '../../lib/text.ts';
-import { type Counts, sumOf } from '../../judgement/health.ts';
-import { severityRank, type Severity, severityOf, wordOf } from '../../judgement/severity.ts';
+import { type Counts, sumOf } from '../../state/health.ts';
+import { severityRank, type Severity, severityOf, wordOf } from '../../state/severity.ts';
 import { severityIcon } from '../marks.ts';
-import { type Freshness, isAnswering } from '../../judgement/freshness.ts';
+import { type Freshness, isAnswering } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
-import type { Problem } from '../../judgement/problem.ts';
-import type { ApplianceHealth, Gaps } from '../../judgement/health.ts';
+import type { Problem } from '../../state/problem.ts';
+import type { ApplianceHealth, Gaps } from '../../state/health.ts';
 
 /** The shard of this process, and the appliances of the others. */
 export interface ShardInfo {

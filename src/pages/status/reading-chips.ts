@@ -1,8 +1,8 @@
 import { severityIcon } from '../marks.ts';
 import { isFarmCollector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
-import type { ApplianceStatus, CollectorStatus } from '../../status/status.ts';
-import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from '../../judgement/freshness.ts';
+import type { ApplianceStatus, CollectorStatus } from '../../state/status.ts';
+import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from '../../state/freshness.ts';
 import { html, type Markup, type Part } from '../html.ts';
 import { age } from '../times.ts';
 

@@ -1,16 +1,10 @@
-import { severityOf, wordOf } from '../../judgement/severity.ts';
+import { severityOf, wordOf } from '../../state/severity.ts';
 import { stateMark } from '../marks.ts';
 import { counted } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
-import type {
-  ApplianceStatus,
-  BackendName,
-  BackendStatus,
-  CertificateStatus,
-  FarmStatus,
-} from '../../status/status.ts';
+import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../../state/status.ts';
 import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
-import type { ApplianceHealth, HealthSummary } from '../../judgement/health.ts';
+import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
 import { applianceTable } from './appliance-table.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup } from '../html.ts';

@@ -1,11 +1,11 @@
 import { counted } from '../../lib/text.ts';
 import { severityIcon, stateMark } from '../marks.ts';
-import { severityOf, wordOf } from '../../judgement/severity.ts';
+import { severityOf, wordOf } from '../../state/severity.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
-import type { Problem } from '../../judgement/problem.ts';
+import type { Problem } from '../../state/problem.ts';
 import { age, clockTime } from '../times.ts';
-import type { Transition } from '../../status/status.ts';
+import type { Transition } from '../../state/status.ts';
 
 /** Renders a part of the page with a heading. */
 export function panel(id: string, heading: Part, content: Part): Markup {

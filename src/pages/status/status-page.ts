@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../../lib/accept.ts';
-import type { FleetStatus, LastMinuteOf } from '../../status/status.ts';
+import type { FleetStatus, LastMinuteOf } from '../../state/status.ts';
 import { applianceContent, certificateContent, farmContent, type Spoken } from './appliance-content.ts';
 import { contentPolicy, digestOf, loadAssets, loadRunbooks } from '../assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
@@ -9,11 +9,11 @@ import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
 import { fleetContent, groupContent, groupsContent, listContent } from './fleet-content.ts';
 import { html, type Markup, markupText } from '../html.ts';
 import { queryOf, readView, type View } from './view.ts';
-import { compareProblems, type Problem } from '../../judgement/problem.ts';
+import { compareProblems, type Problem } from '../../state/problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
-import { type ApplianceHealth, createHealthSummary, type HealthSummary } from '../../judgement/health.ts';
+import { type ApplianceHealth, createHealthSummary, type HealthSummary } from '../../state/health.ts';
 import { overallStatusOf } from './overall-status.ts';
 
 export interface StatusPageParts {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { HealthSummary } from '../../judgement/health.ts';
+import type { HealthSummary } from '../../state/health.ts';
 
 /** A rendered page, ready to be sent. */
 export interface Rendering {

@@ -44,7 +44,7 @@ const actions = '/appliances/lb-1/farms/shop/actions';
 const json = 'Content-Type: application/json';
 const chunked = 'Transfer-Encoding: chunked';
 
-// test/unit/gateway/operation.test.ts has every spelling.
+// test/unit/admin/policy/operation.test.ts has every spelling.
 describe('an ambiguous path', () => {
   it.each(['/appliances/lb-1', '/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'])(
     'is refused as it was sent, before anything on the way can repair it: under %s',
@@ -91,7 +91,7 @@ it('a block of headers that is too long is refused', async () => {
   expect(await metrics()).toContain('zlb_admin_denied_total{appliance="",principal="",reason="malformed_header"} 1');
 });
 
-// test/unit/gateway/request-body.test.ts has every type and length, and every other fault.
+// test/unit/admin/calls/request-body.test.ts has every type and length, and every other fault.
 describe('a body', () => {
   it('is refused by an operation without a body, in any framing', async () => {
     const { expectRefused, expectDenied } = await given();

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createOperations } from '../../../src/gateway/operation.ts';
+import { createOperations } from '../../../src/admin/policy/operation.ts';
 import { makeToken } from '../../../src/commands/token.ts';
 import { collectorDefaults } from '../../../src/collectors/registry.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';

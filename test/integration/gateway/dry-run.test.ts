@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Planning, planCall } from '../../../src/gateway/dry-run.ts';
-import { maskBody } from '../../../src/gateway/mask.ts';
+import { type Planning, planCall } from '../../../src/admin/calls/dry-run.ts';
+import { maskBody } from '../../../src/admin/calls/mask.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';

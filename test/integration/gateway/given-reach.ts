@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { inspectCall } from '../../../src/gateway/guards/inspect.ts';
-import { createOperations, type OperationCall } from '../../../src/gateway/operation.ts';
-import { createReach } from '../../../src/gateway/reach.ts';
+import { inspectCall } from '../../../src/admin/policy/guards/inspect.ts';
+import { createOperations, type OperationCall } from '../../../src/admin/policy/operation.ts';
+import { createReach } from '../../../src/admin/calls/reach.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
-import type { ChangeRequest } from '../../../src/approvals/change-request.ts';
+import type { ChangeRequest } from '../../../src/admin/changes/change-request.ts';
 import { until, untilIs } from '../../support/until.ts';
 import { type Entry, givenReloadable } from './given-reloadable.ts';
 

@@ -13,7 +13,7 @@ import {
   linesOf,
   textLinesOf,
   writtenAudit,
-} from '../audit/given-audit.ts';
+} from '../admin/journal/given-audit.ts';
 import { givenContext } from './given-command.ts';
 
 /** Runs `audit verify` on a file; its folder is taken out of what is said. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createPrincipals } from '../../../src/gateway/principal.ts';
+import { createPrincipals } from '../../../src/admin/policy/principal.ts';
 import { token } from '../../../src/commands/token.ts';
 import { loadText } from '../config/given-config.ts';
 import { givenContext } from './given-command.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { operationRoutes } from '../../../src/gateway/policy.ts';
+import { operationRoutes } from '../../../src/admin/policy/policy.ts';
 import type { CollectorSettings, Settings } from '../../../src/config/settings.ts';
 import { createSettingsLoader } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problems.ts';

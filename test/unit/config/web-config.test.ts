@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { tlsOptions } from '../../../src/web/web-policy.ts';
+import { tlsOptions } from '../../../src/server/web-policy.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { refusal } from './given-config.ts';
 import { loadWebText } from './given-web-config.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { endpoints } from '../../../src/appliance/api/table.ts';
-import { roleMay } from '../../../src/gateway/policy.ts';
+import { roleMay } from '../../../src/admin/policy/policy.ts';
 import { loadRunbooks } from '../../../src/pages/assets.ts';
 import { renderRunbooks } from '../../../src/pages/status/render-runbooks.ts';
 import { alertNames, shippedRules } from '../../support/shipped-rules.ts';

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { problemCodes, problemStatus } from '../../../src/gateway/problem.ts';
+import { problemCodes, problemStatus } from '../../../src/admin/policy/problem.ts';
 import { failureReasons } from '../../../src/appliance/errors.ts';
-import { dropReasons } from '../../../src/poller/counters.ts';
-import { skipReasons } from '../../../src/status/status.ts';
+import { dropReasons } from '../../../src/scheduler/counters.ts';
+import { skipReasons } from '../../../src/state/status.ts';
 import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
 
 const root = new URL('../../../', import.meta.url);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
-import { adminMetricFamilies } from '../../../src/gateway/admin-metrics.ts';
+import { adminMetricFamilies } from '../../../src/admin/calls/admin-metrics.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
-import { ownFamilies } from '../../../src/poller/own-numbers.ts';
-import { requestFamilies } from '../../../src/requests/counts.ts';
-import { refusalMetric } from '../../../src/requests/request-log.ts';
+import { ownFamilies } from '../../../src/scheduler/own-numbers.ts';
+import { requestFamilies } from '../../../src/request-log/counts.ts';
+import { refusalMetric } from '../../../src/request-log/request-log.ts';
 
 const { registry } = createSelfMetrics({ version: '1', revision: 'a', nodeVersion: 'v24' });
 const names = [

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
-import type { FleetStatus } from '../../../src/status/status.ts';
+import type { FleetStatus } from '../../../src/state/status.ts';
 import {
   applianceStatus,
   backendStatus,

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
-import type { ApplianceStatus, FarmStatus, FleetStatus, LastMinute } from '../../../src/status/status.ts';
+import type { ApplianceStatus, FarmStatus, FleetStatus, LastMinute } from '../../../src/state/status.ts';
 import {
   applianceStatus,
   backendStatus,

@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
-import { AdminError } from '../../../gateway/admin-error.ts';
-import { contentTypes } from '../../../recipes/calls.ts';
-import { type ApplianceEdition, readEdition } from '../../../recipes/edition.ts';
-import { refuseOutOfDate, unusable } from '../../../recipes/renewed.ts';
+import { AdminError } from '../../../admin/policy/admin-error.ts';
+import { contentTypes } from '../../../admin/recipes/calls.ts';
+import { type ApplianceEdition, readEdition } from '../../../admin/recipes/edition.ts';
+import { refuseOutOfDate, unusable } from '../../../admin/recipes/renewed.ts';
 import { certificatesIn, namesOf } from '../../../lib/pem.ts';
 import { dayOf } from '../../../lib/time.ts';
 import { readWhole } from '../content.ts';
-import { callStep, type Recipe, type RecipeContext, type Step } from '../../../recipes/recipe.ts';
+import { callStep, type Recipe, type RecipeContext, type Step } from '../../../admin/recipes/recipe.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { dateToSeconds } from '../../../appliance/text-date.ts';
-import { cannot } from '../../../gateway/admin-error.ts';
+import { cannot } from '../../../admin/policy/admin-error.ts';
 import { adminCommand } from '../../../lib/text.ts';
 import { dayOf } from '../../../lib/time.ts';
-import { certificateSteps, farmCertificates, verifyShown } from '../../../recipes/certificate-steps.ts';
-import { readEdition } from '../../../recipes/edition.ts';
-import type { Recipe } from '../../../recipes/recipe.ts';
-import { type Renewed, renewedFrom } from '../../../recipes/renewed.ts';
-import { readState, restartSteps } from '../../../recipes/restart-farm.ts';
+import { certificateSteps, farmCertificates, verifyShown } from '../../../admin/recipes/certificate-steps.ts';
+import { readEdition } from '../../../admin/recipes/edition.ts';
+import type { Recipe } from '../../../admin/recipes/recipe.ts';
+import { type Renewed, renewedFrom } from '../../../admin/recipes/renewed.ts';
+import { readState, restartSteps } from '../../../admin/recipes/restart-farm.ts';
 import { readWhole } from '../content.ts';
 
 export const replaceCertificate: Recipe = {

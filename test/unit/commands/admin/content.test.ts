@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createOperations, type Operation } from '../../../../src/gateway/operation.ts';
+import { createOperations, type Operation } from '../../../../src/admin/policy/operation.ts';
 import { readContent, redactor } from '../../../../src/commands/admin/content.ts';
 import { givenFolder } from '../../../support/folder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AdminError } from '../../../../src/gateway/admin-error.ts';
-import type { Write } from '../../../../src/recipes/calls.ts';
-import { callStep, type Step } from '../../../../src/recipes/recipe.ts';
+import { AdminError } from '../../../../src/admin/policy/admin-error.ts';
+import type { Write } from '../../../../src/admin/recipes/calls.ts';
+import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { runSteps } from '../../../../src/commands/admin/run-recipe.ts';
 
 const write: Write = { key: 'createBackup', params: {} };

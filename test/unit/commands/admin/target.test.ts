@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createOperations } from '../../../../src/gateway/operation.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { parseTarget } from '../../../../src/commands/admin/words.ts';
 
 const operations = createOperations();

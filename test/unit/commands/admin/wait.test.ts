@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../../src/recipes/recipe.ts';
+import { waitUntil } from '../../../../src/admin/recipes/recipe.ts';
 
 /** A wait for zero, seeing one value after another; its clock moves while it sleeps. */
 async function waitFor(values: readonly number[], withinMs: number) {

@@ -4,8 +4,8 @@ import { checkConnections, checkFarms } from '../../../../src/commands/plugin/ch
 import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
 import type { Seen } from '../../../../src/commands/plugin/exporter-reply.ts';
 import { NothingKnown, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
-import { applianceProblems } from '../../../../src/judgement/appliance.ts';
-import type { ApplianceStatus, BackendStatus } from '../../../../src/status/status.ts';
+import { applianceProblems } from '../../../../src/state/appliance-problems.ts';
+import type { ApplianceStatus, BackendStatus } from '../../../../src/state/status.ts';
 import {
   applianceStatus,
   backendStatus,

@@ -1,0 +1,122 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Overridden } from '../policy/guards/guard.ts';
+import type { ProblemCode } from '../policy/problem.ts';
+
+/** Names and help texts, for the exposition and for the documentation. */
+export const adminMetricFamilies = {
+  requests: {
+    name: 'zlb_admin_requests_total',
+    help: 'Requests to the admin gateway by their answers, dry runs included (this exporter).',
+    labelNames: ['appliance', 'endpoint', 'method', 'code'],
+  },
+  changes: {
+    name: 'zlb_admin_changes_total',
+    help: 'Changes that the gateway sent to appliances by their answers, also those of approved change requests (this exporter).',
+    labelNames: ['appliance', 'endpoint', 'method', 'code'],
+  },
+  denied: {
+    name: 'zlb_admin_denied_total',
+    help: 'Requests that the admin gateway refused, by the code of the refusal (this exporter).',
+    labelNames: ['appliance', 'principal', 'reason'],
+  },
+  overridden: {
+    name: 'zlb_admin_guards_overridden_total',
+    help: 'Blocking findings of a guard that a call went through in spite of, by X-Force or by the option guards: warn of its token (this exporter).',
+    labelNames: ['appliance', 'guard', 'by'],
+  },
+  records: {
+    name: 'zlb_admin_audit_records_total',
+    help: 'Lines written to the audit (this exporter).',
+  },
+  failures: {
+    name: 'zlb_admin_audit_write_failures_total',
+    help: 'Attempts to write to the audit that failed; changes are refused meanwhile (this exporter).',
+  },
+  lastWrite: {
+    name: 'zlb_admin_audit_last_write_timestamp_seconds',
+    help: 'Unix time at which the audit was last written (this exporter).',
+  },
+  changeRequests: {
+    name: 'zlb_admin_change_requests_open',
+    help: 'Change requests that are open, by state (this exporter).',
+    labelNames: ['state'],
+  },
+  changeRequestsLate: {
+    name: 'zlb_admin_change_requests_late',
+    help: 'Change requests that have waited for more than half of their time (this exporter).',
+  },
+  changeRequestEnds: {
+    name: 'zlb_admin_change_requests_total',
+    help: 'Change requests that are over, by outcome; suppressed: not proposed, since too many are open; break_glass: calls that were sent without approval (this exporter).',
+    labelNames: ['outcome'],
+  },
+  frozen: {
+    name: 'zlb_admin_frozen',
+    help: '1 while all changes are frozen (this exporter).',
+  },
+} as const;
+
+/** An answer; a type, so that prom-client accepts it as labels. */
+type AnsweredCall = Readonly<{
+  appliance: string;
+  /** A route template, never a path. */
+  endpoint: string;
+  method: string;
+  code: string;
+}>;
+
+/** The metrics of the gateway; an unknown label is empty. */
+export type AdminMetrics = ReturnType<typeof createAdminMetrics>;
+
+export function createAdminMetrics(registry: Registry) {
+  const registers = [registry];
+  const families = adminMetricFamilies;
+  const requests = new Counter({ ...families.requests, registers });
+  const changes = new Counter({ ...families.changes, registers });
+  const denials = new Counter({ ...families.denied, registers });
+  const overrides = new Counter({ ...families.overridden, registers });
+  const records = new Counter({ ...families.records, registers });
+  const failures = new Counter({ ...families.failures, registers });
+  const lastWrite = new Gauge({ ...families.lastWrite, registers });
+  const openRequests = new Gauge({ ...families.changeRequests, registers });
+  const lateRequests = new Gauge({ ...families.changeRequestsLate, registers });
+  const ends = new Counter({ ...families.changeRequestEnds, registers });
+  const frozenGauge = new Gauge({ ...families.frozen, registers });
+  // prom-client starts a gauge at 0, which would mean a write in 1970.
+  lastWrite.remove();
+  lateRequests.remove();
+
+  return {
+    /** Counts an answer to a caller. */
+    answered: (call: AnsweredCall) => requests.inc(call),
+    /** Counts an answer of an appliance to a change, or what replaces it. */
+    changed: (call: AnsweredCall) => changes.inc(call),
+    denied: (call: { appliance: string; principal: string; reason: ProblemCode }) => denials.inc(call),
+    /** Counts each guard that a call overrode. */
+    overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
+      if (breakGlass) ends.inc({ outcome: 'break_glass' });
+      for (const guard of forced) overrides.inc({ appliance, guard, by: 'force' });
+      for (const guard of warned) overrides.inc({ appliance, guard, by: 'token' });
+    },
+    auditWritten(count: number, atMs: number): void {
+      records.inc(count);
+      lastWrite.set(atMs / 1_000);
+    },
+    auditFailed: () => failures.inc(),
+    /** Sets the numbers of open change requests by state, and of those that wait for long. */
+    changeRequests(open: ReadonlyMap<string, number>, late: number): void {
+      for (const [state, count] of open) openRequests.set({ state }, count);
+      lateRequests.set(late);
+    },
+    /** Removes these numbers: the gateway is off. */
+    noChangeRequests(): void {
+      openRequests.reset();
+      lateRequests.remove();
+    },
+    /** Counts the end of a change request, or what became of a proposal instead. */
+    changeRequestEnded: (outcome: string) => ends.inc({ outcome }),
+    /** Sets the freeze; undefined while the gateway is off. */
+    frozen: (state: boolean | undefined) =>
+      state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0),
+  };
+}

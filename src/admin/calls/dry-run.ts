@@ -1,0 +1,203 @@
+import { type Static, Type } from 'typebox';
+import { mediaTypeOf } from '../../appliance/answer.ts';
+import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
+import { type EndpointKey, endpointRows } from '../../appliance/api/table.ts';
+import { ApplianceError } from '../../appliance/errors.ts';
+import { createRouteMatcher } from '../../appliance/route.ts';
+import { parseJson } from '../../lib/check.ts';
+import type { approvalOf } from './approval.ts';
+import { confirmationOf, isConfirmed } from './confirmation.ts';
+import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
+import { blockingOf, type GuardFinding, overriddenBy, questionOf } from '../policy/guards/guard.ts';
+import { inspectCall } from '../policy/guards/inspect.ts';
+import { maskValue } from './mask.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import { may } from '../policy/policy.ts';
+import type { Principal } from '../policy/principal.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import { type Reach, readAnswer } from './reach.ts';
+import type { AdminRequest } from './request.ts';
+import type { RequestBody } from './request-body.ts';
+
+const overridden = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));
+
+const ValidationSchema = Type.Object({
+  checked: Type.Boolean(),
+  note: Type.Optional(Type.String()),
+  problems: Type.Immutable(
+    Type.Array(Type.String({ description: 'A reason for which the appliance would refuse the call.' })),
+  ),
+  parameters: Type.Optional(
+    Type.Unsafe<readonly ParameterDescriptor[]>(Type.Array(Type.Ref('#/components/schemas/Parameter'))),
+  ),
+});
+type Validation = Static<typeof ValidationSchema>;
+
+const CurrentObjectSchema = Type.Object({
+  operation: Type.Unsafe<EndpointKey>(Type.String({ description: 'The operation that read it.' })),
+  status: Type.Integer(),
+  body: Type.Unknown({ description: 'JSON or text with secrets masked; a sentence if it cannot be shown.' }),
+});
+type CurrentObject = Static<typeof CurrentObjectSchema>;
+
+/** The answer to a dry run. */
+export const DryRunSchema = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    operation: Type.Unsafe<EndpointKey>(Type.String()),
+    risk: Type.Unsafe<Risk>(Type.String()),
+    request: Type.Object({
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: Type.Unknown({ description: 'With secrets masked.' }),
+    }),
+    would: Type.Enum(['be sent', 'wait for approval', 'be refused']),
+    because: Type.Immutable(
+      Type.Array(Type.String({ description: 'A reason for which the gateway would refuse it.' })),
+    ),
+    confirmation: Type.Object({
+      required: Type.Boolean(),
+      expected: Type.Immutable(Type.Array(Type.String())),
+      given: Type.Boolean(),
+    }),
+    validation: ValidationSchema,
+    findings: Type.Unsafe<readonly GuardFinding[]>(Type.Array(Type.Ref('#/components/schemas/Finding'))),
+    forced: overridden('A guard that X-Force overrides.'),
+    warned: overridden('A guard that the token overrides, by its option guards: warn.'),
+    current: Type.Union([CurrentObjectSchema, Type.Null()]),
+  },
+  { description: 'What X-Dry-Run answers: the request as it would be sent, and what speaks against it.' },
+);
+export type DryRunPlan = Readonly<Static<typeof DryRunSchema>>;
+
+/** A permitted call in its slot. */
+export interface Planning {
+  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason' | 'planning'> & {
+    readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
+  };
+  readonly call: OperationCall;
+  readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
+  readonly reach: Reach;
+  /** True if changes are frozen and the call is a change. */
+  readonly frozen: boolean;
+  readonly approval: ReturnType<typeof approvalOf>;
+}
+
+/**
+ * Runs all checks of a call without sending it; sends only reads and the request for parameters.
+ */
+export async function planCall(planning: Planning): Promise<DryRunPlan> {
+  const { request, call, body, reach, approval } = planning;
+  const { key, row, method } = call.operation;
+  const findings = await inspectCall(call, body?.fields ?? {}, reach.read, request.planning);
+  const validation = await validate(planning);
+  const current = method === 'GET' ? null : await currentObject(planning);
+  const expected = confirmationOf(call, request.appliance);
+  const confirmation = { required: expected.length > 0, expected, given: isConfirmed(request.confirm, expected) };
+  const because = refusals(planning, confirmation, findings);
+  const unlessRefused = approval === 'waits' ? 'wait for approval' : 'be sent';
+  return {
+    dry_run: true,
+    operation: key,
+    risk: row.risk,
+    request: {
+      method,
+      url: reach.urlOf(call.path),
+      headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
+      body: body ? body.masked : null,
+    },
+    would: because.length > 0 ? 'be refused' : unlessRefused,
+    because,
+    confirmation,
+    validation,
+    findings,
+    ...overriddenBy(findings, request),
+    current,
+  };
+}
+
+async function validate({ request, call, body, reach, frozen }: Planning): Promise<Validation> {
+  const { row, method } = call.operation;
+  const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
+  if (row.body === 'none') return unchecked('The operation takes no body.');
+  if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
+  if (request.planning) return unchecked('A plan does not show the parameters.');
+  if (frozen)
+    return unchecked(
+      `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
+    );
+  try {
+    const { parameters } = await discover(reach, call);
+    const shown = { checked: true, problems: problemsOf(body?.fields ?? {}, parameters), parameters };
+    return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
+  } catch (error) {
+    if (!(error instanceof AdminProblem)) throw error;
+    return unchecked(error.message);
+  }
+}
+
+function refusals(
+  { request: { force, reason, principal }, frozen, approval }: Planning,
+  { required, expected, given }: DryRunPlan['confirmation'],
+  findings: readonly GuardFinding[],
+): readonly string[] {
+  const blocking = blockingOf(findings).map(({ message }) => message);
+  const because: string[] = [];
+  if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
+  if (approval instanceof AdminProblem) because.push(approval.message);
+  if (required && !given && !principal.skipConfirmation)
+    because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
+  if (!force && principal.guards === 'refuse') because.push(...blocking);
+  if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
+  return because;
+}
+
+const maxObjectBytes = 262_144;
+
+/**
+ * Reads the object that a call is about, or the list that it is or would be in: the read of the
+ * same path, else of the nearest path above it. Null when nothing there may be read, or the
+ * appliance does not answer. A plan shows what its guards have read.
+ */
+async function currentObject({ request, call, reach }: Planning): Promise<CurrentObject | null> {
+  const found = readAbove(call.path, request.principal);
+  if (!found) return null;
+  const { operation, path, params } = found;
+  const known = await request.planning?.get(questionOf(operation, params))?.catch(() => undefined);
+  if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
+  try {
+    const { status, headers, text } = await readAnswer(reach, { method: 'GET', path }, maxObjectBytes);
+    return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    if (error.reason !== 'oversize') return null;
+    return { operation, status: error.status ?? 200, body: `Left out: ${error.message}.` };
+  }
+}
+
+function readAbove(path: string, principal: Planning['request']['principal']) {
+  const rows = endpointRows
+    .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed)
+    .map(([key, { route }]) => ({ key, route }));
+  const matcher = createRouteMatcher(rows);
+  for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {
+    const match = matcher.match('GET', above);
+    if (match) return { operation: match.row.key, path: above, params: match.params };
+  }
+  return undefined;
+}
+
+/**
+ * Excludes files, which may be private keys, and wildcard rows, which match paths that do not
+ * exist.
+ */
+function isState(key: EndpointKey, { route }: EndpointRow): boolean {
+  return route.startsWith('GET ') && !key.startsWith('download') && !route.includes('*}');
+}
+
+function presentable(text: string, contentType: string): unknown {
+  const value = parseJson(text);
+  if (value !== undefined) return maskValue(value);
+  return mediaTypeOf(contentType).startsWith('text/') ? maskValue(text) : 'Left out: it is neither JSON nor text.';
+}

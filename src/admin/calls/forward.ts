@@ -1,0 +1,235 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ApplianceError } from '../../appliance/errors.ts';
+import type { Relay, RelayAnswer } from '../../appliance/relay.ts';
+import { sleep, steadyNow } from '../../lib/time.ts';
+import { type FreezeSwitch, frozenProblem } from '../policy/freeze.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import { AdminProblem, callerLeft, neverChanged, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
+import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
+import type { Particulars } from './recorder.ts';
+import { changes } from '../policy/policy.ts';
+import type { AdminAnswer } from './request.ts';
+import type { RequestBody } from './request-body.ts';
+import type { QueueSlot } from './request-queue.ts';
+import { minBytesPerSecond, type Spool } from './spool.ts';
+
+export interface Forwarding {
+  readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
+  /** Its signal aborts when the caller leaves; this ends only the transfer of the answer. */
+  readonly request: {
+    readonly principal: { readonly name: string };
+    readonly signal: AbortSignal;
+    readonly onLeaving?: () => void;
+  };
+  readonly call: OperationCall;
+  readonly body: RequestBody | undefined;
+  /** Held until the exchange is over, even if the caller has left. */
+  readonly slot: QueueSlot;
+  /** Stores answers that are too large for memory. */
+  readonly spool: Spool;
+  readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
+  /** Maximum time until the answer begins. */
+  readonly timeoutMs: number;
+  /** Called right before the call is sent, to check it again. Throws an {@link AdminProblem}. */
+  readonly beforeSending: () => void;
+  /** Called once, when the answer has ended or failed; the caller's last byte waits for it. */
+  readonly onOver: (outcome: Particulars) => Promise<void>;
+}
+
+/** After this time a large answer is sent to its caller even if it is not complete. */
+const beginAfterMs = 5_000;
+/** A caller may read nothing for this time, and must keep the minimum rate afterwards. */
+const readerGraceMs = 20_000;
+
+/**
+ * Sends one call, once. Rejects with an {@link AdminProblem}, also if an answer breaks off before
+ * it was forwarded.
+ */
+export async function forward(parts: Forwarding): Promise<AdminAnswer> {
+  const { appliance, request, call, body, slot, timeoutMs } = parts;
+  const { operation, path } = call;
+  const upload = body && {
+    contentType: body.contentType,
+    contentLength: body.contentLength,
+    body: body.content({ graceMs: timeoutMs, tooSlow: takenTooSlowly(path) }),
+  };
+  const content = upload?.body;
+  if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
+  const progress = { isSent: false, isLate: false };
+  const outcome = createOutcome(parts, progress);
+  slot.keepFor(outcome.told);
+  const isUncertain = (): boolean => progress.isSent && changes(operation.row.risk);
+  const answered = appliance.relay.send({
+    ...upload,
+    method: operation.method,
+    path,
+    signal: slot.signal,
+    beforeSending() {
+      parts.beforeSending();
+      // The caller got "no answer": nothing may be sent after that.
+      if (progress.isLate) throw callerLeft();
+      progress.isSent = true;
+      parts.request.onLeaving?.();
+    },
+  });
+  const exchange = finish({ parts, answered, outcome, content, isUncertain });
+  const begun = answered.then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    // The time of an upload does not count.
+    if (content instanceof Readable) await Promise.race([begun, finished(content).catch(() => undefined)]);
+    await answerInTime(begun, path, timeoutMs);
+  } catch (error) {
+    progress.isLate = true;
+    discardLate(exchange);
+    throw upstreamProblem(error, appliance.name, isUncertain());
+  }
+  const answer = await exchange;
+  if (answer.body instanceof Readable) addAbortSignal(request.signal, answer.body);
+  return answer;
+}
+
+interface Exchange {
+  readonly parts: Forwarding;
+  readonly answered: Promise<RelayAnswer>;
+  readonly outcome: ReturnType<typeof createOutcome>;
+  readonly content: Buffer | Readable | undefined;
+  /** True if the call may have changed something although it failed. */
+  readonly isUncertain: () => boolean;
+}
+
+/** Follows an exchange to its end and reports its outcome, even if the caller has left. */
+async function finish({ parts, answered, outcome, content, isUncertain }: Exchange): Promise<AdminAnswer> {
+  const { name } = parts.appliance;
+  try {
+    const answer = await answered;
+    const { status, headers, body } = answer;
+    refuse(answer, name);
+    if (!Buffer.isBuffer(body)) return { status, headers, body: await keepAnswer(parts, outcome, status, body) };
+    await outcome.tell({ status, received_bytes: body.length });
+    return { status, headers, body };
+  } catch (error) {
+    const problem = upstreamProblem(causeOf(error, content), name, isUncertain());
+    await outcome.tell(outcomeOf(problem, isUncertain()));
+    throw problem;
+  } finally {
+    // The appliance did not read the whole upload.
+    discard(content);
+  }
+}
+
+/** Returns our own reason for an upload that we cut, instead of the error of the connection. */
+function causeOf(error: unknown, content: Exchange['content']): unknown {
+  const cut = content instanceof Readable && !(error instanceof AdminProblem) ? content.errored : undefined;
+  return cut instanceof AdminProblem || cut instanceof ApplianceError ? cut : error;
+}
+
+function refuse({ status, body }: RelayAnswer, appliance: string): void {
+  try {
+    refuseAnswer(status, appliance);
+  } catch (problem) {
+    discard(body);
+    throw problem;
+  }
+}
+
+/**
+ * Stores a large answer in a file at the pace of the appliance, so that a slow caller does not keep
+ * the slot. Resolves when it is complete, or after some time with an answer that still grows.
+ */
+async function keepAnswer(
+  parts: Forwarding,
+  outcome: Exchange['outcome'],
+  status: number,
+  source: Readable,
+): Promise<Readable> {
+  const { request, slot, spool, timeoutMs } = parts;
+  const { path } = parts.call;
+  const problemOf = (error: unknown) =>
+    answerProblem(bodyError(error, { path, signal: slot.signal }, status), parts, status);
+  const cameTooSlowly = () =>
+    new ApplianceError('timeout', { endpoint: path, message: 'the answer came too slowly', status });
+  let reader: Readable | undefined;
+  try {
+    const spooled = await spool.take({
+      principal: request.principal.name,
+      source,
+      signal: slot.signal,
+      pace: { graceMs: timeoutMs, tooSlow: cameTooSlowly },
+      async onEnd(bytes, error) {
+        const code = error === undefined ? {} : { code: problemOf(error).code };
+        await outcome.tell({ status, received_bytes: bytes, ...code });
+      },
+    });
+    reader = spooled.read({ graceMs: readerGraceMs, tooSlow: readTooSlowly });
+    spooled.release();
+    spooled.whole.catch(() => discard(source));
+    const begun = new AbortController();
+    await Promise.race([spooled.whole, sleep(beginAfterMs, begun.signal)]).finally(() => begun.abort());
+    return reader;
+  } catch (error) {
+    discard(source);
+    discard(reader);
+    const problem = problemOf(error);
+    await outcome.tell({ status, code: problem.code });
+    throw problem;
+  }
+}
+
+/** Reports the outcome of a call, once. */
+function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>, progress: { readonly isSent: boolean }) {
+  const startedAt = steadyNow();
+  const told = Promise.withResolvers<void>();
+  let telling: Promise<void> | undefined;
+
+  async function tellOnce(outcome: Partial<Particulars>): Promise<void> {
+    const durationMs = Math.round(steadyNow() - startedAt);
+    try {
+      const sent = progress.isSent ? body?.sent() : undefined;
+      await onOver({ event: 'outcome', duration_ms: durationMs, ...sent, ...outcome });
+    } finally {
+      told.resolve();
+    }
+  }
+
+  return {
+    told: told.promise,
+    tell: (outcome: Partial<Particulars>): Promise<void> => (telling ??= tellOnce(outcome)),
+  };
+}
+
+function outcomeOf({ code, status }: AdminProblem, isUncertain: boolean): Partial<Particulars> {
+  return { code, status, ...(isUncertain && !neverChanged(code) ? { uncertain: true as const } : {}) };
+}
+
+/** Aborts an upload when all changes are frozen; one that was sent whole continues. */
+function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
+  const { signal } = freeze;
+  const cut = (): void => {
+    const outcome = 'The upload was cut while it was being sent: the appliance may have a part of it.';
+    if (freeze.state) content.destroy(frozenProblem(freeze.state, outcome));
+  };
+  signal.addEventListener('abort', cut, { once: true });
+  content.once('close', () => signal.removeEventListener('abort', cut));
+}
+
+/** Returns the problem for an answer that cannot be forwarded to the caller. */
+function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
+  const { code, message, remedy } = upstreamProblem(error, appliance.name, changes(call.operation.row.risk));
+  return new AdminProblem(code, {
+    detail: `${appliance.name} answered ${status}, and the answer could not be passed on. ${message}`,
+    remedy,
+    cause: error,
+  });
+}
+
+function takenTooSlowly(path: string): () => ApplianceError {
+  return () => new ApplianceError('timeout', { endpoint: path, message: 'the appliance took the file too slowly' });
+}
+
+function readTooSlowly(): Error {
+  return new Error(`the caller reads less than ${minBytesPerSecond} bytes a second`);
+}

@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import type { ApplianceClient } from '../../appliance/client.ts';
+import { ApplianceError, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
+import type { Relay, RelayAnswer, RelayRequest } from '../../appliance/relay.ts';
+import { oneLine } from '../../lib/text.ts';
+import { inTime } from '../../lib/time.ts';
+import type { GuardRead } from '../policy/guards/guard.ts';
+import { AdminProblem, callerLeft } from '../policy/problem.ts';
+import type { QueueSlot } from './request-queue.ts';
+
+/** The connections of the gateway to one appliance, with the key for changes. */
+export interface AdminAppliance {
+  readonly name: string;
+  readonly relay: Relay;
+  readonly client: ApplianceClient;
+}
+
+type ReachRequest = Omit<RelayRequest, 'signal'>;
+
+/**
+ * Reaches an appliance for one caller: nothing is sent once the caller has left. A sent call runs
+ * to its end, as it does on the appliance.
+ */
+export interface Reach {
+  /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
+  refuseGone(): void;
+  readonly read: GuardRead;
+  send(request: ReachRequest): Promise<RelayAnswer>;
+  /** Returns the URL of a path, to show to people. */
+  urlOf(path: string): string;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+export interface ReachParts {
+  readonly appliance: {
+    readonly relay: Pick<Relay, 'send' | 'urlOf'>;
+    readonly client: Pick<ApplianceClient, 'read'>;
+  };
+  /** Kept until the appliance has answered, which may take longer than `timeoutMs`. */
+  readonly slot: QueueSlot;
+  /** Maximum wait of the caller. */
+  readonly timeoutMs: number;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+export function createReach({ appliance: { relay, client }, slot, timeoutMs, signal }: ReachParts): Reach {
+  const refuseGone = (): void => {
+    if (signal.aborted || slot.signal.aborted) throw callerLeft();
+  };
+  return {
+    signal,
+    refuseGone,
+    urlOf: (path) => relay.urlOf(path),
+    async send(request) {
+      refuseGone();
+      const exchange = relay.send({ ...request, signal: slot.signal });
+      slot.keepFor(exchange);
+      return await answerInTime(exchange, request.path, timeoutMs).catch((error: unknown) => {
+        discardLate(exchange);
+        throw error;
+      });
+    },
+    async read(key, params, limitMs) {
+      refuseGone();
+      return await client.read(key, params, slot.signal, { limitMs });
+    },
+  };
+}
+
+/** Resolves like the exchange, or rejects with `timeout`. The exchange continues. */
+export function answerInTime<Result>(exchange: Promise<Result>, path: string, timeoutMs: number): Promise<Result> {
+  const message = `no answer within ${timeoutMs / 1_000} s`;
+  return inTime(exchange, timeoutMs, () => new ApplianceError('timeout', { endpoint: path, message }));
+}
+
+/** Destroys the body of an answer that nobody waits for any more, when it comes. */
+export function discardLate(exchange: Promise<{ readonly body: unknown }>): void {
+  void exchange.then(
+    ({ body }) => discard(body),
+    () => undefined,
+  );
+}
+
+/** Destroys an unread body, which would hold its connection. */
+export function discard(body: unknown): void {
+  if (body instanceof Readable) body.destroy();
+}
+
+/**
+ * Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError},
+ * `oversize` for a longer one.
+ */
+export async function readAnswer(
+  { send, signal }: Pick<Reach, 'send' | 'signal'>,
+  request: ReachRequest,
+  maxBytes: number,
+): Promise<Omit<RelayAnswer, 'body'> & { readonly text: string }> {
+  const { path } = request;
+  const { status, headers, body } = await send(request);
+  try {
+    return { status, headers, text: (await wholeBody({ status, body }, path, maxBytes)).toString() };
+  } catch (error) {
+    throw bodyError(error, { path, signal }, status);
+  }
+}
+
+/** Reads an answer to its end. Rejects with `oversize` if it is longer than `maxBytes`. */
+export async function wholeBody(
+  { status, body }: Pick<RelayAnswer, 'status' | 'body'>,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
+    size += (chunk as Buffer).length;
+    if (size > maxBytes) {
+      const message = `the answer is longer than ${maxBytes} bytes`;
+      throw new ApplianceError('oversize', { endpoint: path, message, status });
+    }
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Converts the failure of an answer that had begun; returns an error with a reason unchanged. */
+export function bodyError(
+  error: unknown,
+  { path, signal }: Pick<RelayRequest, 'path' | 'signal'>,
+  status: number,
+): ApplianceError | AdminProblem {
+  if (error instanceof ApplianceError || error instanceof AdminProblem) return error;
+  const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
+  return new ApplianceError(reason, { endpoint: path, message: oneLine(messageOf(error), 250), status });
+}

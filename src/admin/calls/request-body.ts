@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { BodyKind } from '../../appliance/api/row.ts';
+import type { AuditRecord } from '../journal/record.ts';
+import { assert, isRecord, parseJson } from '../../lib/check.ts';
+import { oneLine } from '../../lib/text.ts';
+import { inTime } from '../../lib/time.ts';
+import { maskBody } from './mask.ts';
+import { AdminProblem, callerLeft } from '../policy/problem.ts';
+import { minBytesPerSecond, type Pace, type Spool, type SpooledBody } from './spool.ts';
+
+/** A body that was not read yet. */
+export interface UnreadBody {
+  readonly contentType: string | undefined;
+  /** Bytes, if the caller sent the header. */
+  readonly contentLength: number | undefined;
+  /** Undefined if the request has no body. */
+  readonly body: Readable | undefined;
+}
+
+/** A body for the appliance, and its form for the audit. */
+export interface RequestBody {
+  /** Exactly one of the appliance's types: it compares the whole header (docs/api.md §1.3). */
+  readonly contentType: string;
+  readonly contentLength: number;
+  /** The fields of a JSON body; empty for other bodies. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The whole content; undefined for a file. */
+  readonly inMemory: Buffer | undefined;
+  /** For the audit: without secrets; of a file only length and digest. */
+  readonly masked: unknown;
+  /**
+   * Receives a file, which stays with its sender until then; other bodies have been received
+   * already. Rejects with an {@link AdminProblem}.
+   */
+  receive(principal: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Returns the content; called once, to send it. A file fails if it is read more slowly than at
+   * this pace.
+   */
+  content(pace: Pace): Buffer | Readable;
+  /** Returns for the audit what was sent so far, and the digest after a complete file. */
+  sent(): Pick<AuditRecord, 'sent_bytes' | 'sent_sha256'>;
+  /** Frees the disk space of a file once it is no longer being sent. */
+  release(): void;
+}
+
+export interface BodyLimits {
+  /** Maximum size of a file, such as a backup or a package. */
+  readonly uploadBytes: number;
+  /** Time for a whole body; a file must keep the minimum rate afterwards. */
+  readonly patienceMs: number;
+  readonly spool: Spool;
+}
+
+/** Maximum size of a body in memory; settings and certificates are far smaller. */
+const wholeBytes = 1_048_576;
+const maxShownName = 100;
+
+const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[]>> = {
+  json: ['application/json'],
+  text: ['text/plain', 'application/x-pem-file'],
+  pem: ['application/x-pem-file', 'text/plain'],
+  gzip: ['application/gzip'],
+};
+
+/**
+ * Reads the body that the operation takes, or refuses it; undefined for an operation without a
+ * body.
+ */
+export async function readBody(
+  kind: BodyKind,
+  request: UnreadBody,
+  limits: BodyLimits,
+): Promise<RequestBody | undefined> {
+  if (kind === 'none') {
+    if (request.body) throw bodyNotAllowed();
+    return undefined;
+  }
+  const contentType = checkType(acceptedTypes[kind], request.contentType);
+  if (kind === 'gzip') return fileBody(contentType, request, limits);
+  refuseLong(request.contentLength, wholeBytes);
+  const { patienceMs } = limits;
+  const content = request.body
+    ? await inTime(readWhole(request.body), patienceMs, () => bodyTooSlow(patienceMs))
+    : Buffer.alloc(0);
+  return {
+    contentType,
+    contentLength: content.length,
+    fields: kind === 'json' ? fieldsOf(content) : {},
+    inMemory: content,
+    masked: maskBody(content, contentType),
+    receive: () => Promise.resolve(),
+    content: () => content,
+    sent: () => ({ sent_bytes: content.length }),
+    release: () => undefined,
+  };
+}
+
+/** Removes parameters such as a charset, which are harmless and which the appliance refuses. */
+function checkType(accepted: readonly string[], given: string | undefined): string {
+  const type = given?.split(';')[0]?.trim().toLowerCase();
+  if (type !== undefined && accepted.includes(type)) return type;
+  throw new AdminProblem('wrong_content_type', {
+    detail: `The operation takes ${accepted.join(' or ')}${given === undefined ? ', and the request names no type' : ''}; nothing was sent.`,
+    remedy: `Send the header Content-Type: ${accepted[0]}.`,
+  });
+}
+
+function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
+  // Older releases take an empty body for "no parameters" (docs/api.md §1.3).
+  if (content.length === 0) return {};
+  const text = content.toString();
+  const value = parseJson(text);
+  if (isRecord(value)) {
+    refuseRepeated(text);
+    return value;
+  }
+  // Without the parser's message: it quotes the body.
+  throw new AdminProblem('malformed_body', {
+    detail: 'The body is not a JSON object, which the appliance would fail on; nothing was sent.',
+    remedy: 'Send an object such as {"action":"stop"}; GET …/parameters?operation=… tells what it may hold.',
+  });
+}
+
+/** Refuses repeated names: guards and audit see the last value, and a release may use the first. */
+function refuseRepeated(json: string): void {
+  const name = repeatedName(json);
+  if (name === undefined) return;
+  throw new AdminProblem('malformed_body', {
+    detail: `The body has the member ${oneLine(JSON.stringify(name), maxShownName)} more than once in one object, so that it may mean two things; nothing was sent.`,
+    remedy: 'Send each member once.',
+  });
+}
+
+/**
+ * Finds a name that one object of a JSON text has twice, at any depth; escaped spellings count as
+ * the letters that they stand for. Readers differ in which of the two they take. The text must be
+ * valid JSON.
+ */
+export function repeatedName(json: string): string | undefined {
+  /** The names so far of each enclosing object, innermost last; undefined for a list. */
+  const enclosing: (Set<string> | undefined)[] = [];
+  // No recursion: the sender chooses the depth.
+  for (const [sign, text = '', colon] of json.matchAll(stringOrBracket)) {
+    if (sign === '{') enclosing.push(new Set());
+    else if (sign === '[') enclosing.push(undefined);
+    else if (sign === '}' || sign === ']') enclosing.pop();
+    else if (colon !== undefined) {
+      const names = enclosing.at(-1);
+      const name = String(JSON.parse(text));
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return undefined;
+}
+
+/** Matches a string, with the colon that makes it a name, or a bracket outside of strings. */
+const stringOrBracket = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
+
+async function readWhole(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Not destroyed if it is too long: that would close the socket of the refusal.
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length;
+    refuseLong(size, wholeBytes);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function fileBody(
+  contentType: string,
+  { body, contentLength }: UnreadBody,
+  { uploadBytes, patienceMs, spool }: BodyLimits,
+): RequestBody {
+  if (!body || contentLength === undefined) {
+    throw new AdminProblem('length_required', {
+      detail: 'A file must come with its length, which the appliance insists on; nothing was sent.',
+      remedy: 'Send the file with a Content-Length, not in chunks.',
+    });
+  }
+  refuseLong(contentLength, uploadBytes);
+  let spooled: SpooledBody | undefined;
+  let sha256: string | undefined;
+  let sentBytes = 0;
+  return {
+    contentType,
+    contentLength,
+    fields: {},
+    inMemory: undefined,
+    get masked() {
+      return { bytes: contentLength, ...(sha256 === undefined ? {} : { sha256 }) };
+    },
+    async receive(principal, signal) {
+      const hash = createHash('sha256');
+      spooled = await spool.take({
+        principal,
+        source: body,
+        bytes: contentLength,
+        signal,
+        pace: { graceMs: patienceMs, tooSlow: fileTooSlow },
+        onChunk: (chunk) => void hash.update(chunk),
+      });
+      try {
+        await spooled.whole;
+      } catch (error) {
+        spooled.release();
+        throw error instanceof AdminProblem ? error : callerLeft();
+      }
+      sha256 = hash.digest('hex');
+    },
+    content(pace) {
+      assert(spooled, 'a file is received before it is sent');
+      return spooled.read(pace, (bytes) => {
+        sentBytes += bytes;
+      });
+    },
+    sent: () => ({
+      sent_bytes: sentBytes,
+      ...(sentBytes === contentLength && sha256 !== undefined ? { sent_sha256: sha256 } : {}),
+    }),
+    release: () => spooled?.release(),
+  };
+}
+
+function refuseLong(bytes: number | undefined, most: number): void {
+  if (bytes === undefined || bytes <= most) return;
+  throw new AdminProblem('body_too_large', {
+    detail: `The body is longer than ${most} bytes; nothing was sent.`,
+    remedy: 'Check what is sent; for backups and packages admin.upload_bytes is the limit.',
+  });
+}
+
+function bodyTooSlow(patienceMs: number): AdminProblem {
+  return new AdminProblem('body_too_slow', {
+    detail: `The body did not arrive within ${patienceMs / 1_000} s.`,
+    remedy: 'Check the connection of the client.',
+  });
+}
+
+function fileTooSlow(): AdminProblem {
+  return new AdminProblem('body_too_slow', {
+    detail: `The file came at less than ${minBytesPerSecond} bytes a second; nothing was sent.`,
+    remedy: 'Check the connection of the client, or send the file from a machine with a better one.',
+  });
+}
+
+function bodyNotAllowed(): AdminProblem {
+  return new AdminProblem('body_not_allowed', {
+    detail: 'The operation takes no body, and the request carries one; nothing was sent.',
+    remedy: 'Send the request without a body, Content-Length and Transfer-Encoding.',
+  });
+}

@@ -1,0 +1,166 @@
+import { AdminProblem, callerLeft } from '../policy/problem.ts';
+
+/** A request for a slot on an appliance. */
+export interface QueueRequest {
+  readonly appliance: string;
+  readonly kind: 'read' | 'change';
+  readonly principal: string;
+  /** True to overtake waiting requests that are not urgent; never running ones. */
+  readonly urgent?: boolean;
+  /**
+   * Cancels the request while it waits; an {@link AdminProblem} as its reason is sent to the
+   * caller.
+   */
+  readonly signal: AbortSignal;
+}
+
+/** A slot on an appliance, held from the first call of a request to the end of the last one. */
+export interface QueueSlot {
+  /**
+   * Aborts when the gateway closes, not when the caller leaves: an appliance continues a call whose
+   * caller left.
+   */
+  readonly signal: AbortSignal;
+  /** Holds the slot until the promise has settled, even if the work ends before. */
+  keepFor(exchange: Promise<unknown>): void;
+}
+
+/**
+ * Limits the requests of the gateway that an appliance works on at a time. Changes go one by one,
+ * so that what a guard saw still holds when the change is sent. Reads have places of their own, so
+ * that neither holds up the other.
+ */
+export interface RequestQueue {
+  /**
+   * Runs the work in a slot. Rejects with an {@link AdminProblem} if too many requests wait, or for
+   * too long.
+   */
+  run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result>;
+  /** Gives running requests `graceMs` to end, aborts the rest, and resolves when all have ended. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface RequestQueueParts {
+  /** Maximum of concurrent reads per appliance. */
+  readonly maxReads: number;
+  /**
+   * Maximum of waiting requests of one kind per appliance; one principal gets at most half of it.
+   */
+  readonly maxWaiting: number;
+  /** Maximum wait. */
+  readonly maxWaitMs: number;
+}
+
+interface Waiting extends QueueRequest {
+  readonly admit: () => void;
+}
+
+/** The requests of one kind for one appliance. */
+interface Line {
+  readonly slots: number;
+  running: number;
+  waiting: readonly Waiting[];
+}
+
+export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts): RequestQueue {
+  const lines = new Map<string, Line>();
+  const underWay = new Set<Promise<void>>();
+  const closing = new AbortController();
+
+  function lineOf({ appliance, kind }: QueueRequest): Line {
+    const key = `${kind} ${appliance}`;
+    const line = lines.get(key) ?? { slots: kind === 'read' ? maxReads : 1, running: 0, waiting: [] };
+    lines.set(key, line);
+    return line;
+  }
+
+  function refuseTooMany({ waiting }: Line, { appliance, principal, urgent = false }: QueueRequest): void {
+    const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
+    if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
+    throw busy(`${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}`);
+  }
+
+  /** Resolves when the request has a slot. */
+  async function enter(line: Line, request: QueueRequest): Promise<void> {
+    if (line.running < line.slots && line.waiting.length === 0) {
+      line.running += 1;
+      return;
+    }
+    refuseTooMany(line, request);
+    await wait(line, request, maxWaitMs);
+  }
+
+  function leave(line: Line): void {
+    line.running -= 1;
+    line.waiting[0]?.admit();
+  }
+
+  return {
+    async run(request, work) {
+      if (request.signal.aborted) throw abortReason(request);
+      const line = lineOf(request);
+      await enter(line, request);
+      const exchanges: Promise<unknown>[] = [];
+      const working = work({ signal: closing.signal, keepFor: (exchange) => void exchanges.push(exchange) });
+      const ended = Promise.allSettled([working])
+        .then(() => Promise.allSettled(exchanges))
+        .then(() => {
+          underWay.delete(ended);
+          leave(line);
+        });
+      underWay.add(ended);
+      return await working;
+    },
+    async close(graceMs) {
+      const timer = setTimeout(() => closing.abort(), graceMs);
+      // Waiting requests get freed slots, and then see that the gateway closes.
+      while (underWay.size > 0) await Promise.all(underWay);
+      clearTimeout(timer);
+      closing.abort();
+    },
+  };
+}
+
+/** Resolves when a freed slot was assigned to a request. */
+function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      end();
+      reject(busy(`${request.appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`));
+    }, maxWaitMs);
+    const takeBack = (): void => {
+      end();
+      reject(abortReason(request));
+    };
+    const mine: Waiting = {
+      ...request,
+      admit() {
+        end();
+        line.running += 1;
+        resolve();
+      },
+    };
+    function end(): void {
+      clearTimeout(timer);
+      request.signal.removeEventListener('abort', takeBack);
+      line.waiting = line.waiting.filter((each) => each !== mine);
+    }
+    line.waiting = request.urgent
+      ? [...line.waiting.filter(({ urgent }) => urgent), mine, ...line.waiting.filter(({ urgent }) => !urgent)]
+      : [...line.waiting, mine];
+    request.signal.addEventListener('abort', takeBack, { once: true });
+  });
+}
+
+function abortReason({ signal }: QueueRequest): AdminProblem {
+  const reason: unknown = signal.reason;
+  return reason instanceof AdminProblem ? reason : callerLeft();
+}
+
+function busy(because: string): AdminProblem {
+  return new AdminProblem('busy', {
+    detail: `${because}; nothing was sent.`,
+    remedy: 'Wait, and send fewer at a time: each starts a process on the appliance.',
+    headers: { 'retry-after': '2' },
+  });
+}

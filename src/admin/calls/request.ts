@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream';
+import type { Answers, Overridden } from '../policy/guards/guard.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import type { Caller } from '../policy/principal.ts';
+import type { RequestBody, UnreadBody } from './request-body.ts';
+
+/** An approved plan. */
+export interface ApprovedPlan {
+  readonly requestedBy: string;
+  /** Addresses of its calls; a reload may give an appliance's name to another machine. */
+  readonly urls: ReadonlySet<string>;
+  /** Guards whose blocking findings were seen: no others are overridden. */
+  readonly guards: ReadonlySet<string>;
+}
+
+/** An authenticated request for an appliance, not parsed yet. */
+export interface AdminRequest extends Caller, UnreadBody {
+  /** The gateway's own id, shown to the caller and in the audit. */
+  readonly id: string;
+  readonly appliance: string;
+  readonly method: string;
+  /** Below the appliance's base URL, percent-encoded as received. */
+  readonly path: string;
+  readonly confirm: string | undefined;
+  readonly reason: string | undefined;
+  readonly force: boolean;
+  /** True if the caller sends at once, in an emergency, what needs approval. */
+  readonly breakGlass: boolean;
+  /** Set only for a call of an approved change request. */
+  readonly approved?: ApprovedPlan;
+  /**
+   * Set only for the dry runs of one plan, which share what they read. A plan does not show the
+   * parameters of a call, so the appliance is not asked for them.
+   */
+  readonly planning?: Answers;
+  /** The replies that the approval of this change has just read. */
+  readonly recent?: RecentReads | undefined;
+  readonly onCall: (call: OperationCall) => void;
+  /**
+   * Called before the request is sent: from then on the audit has an outcome instead of a refusal.
+   */
+  readonly onSending: (overridden: Overridden) => void;
+  /** Called after the last check that may refuse the request: from then on it leaves. */
+  readonly onLeaving?: () => void;
+}
+
+/** Replies of an appliance that guards need not ask for again at once. */
+export interface RecentReads {
+  readonly answers: Answers;
+  /** The value of `changesOf` of the gateway before the first of them. */
+  readonly changes: number;
+  /** When the last of them was read, by the steady clock. */
+  readonly atMs: number;
+}
+
+/** A request whose operation is known and permitted, with its body. */
+export interface PermittedCall {
+  readonly request: AdminRequest;
+  readonly call: OperationCall;
+  readonly body: RequestBody | undefined;
+}
+
+/** The answer for the caller, from the appliance or from the gateway. */
+export interface AdminAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable | Buffer;
+}

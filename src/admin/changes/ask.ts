@@ -1,0 +1,155 @@
+import type { Caller, Principal } from '../policy/principal.ts';
+import { randomBytes } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { frozenProblem } from '../policy/freeze.ts';
+import type { Operations } from '../policy/operation.ts';
+import { changes, refuseViewer } from '../policy/policy.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import type { AdminAnswer, PermittedCall } from '../calls/request.ts';
+import { jsonContent } from '../recipes/calls.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
+import { type AskedChange, type Change, prepareAs, titleOf } from './plan.ts';
+import type { ApprovalsCore } from './core.ts';
+import { authoriseAll, said, shownTo } from './rights.ts';
+
+const maxOpenPerPrincipal = 20;
+
+/** Plans a change and stores it, to wait for approval. */
+export async function ask(core: ApprovalsCore, asked: AskedChange, asker: Caller): Promise<ChangeRequest> {
+  const { principal } = asker;
+  core.gateway.applianceFor({ principal, appliance: asked.appliance });
+  refuseViewer(principal);
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
+  if (!asked.alerts) refuseTooMany(core, principal);
+  core.asking.add(asker);
+  try {
+    return await planAndAdd(core, asked, asker);
+  } finally {
+    core.asking.delete(asker);
+  }
+}
+
+async function planAndAdd(
+  core: ApprovalsCore,
+  { appliance, change, reason, force, alerts }: AskedChange,
+  asker: Caller,
+): Promise<ChangeRequest> {
+  const { principal, token } = asker;
+  const now = core.now();
+  const id = newId();
+  const salt = randomBytes(32).toString('hex');
+  const parts = { id, appliance, change, reason, force, salt, askedAtMs: now };
+  const { plan, digest, steps } = await prepareAs(asker, core, parts);
+  if (!principal.plansOnly) authoriseAll(core, principal, steps);
+  const sources = alerts?.map((each) => ({ ...each, summary: said(core, each.summary ?? undefined, token) }));
+  const request: ChangeRequest = {
+    id,
+    state: sources ? 'proposed' : 'pending',
+    appliance,
+    title: titleOf(change),
+    ...('recipe' in change ? { recipe: change.recipe.name } : { operation: change.operation }),
+    parameters: change.parameters,
+    force,
+    requested_by: principal.name,
+    reason: said(core, reason, token),
+    alert: sources?.[0] ?? null,
+    ...(sources && { alerts: sources }),
+    created: new Date(now).toISOString(),
+    expires: new Date(now + core.settings().ttlMs).toISOString(),
+    digest,
+    plan,
+    decision: null,
+    outcome: null,
+  };
+  const content = 'content' in change ? change.content : undefined;
+  const sealed: SealedParts = {
+    person: principal.person,
+    salt,
+    ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
+  };
+  await core.book.add({ request, sealed }, asker);
+  return request;
+}
+
+/** Asks for a call that needs approval, in the place of sending it. */
+export async function askInstead(core: ApprovalsCore, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
+  const { appliance, reason, force } = request;
+  const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
+  const change = { operation: call.operation.key, parameters: call.params, ...content };
+  const made = await ask(core, { appliance, change, reason, force }, request);
+  const headers = { 'content-type': 'application/json', location: `/requests/${made.id}` };
+  return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
+}
+
+function refuseTooMany({ book, asking }: ApprovalsCore, { name }: Principal): void {
+  const open =
+    book.requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
+    [...asking].filter(({ principal }) => principal.name === name).length;
+  if (open < maxOpenPerPrincipal) return;
+  throw new AdminProblem('too_many_requests', {
+    detail: `${name} has ${open} change requests open; nothing was sent.`,
+    remedy: 'Cancel those that are not wanted any more, or wait until they are decided.',
+  });
+}
+
+/** Returns an id that is easy to read out. */
+function newId(): string {
+  return `cr-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** The body of `POST /requests`. */
+export const AskedSchema = Type.Object(
+  {
+    appliance: Type.String(),
+    operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
+    recipe: Type.Optional(
+      Type.String({ description: 'restart-farm, drain-backend, restore-backend, backup or deliver.' }),
+    ),
+    parameters: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 500 }))),
+    body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'The JSON body of the operation.' })),
+    reason: Type.String({ minLength: 1, maxLength: 500 }),
+    force: Type.Optional(Type.Boolean({ description: 'Override guards.' })),
+  },
+  { additionalProperties: false },
+);
+export type Asked = Static<typeof AskedSchema>;
+
+/** Returns the change that is asked for. Throws an {@link AdminProblem}. */
+export function readChange(
+  { operation: key, recipe: name, parameters = {}, body }: Asked,
+  { operations, recipes }: { readonly operations: Operations; readonly recipes: () => readonly Recipe[] },
+): Change {
+  const known = recipes();
+  const recipe = known.find((each) => each.name === name);
+  const operation = key === undefined ? undefined : operations.named(key);
+  if (recipe && key === undefined) return { recipe, parameters: valuesFor(recipe, parameters) };
+  if (!operation || name !== undefined)
+    throw malformed(
+      `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
+    );
+  const { row, template } = operation;
+  if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);
+  const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
+  if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
+    throw malformed(`${row.route} needs a plain value for each name in braces, and nothing else`);
+  return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
+}
+
+function valuesFor({ name, parameters }: Recipe, values: Change['parameters']): Change['parameters'] {
+  const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
+  if (missing) throw malformed(`${name} needs ${missing[0]}`);
+  if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
+    throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
+  return values;
+}
+
+export function malformed(because: string): AdminProblem {
+  return new AdminProblem('malformed_body', {
+    detail: `${because}; nothing was sent.`,
+    remedy: 'GET /docs shows what the path takes.',
+  });
+}

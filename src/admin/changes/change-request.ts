@@ -1,0 +1,180 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { EndpointKey } from '../../appliance/api/table.ts';
+import { PreviewReply } from '../recipes/calls.ts';
+
+/**
+ * A request begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
+ * states after that:
+ *
+ * - `approved`: on disk; nothing was sent yet
+ * - `executing`: its calls are under way
+ * - `done`, `failed`: what happened is known
+ * - `uncertain`: a call was sent, and its outcome is not known
+ * - `denied`, `cancelled`, `expired`, `withdrawn`: nothing was sent
+ */
+export const requestStates = [
+  'proposed',
+  'pending',
+  'approved',
+  'executing',
+  'done',
+  'failed',
+  'uncertain',
+  'denied',
+  'cancelled',
+  'expired',
+  'withdrawn',
+] as const;
+export type RequestState = (typeof requestStates)[number];
+
+/** The states that may follow each state; those without any are final. */
+export const nextStates: Readonly<Record<RequestState, readonly RequestState[]>> = {
+  proposed: ['approved', 'denied', 'cancelled', 'expired', 'withdrawn'],
+  pending: ['approved', 'denied', 'cancelled', 'expired'],
+  approved: ['executing', 'failed'],
+  executing: ['done', 'failed', 'uncertain'],
+  done: [],
+  failed: [],
+  uncertain: [],
+  denied: [],
+  cancelled: [],
+  expired: [],
+  withdrawn: [],
+};
+
+/** The states of a request that is not over. */
+export const openStates = requestStates.filter((state) => nextStates[state].length > 0);
+
+/** Returns all alerts that ask for a request. */
+export function alertsOf({ alert, alerts }: Pick<ChangeRequest, 'alert' | 'alerts'>): readonly AlertSource[] {
+  return alerts ?? (alert ? [alert] : []);
+}
+
+export function isOver(state: RequestState): boolean {
+  return nextStates[state].length === 0;
+}
+
+/** Returns true while a person can still decide on it. */
+export function isWaiting(state: RequestState): boolean {
+  return nextStates[state].includes('approved');
+}
+
+const text = Type.String();
+const time = Type.String({
+  format: 'date-time',
+  pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`,
+});
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+const PlannedCallSchema = Type.Object({
+  operation: text,
+  risk: text,
+  method: text,
+  url: text,
+  body: Type.Unknown({ description: 'With secrets masked.' }),
+});
+
+const { findings, because, current } = PreviewReply.properties;
+const PlannedStepSchema = Type.Object({
+  title: text,
+  /** Null for a step that only reads or waits. */
+  call: orNull(PlannedCallSchema),
+  findings,
+  because,
+  current,
+});
+export type PlannedStep = Readonly<Static<typeof PlannedStepSchema>>;
+
+/** The calls that would be made, without secrets. */
+const ChangePlanSchema = Type.Object({
+  facts: Type.Immutable(Type.Array(Type.String({ description: 'A sentence about the present state.' }))),
+  steps: Type.Immutable(Type.Array(PlannedStepSchema)),
+});
+export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
+
+/** The alert that proposed a request. */
+export const AlertSourceSchema = Type.Object({
+  name: text,
+  summary: orNull(text),
+  since: text,
+  fingerprint: Type.Optional(Type.String({ description: 'A digest of its labels, which tell it from others.' })),
+});
+export type AlertSource = Readonly<Static<typeof AlertSourceSchema>>;
+
+const DecisionSchema = Type.Object({
+  by: Type.String({ description: 'The name of a token, or `-` for the exporter itself.' }),
+  what: Type.Enum(['approved', 'denied', 'cancelled', 'withdrawn', 'expired']),
+  reason: orNull(text),
+  at: time,
+});
+export type Decision = Readonly<Static<typeof DecisionSchema>>;
+
+const OutcomeSchema = Type.Object({
+  at: time,
+  lines: Type.Immutable(Type.Array(Type.String({ description: 'A sentence for each step.' }))),
+  code: Type.Union([text, Type.Null()], { description: "That of the gateway's refusal, if it ended the request." }),
+  sent: Type.Optional(Type.Boolean({ description: 'False if no call left for the appliance.' })),
+});
+export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
+
+/** How a request ended. */
+export interface Ending extends Omit<Outcome, 'at'> {
+  readonly state: Extract<RequestState, 'done' | 'failed' | 'uncertain'>;
+}
+
+/** A change that somebody asked for, as it is on disk. */
+export const ChangeRequestSchema = Type.Object({
+  id: text,
+  state: Type.Enum([...requestStates]),
+  appliance: text,
+  title: Type.String({ description: 'The operation or recipe with its parameters.' }),
+  operation: Type.Optional(Type.Unsafe<EndpointKey>(text)),
+  recipe: Type.Optional(text),
+  parameters: Type.Record(text, text),
+  force: Type.Boolean(),
+  requested_by: Type.String({ description: 'The name of a token.' }),
+  reason: orNull(text),
+  alert: orNull(AlertSourceSchema),
+  alerts: Type.Optional(
+    Type.Immutable(Type.Array(AlertSourceSchema, { description: 'All alerts that ask for it; `alert` is the first.' })),
+  ),
+  created: time,
+  expires: time,
+  digest: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'SHA-256 of the plan, in lower-case hex; an approval must name it.',
+  }),
+  plan: ChangePlanSchema,
+  decision: orNull(DecisionSchema),
+  outcome: orNull(OutcomeSchema),
+});
+export type ChangeRequest = Readonly<Static<typeof ChangeRequestSchema>>;
+
+/** The decisions that a person makes on a request. */
+export const decisionWords = ['approve', 'deny', 'cancel'] as const;
+export type DecisionWord = (typeof decisionWords)[number];
+
+/** A change request as a caller is shown it. Its last two members are not stored. */
+export const ShownRequestSchema = Type.Object(
+  {
+    ...ChangeRequestSchema.properties,
+    may: Type.Immutable(
+      Type.Array(Type.Enum([...decisionWords]), {
+        description: 'The decisions that the token may make now. An approval is checked again when it is made.',
+      }),
+    ),
+    cannot_approve: Type.Union([text, Type.Null()], { description: 'Why the token may not approve it now.' }),
+  },
+  { description: 'A change that waits for another person, or what became of it.' },
+);
+export type ShownRequest = Readonly<Static<typeof ShownRequestSchema>>;
+
+/** The parts of an open request that nobody is shown, and that are deleted when it is over. */
+export const SealedPartsSchema = Type.Object({
+  /** The person who asked for it. */
+  person: text,
+  /** Key of the digests of bodies: a body may hold a password that could be guessed. */
+  salt: text,
+  content: Type.Optional(Type.Object({ type: text, base64: text })),
+});
+export type SealedParts = Readonly<Static<typeof SealedPartsSchema>>;

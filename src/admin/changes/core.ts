@@ -1,0 +1,32 @@
+import type { AuditJournal } from '../journal/journal.ts';
+import type { FreezeSwitch } from '../policy/freeze.ts';
+import type { Gateway } from '../calls/gateway.ts';
+import type { Operations } from '../policy/operation.ts';
+import type { Caller } from '../policy/principal.ts';
+import type { Recorder } from '../calls/recorder.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import type { RequestBook, RequestBookParts } from './request-book.ts';
+
+/** The parts of change requests. */
+export interface ChangeRequestsParts extends RequestBookParts {
+  readonly gateway: Pick<Gateway, 'handle' | 'plan' | 'applianceFor' | 'changesOf'>;
+  readonly operations: Operations;
+  /** Returns the recipes that may be asked for; a reload may change them. */
+  readonly recipes: () => readonly Recipe[];
+  readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
+  readonly journal: Pick<AuditJournal, 'append' | 'query'>;
+  readonly freeze: Pick<FreezeSwitch, 'state'>;
+  /** How long a request waits, and whether people may approve their own. */
+  readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  readonly steadyNow: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** The parts, and the state that all functions of change requests share. */
+export interface ApprovalsCore extends ChangeRequestsParts {
+  readonly book: RequestBook;
+  readonly stopping: AbortController;
+  readonly underWay: Set<Promise<void>>;
+  /** The callers whose changes are being planned. */
+  readonly asking: Set<Caller>;
+}

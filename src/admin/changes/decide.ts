@@ -1,0 +1,160 @@
+import type { Caller } from '../policy/principal.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import type { Step } from '../recipes/recipe.ts';
+import { start, urlsOf } from './carry-out.ts';
+import type { AlertSource, ChangeRequest, Decision, DecisionWord } from './change-request.ts';
+import { type Change, prepareAs, type PreparedChange } from './plan.ts';
+import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
+import type { ApprovalsCore } from './core.ts';
+import { authoriseAll, entryFor, refusalOf, said } from './rights.ts';
+
+/** A decision on the change request of an id. */
+export interface DecisionOn {
+  readonly id: string;
+  readonly reason: string | undefined;
+  readonly actor: Caller;
+}
+
+export interface Approval extends DecisionOn {
+  /** The digest of the plan that the approver looked at. */
+  readonly digest: string;
+}
+
+/**
+ * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
+ */
+export async function approve(core: ApprovalsCore, { id, digest, reason, actor }: Approval): Promise<ChangeRequest> {
+  const { book } = core;
+  const { principal } = actor;
+  const entry = entryFor(core, id, principal);
+  return await book.deciding(entry, async () => {
+    refuseDecision(core, 'approve', entry, actor);
+    if (digest !== entry.stored.request.digest) throw otherDigest();
+    // The approver may leave once it is approved; the exporter goes on.
+    const approver = { ...actor, signal: core.stopping.signal };
+    const { steps, recent, ...plan } = await prepareAgain(core, entry.stored, approver);
+    // The appliance may have taken its time.
+    await book.requireWaiting(entry);
+    authoriseAll(core, principal, steps);
+    authoriseAsker(core, entry, steps);
+    if (plan.digest !== digest) {
+      await book.replan(entry, plan);
+      throw planChanged();
+    }
+    refuseSameObject(core, plan);
+    const decision = decisionOf(core, 'approved', { reason, actor });
+    entry.isExecuting = true;
+    try {
+      const approved = await book.move(entry, 'approved', { decision, actor });
+      start(core, entry, { steps, recent, approver });
+      return approved;
+    } catch (error) {
+      entry.isExecuting = false;
+      throw error;
+    }
+  });
+}
+
+/** Refuses what its requester may not do any more: a reload may have changed the token. */
+function authoriseAsker(core: ApprovalsCore, { stored: { request } }: Entry, steps: readonly Step[]): void {
+  const asker = core.principals.inForce(request.requested_by);
+  // An Alertmanager may do nothing itself.
+  if (!asker || asker.role === 'alertmanager') return;
+  core.gateway.applianceFor({ principal: asker, appliance: request.appliance });
+  authoriseAll(core, asker, steps);
+}
+
+/** Refuses a plan that was made while another request changes the same object. */
+function refuseSameObject({ book }: ApprovalsCore, { plan }: Pick<PreparedChange, 'plan'>): void {
+  const urls = urlsOf(plan);
+  const other = book.entries.find(
+    ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.request.plan)].some((url) => urls.has(url)),
+  );
+  if (other) throw sameObject(other.stored.request);
+}
+
+async function prepareAgain(core: ApprovalsCore, { request, sealed }: StoredRequest, approver: Caller) {
+  const { id, appliance, force, reason, created } = request;
+  const change = changeOf(core, { request, sealed });
+  const asked = { id, appliance, change, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
+  return await prepareAs(approver, core, { ...asked, salt: sealed?.salt ?? '' });
+}
+
+/** Returns the change that a stored request asks for. */
+function changeOf({ recipes }: ApprovalsCore, { request, sealed }: StoredRequest): Change {
+  const { operation, recipe: name, parameters } = request;
+  const recipe = recipes().find((each) => each.name === name);
+  if (recipe) return { recipe, parameters };
+  if (operation === undefined) throw alreadyOver(request, `there is no recipe ${name}`);
+  const content = sealed?.content;
+  if (!content) return { operation, parameters };
+  return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
+}
+
+/** Denies a request, or takes it back. */
+export async function denyOrCancel(
+  core: ApprovalsCore,
+  word: 'deny' | 'cancel',
+  { id, reason, actor }: DecisionOn,
+): Promise<ChangeRequest> {
+  const entry = entryFor(core, id, actor.principal);
+  return await core.book.deciding(entry, async () => {
+    refuseDecision(core, word, entry, actor);
+    const state = word === 'deny' ? 'denied' : 'cancelled';
+    return await core.book.move(entry, state, { decision: decisionOf(core, state, { reason, actor }), actor });
+  });
+}
+
+/**
+ * Replaces the alerts of a proposal, and ends it without any. During a decision it only notes them:
+ * an approval that still plans is then refused, and the next sweep stores or ends the rest.
+ */
+export async function setAlerts(
+  { book }: ApprovalsCore,
+  id: string,
+  change: (alerts: readonly AlertSource[]) => readonly AlertSource[],
+): Promise<void> {
+  const entry = book.find(id);
+  if (!entry || entry.stored.request.state !== 'proposed') return;
+  entry.alerts = change(entry.alerts);
+  if (entry.isDeciding) return;
+  await book.alone(entry, async () => {
+    await book.endIfOverdue(entry);
+    await book.keepAlerts(entry);
+  });
+}
+
+function refuseDecision(core: ApprovalsCore, word: DecisionWord, { stored }: Entry, { principal }: Caller): void {
+  const refusal = refusalOf(core, word, stored, principal);
+  if (refusal) throw refusal;
+}
+
+function decisionOf(
+  core: ApprovalsCore,
+  what: Decision['what'],
+  { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
+): Omit<Decision, 'at'> {
+  return { by: principal.name, what, reason: said(core, reason, token) };
+}
+
+function otherDigest(): AdminProblem {
+  return new AdminProblem('digest_mismatch', {
+    detail: 'The digest is not that of the present plan; nothing was sent.',
+    remedy: 'Read the change request again, look at its plan, and approve that one.',
+  });
+}
+
+function planChanged(): AdminProblem {
+  return new AdminProblem('plan_changed', {
+    detail: 'The object or the findings are not what they were; nothing was sent. The request has the new plan.',
+    remedy: 'Look at the new plan, and approve that one.',
+  });
+}
+
+function sameObject({ id }: Pick<ChangeRequest, 'id'>): AdminProblem {
+  return new AdminProblem('busy', {
+    detail: `${id} is changing the same object; nothing was sent.`,
+    remedy: `Approve it again once ${id} is over.`,
+    headers: { 'retry-after': '5' },
+  });
+}

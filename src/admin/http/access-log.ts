@@ -1,0 +1,71 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { AdminMetrics } from '../calls/admin-metrics.ts';
+import type { Overridden } from '../policy/guards/guard.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import { riskOf } from '../policy/policy.ts';
+import type { AdminProblem } from '../policy/problem.ts';
+import type { Recorder } from '../calls/recorder.ts';
+import { codeOfStatus } from '../../appliance/answer.ts';
+import { contextOf, subjectOf } from './admin-request.ts';
+
+/** The places where each admin request is recorded. */
+export interface AccessLogParts {
+  readonly metrics: Pick<AdminMetrics, 'answered' | 'denied' | 'overridden'>;
+  readonly recorder: Pick<Recorder, 'note'>;
+  readonly log: Logger;
+}
+
+/** Audits and counts a refusal; the gateway itself records what it sent. */
+export async function recordRefusal(
+  { metrics, recorder }: AccessLogParts,
+  request: FastifyRequest,
+  problem: AdminProblem,
+): Promise<void> {
+  const { principal, appliance = '', sent } = contextOf(request);
+  // This is no refusal: the request was sent, or its caller has left.
+  if (sent || problem.code === 'caller_left') return;
+  if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
+  if (!principal || problem.status >= 500) return;
+  await recorder.note(subjectOf(request), { event: 'denied', status: problem.status, code: problem.code });
+}
+
+/** Counts and logs a request when its connection is done with it, answered or not. */
+export function recordAnswer({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
+  const { principal, appliance = '', call, signal, startedAtMs, overridden = {} } = contextOf(request);
+  const endpoint = call?.operation.template ?? ownEndpoint(request);
+  const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
+  metrics.answered({ appliance, endpoint, method: request.method, code });
+  if (!principal) return;
+  metrics.overridden(appliance, overridden);
+  const level = levelOf(call, overridden);
+  log[level](
+    {
+      request: request.id,
+      principal: principal.name,
+      appliance,
+      operation: call?.operation.key ?? endpoint,
+      // If the caller has left, the status that it would have got.
+      status: reply.statusCode,
+      ...(signal.aborted ? { left: true } : {}),
+      ...overridden,
+      seconds: Math.round(performance.now() - startedAtMs) / 1_000,
+    },
+    'admin request',
+  );
+}
+
+function levelOf(call: OperationCall | undefined, overridden: Overridden): 'debug' | 'info' | 'warn' {
+  if (Object.keys(overridden).length > 0) return 'warn';
+  return call && riskOf(call) !== 'read' ? 'info' : 'debug';
+}
+
+/**
+ * Returns the route of a path of the gateway itself, for a file of its pages the page; '' for
+ * unknown paths, or clients could invent label values.
+ */
+function ownEndpoint({ routeOptions }: FastifyRequest): string {
+  const url = routeOptions.url ?? '';
+  const [page] = /^\/(?:docs|console)(?=\/)/.exec(url) ?? [];
+  return page ?? (url.includes('*') ? '' : url);
+}

@@ -1,0 +1,217 @@
+import { constants, randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import { Server as TlsServer, type TlsOptions } from 'node:tls';
+import rateLimit from '@fastify/rate-limit';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Decode } from '../../appliance/decode.ts';
+import type { AdminMetrics } from '../calls/admin-metrics.ts';
+import type { Gateway } from '../calls/gateway.ts';
+import { AdminProblem, methodNotAllowed } from '../policy/problem.ts';
+import type { Principals } from '../policy/principal.ts';
+import type { Recorder } from '../calls/recorder.ts';
+import type { BodyLimits } from '../calls/request-body.ts';
+import type { ChangeRequests } from '../changes/change-requests.ts';
+import type { Proposals } from '../changes/proposals.ts';
+import type { Secret } from '../../lib/secret.ts';
+import { recordAnswer, recordRefusal } from './access-log.ts';
+import { registerAdminRelay, unknownPath } from './admin-relay.ts';
+import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
+import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
+import type { RawResponse } from '../../server/connections.ts';
+import { registerConsole, wantsFrontPage } from './console.ts';
+import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } from '../../server/create-app.ts';
+import { registerDocs } from './docs-page.ts';
+import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
+import { createRequestBodies } from './request-bodies.ts';
+import { refuseOtherThanAlerts, registerRequestRoutes } from './request-routes.ts';
+import { rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
+import { pathOf } from '../../server/request-line.ts';
+
+export interface AdminAppParts extends AdminRoutesParts {
+  readonly gateway: Gateway;
+  readonly principals: Principals;
+  readonly recorder: Recorder;
+  readonly metrics: AdminMetrics;
+  readonly changeRequests: ChangeRequests;
+  readonly proposals: Proposals;
+  readonly bodyLimits: BodyLimits;
+  readonly decode: Decode;
+  readonly tls?: AdminServerTls | undefined;
+  /** The longest time an appliance may leave a caller without a byte. */
+  readonly timeoutMs: number;
+  readonly build: { readonly version: string };
+  readonly log: Logger;
+}
+
+const publicPaths = /^\/(?:docs|console)(?:\/|$)/;
+const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
+/** Headers for pages that take a token: the page that opened them has no hold on them. */
+const pageHeaders = { ...safeHeaders, 'cross-origin-opener-policy': 'same-origin' } as const;
+/** Headers for answers of appliances: browsers must treat them as data only, and not store them. */
+const privateHeaders = {
+  ...safeHeaders,
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+} as const;
+const maxConnections = 256;
+const idleTimeoutMs = 10_000;
+const keepAliveMs = 5_000;
+/** Half an hour: uploads of backups and packages are large, and may come over slow lines. */
+const requestTimeoutMs = 1_800_000;
+const closeGraceMs = 2_500;
+
+export interface AdminServerTls {
+  readonly cert: string;
+  readonly key: Secret;
+  /** PEM of the authorities that sign client certificates; without it, none is requested. */
+  readonly clientCa?: string;
+}
+
+export interface AdminListener {
+  readonly app: FastifyInstance;
+  /**
+   * Uses another certificate, and other client authorities. Ends connections as soon as they are
+   * idle: each client must show a certificate again.
+   */
+  present(tls: AdminServerTls): void;
+}
+
+/** Creates the listener for changes. Only the documentation and the pages need no token. */
+export async function createAdminApp(parts: AdminAppParts): Promise<AdminListener> {
+  const { principals, log, build } = parts;
+  const { app, connections } = createApp(parts);
+  declareContext(app);
+  refuseUnknownPaths(app);
+  await app.register(rateLimit, { global: false });
+  const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
+    log.warn({ code, address: request.ip }, 'request without a valid token');
+    // The principal of an expired token is known, and is audited.
+    Object.assign(contextOf(request), known);
+  });
+  await registerDocs(app, build);
+
+  app.addHook('onRequest', async (request, reply) => {
+    const context = startContext(request, reply);
+    // On `close`, not when the answer is sent: a caller that leaves early is logged too.
+    reply.raw.once('close', () => recordAnswer(parts, request, reply));
+    const isPublic = publicPaths.test(pathOf(request)) || wantsFrontPage(request);
+    void reply.headers({ 'x-request-id': request.id, ...(isPublic ? pageHeaders : privateHeaders) });
+    if (isPublic) {
+      rejectUnsupportedRequest(request);
+      return;
+    }
+    Object.assign(context, await authenticate(request));
+    rejectTokenInQuery(request.originalUrl);
+    rejectUnsupportedRequest(request);
+    rejectCrossOrigin(request);
+    refuseOtherThanAlerts(request, context.principal);
+  });
+  setErrorHandler(app, parts);
+  const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
+  registerConsole(app);
+  registerAdminRoutes(app, parts);
+  registerRequestRoutes(app, shared);
+  registerAdminRelay(app, shared);
+  return {
+    app,
+    present(tls) {
+      if (app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(tls));
+      connections.retire();
+    },
+  };
+}
+
+function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
+  const guarded = createGuardedApp(
+    {
+      tls: tls && tlsOptions(tls),
+      responseTo(code) {
+        const problem = malformedProblem(code);
+        metrics.denied({ appliance: '', principal: '', reason: problem.code });
+        return rawProblem(problem);
+      },
+      maxConnections,
+      requestTimeoutMs,
+      idleTimeoutMs,
+      keepAliveMs,
+      stalledMs: timeoutMs + 30_000,
+      closeGraceMs,
+      // `rejectUnsupportedRequest` answers them as problem+json.
+      handlesUnsupportedRequests: true,
+    },
+    {
+      // A client must not choose the ids in our records.
+      genReqId: () => randomUUID(),
+      requestIdHeader: false,
+    },
+  );
+  // All methods, so that a wrong one gets 405 with the right ones. Fastify parses no body: the
+  // gateway reads it when the operation is known, with the limits of its kind.
+  for (const method of METHODS) guarded.app.addHttpMethod(method, { overrideExisting: true });
+  return guarded;
+}
+
+function setErrorHandler(app: FastifyInstance, parts: AdminAppParts): void {
+  app.setErrorHandler(async (error, request, reply) => {
+    const problem = toProblem(error);
+    if (problem.status >= 500 && !contextOf(request).signal.aborted) {
+      // A stack trace of ours would not explain why an appliance is unreachable.
+      const { code, message: because, cause = error } = problem;
+      if (code === 'internal_error') parts.log.error({ err: cause, request: request.id }, 'admin request failed');
+      else parts.log.warn({ code, because, request: request.id }, 'admin request failed');
+    }
+    await recordRefusal(parts, request, problem);
+    return sendProblem(reply, problem);
+  });
+}
+
+function refuseUnknownPaths(app: FastifyInstance): void {
+  const methodsOf = createMethodFinder(app);
+  app.setNotFoundHandler((request) => {
+    const methods = methodsOf(pathOf(request));
+    throw methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
+  });
+}
+
+function rawProblem(problem: AdminProblem): RawResponse {
+  const id = randomUUID();
+  return {
+    status: problem.status,
+    headers: { 'content-type': 'application/problem+json', 'x-request-id': id },
+    body: JSON.stringify(problemBody(problem, id)),
+  };
+}
+
+/** Returns the refusal of bytes that are no request, by the code of Node's error. */
+function malformedProblem(code: string): AdminProblem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AdminProblem('malformed_header', {
+        status: 431,
+        detail: `The headers are longer than ${maxHeaderSize} bytes; nothing was sent.`,
+        remedy: 'Check what the client puts into its headers.',
+      });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AdminProblem('malformed_request', {
+        status: 408,
+        detail: 'The request did not arrive in time.',
+        remedy: 'Check the connection of the client.',
+      });
+    default:
+      return new AdminProblem('malformed_request', {
+        detail: 'This is not a valid HTTP request; nothing was sent.',
+        remedy: 'Check how the client writes its lines, headers and lengths, and which proxies are between.',
+      });
+  }
+}
+
+function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {
+  return {
+    cert,
+    key: key.reveal(),
+    minVersion: 'TLSv1.2',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+  };
+}

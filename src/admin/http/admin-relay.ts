@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Gateway } from '../calls/gateway.ts';
+import type { Principal } from '../policy/principal.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import type { AdminRequest } from '../calls/request.ts';
+import { knownBasePaths } from '../../appliance/route.ts';
+import { percentDecoded } from '../../lib/text.ts';
+import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
+import { pathOf } from '../../server/request-line.ts';
+import type { RequestBodies } from './request-bodies.ts';
+
+export interface AdminRelayParts {
+  readonly gateway: Gateway;
+  /** The configured appliances that a principal may know of. */
+  readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  readonly bodies: Pick<RequestBodies, 'admit'>;
+}
+
+/** The parts of a path: an appliance, and the path below its API. */
+interface Target {
+  readonly appliance: string;
+  readonly path: string;
+}
+
+/** Registers the paths whose requests the gateway sends to an appliance. */
+export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts): void {
+  const { gateway, applianceNamesOf, bodies } = parts;
+
+  app.all('/appliances/*', (request, reply) => {
+    const [, , name = '', ...rest] = pathOf(request).split('/');
+    if (rest.length === 0) throw unknownPath();
+    return relay(request, reply, { appliance: percentDecoded(name) ?? '', path: `/${rest.join('/')}` });
+  });
+  // Existing clients look for the API under these paths.
+  for (const prefix of knownBasePaths) {
+    app.all(`${prefix}/*`, (request, reply) => {
+      const appliance = onlyAppliance(applianceNamesOf(callerOf(request).principal));
+      return relay(request, reply, { appliance, path: pathOf(request).slice(prefix.length) });
+    });
+  }
+
+  async function relay(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { appliance, path }: Target,
+  ): Promise<FastifyReply> {
+    const context = contextOf(request);
+    const caller = callerOf(request);
+    const { principal } = caller;
+    const { socket } = request.raw;
+    const { dryRun, ...adminHeaders } = readAdminHeaders(request.headers);
+    if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
+    // Set only if the appliance is configured, or clients could invent label values.
+    context.appliance = gateway.applianceFor({ principal, appliance }).name;
+    const body = await bodies.admit(request);
+    // The connection is silent while an appliance works: the limits of the gateway end the call.
+    socket.setTimeout(0);
+    const asked: AdminRequest = {
+      ...caller,
+      id: request.id,
+      appliance,
+      method: request.method,
+      path,
+      ...body,
+      ...adminHeaders,
+      onCall: (call) => {
+        context.call = call;
+      },
+      onSending: (overridden) => {
+        context.sent = true;
+        context.overridden = overridden;
+      },
+    };
+    try {
+      if (dryRun) return reply.send(await gateway.plan(asked));
+      const { status, headers, body: answer } = await gateway.handle(asked);
+      return reply.code(status).headers(headers).send(answer);
+    } finally {
+      socket.setTimeout(app.server.timeout);
+    }
+  }
+}
+
+function onlyAppliance(covered: readonly string[]): string {
+  const [only, ...more] = covered;
+  if (only !== undefined && more.length === 0) return only;
+  throw new AdminProblem('appliance_not_named', {
+    detail: `This path names no appliance, and the token covers ${covered.length} of those configured.`,
+    remedy: 'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
+  });
+}
+
+/** Returns the refusal of a path that the gateway does not have. */
+export function unknownPath(): AdminProblem {
+  return new AdminProblem('unknown_path', {
+    detail: 'The gateway has no such path; nothing was sent.',
+    remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
+  });
+}

@@ -1,0 +1,180 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Overridden } from '../policy/guards/guard.ts';
+import { knownBasePaths } from '../../appliance/route.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import type { Caller, Principal } from '../policy/principal.ts';
+import { assert } from '../../lib/check.ts';
+import type { Secret } from '../../lib/secret.ts';
+import { AdminProblem, internalError } from '../policy/problem.ts';
+import type { Subject } from '../calls/recorder.ts';
+import { percentDecoded } from '../../lib/text.ts';
+import { pathOf } from '../../server/request-line.ts';
+
+/**
+ * Collects what the steps of an admin request find out, for its answer, the audit, the log and the
+ * metrics.
+ */
+export interface RequestContext {
+  readonly signal: AbortSignal;
+  /** When the request came, by `performance.now()`. */
+  readonly startedAtMs: number;
+  principal?: Principal;
+  token?: Secret;
+  /** Set only if it is configured and the caller may know of it. */
+  appliance?: string;
+  call?: OperationCall;
+  /** True once the request was sent to the appliance. */
+  sent?: boolean;
+  /** The guards that it overrode; set when it is sent. */
+  overridden?: Overridden;
+  reason?: string;
+}
+
+const decorator = 'adminContext';
+
+/** Declares the context of the requests of an app; call it before the app has routes. */
+export function declareContext(app: FastifyInstance): void {
+  app.decorateRequest(decorator);
+}
+
+export function startContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const context = { signal: gone.signal, startedAtMs: performance.now() };
+  request.setDecorator<RequestContext>(decorator, context);
+  return context;
+}
+
+export function contextOf(request: FastifyRequest): RequestContext {
+  return request.getDecorator<RequestContext>(decorator);
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  const { principal, token, signal } = contextOf(request);
+  assert(principal && token, 'the request is authenticated');
+  return { principal, token, signal };
+}
+
+/** Returns what the audit records of a request. */
+export function subjectOf(request: FastifyRequest): Subject {
+  const { appliance, call, reason } = contextOf(request);
+  const { principal, token } = callerOf(request);
+  const operation = call?.operation.key;
+  return {
+    id: request.id,
+    principal,
+    token,
+    appliance,
+    operation,
+    method: request.method,
+    path: call?.path ?? pathOf(request),
+    reason,
+  };
+}
+
+/** The headers of the gateway in a request. */
+export interface AdminHeaders {
+  readonly confirm: string | undefined;
+  readonly reason: string | undefined;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly breakGlass: boolean;
+}
+
+const maxTextLength = 500;
+
+/**
+ * Throws an {@link AdminProblem} for a wrong value: a misspelled dry run must not become a real
+ * call.
+ */
+export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
+  const reason = textOf(headers, 'x-reason', (text) => percentDecoded(text) ?? text);
+  const force = flagOf(headers, 'x-force');
+  const breakGlass = flagOf(headers, 'x-break-glass');
+  if ((force || breakGlass) && reason === undefined) {
+    throw new AdminProblem('reason_required', {
+      detail: 'What is forced, or sent without approval, needs a reason for the audit; nothing was sent.',
+      remedy: 'Add the header X-Reason with a sentence.',
+    });
+  }
+  return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force, breakGlass };
+}
+
+function flagOf(headers: IncomingHttpHeaders, name: string): boolean {
+  const value = headers[name];
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw malformed(`${name} is neither true nor false`, `Send ${name}: true once, or leave it out.`);
+}
+
+/** Measures a text after it is decoded: one letter takes up to nine characters before. */
+function textOf(
+  headers: IncomingHttpHeaders,
+  name: string,
+  decode: (text: string) => string = (text) => text,
+): string | undefined {
+  const value = headers[name];
+  if (value === undefined) return undefined;
+  // Node reads header bytes as Latin-1; clients write UTF-8.
+  const text = decode(Buffer.from(String(value), 'latin1').toString()).trim();
+  if (text === '') return undefined;
+  if (text.length > maxTextLength) throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Shorten it.');
+  return text;
+}
+
+function malformed(detail: string, remedy: string): AdminProblem {
+  return new AdminProblem('malformed_header', { detail: `${detail}; nothing was sent.`, remedy });
+}
+
+/** Sends a refusal; on compatible paths it also has the fields of the appliance's own API. */
+export function sendProblem(reply: FastifyReply, problem: AdminProblem): FastifyReply {
+  const { id, raw, originalUrl } = reply.request;
+  // The unread rest of a body would be parsed as the next request; unknown callers need no open
+  // connection.
+  const unread = !raw.complete;
+  const { title, message, remedy } = problem;
+  const isCompatible = knownBasePaths.some((prefix) => originalUrl.startsWith(prefix));
+  const ofAppliance = isCompatible && { error: 'true', description: title, message: `${message} ${remedy}` };
+  return (
+    reply
+      .code(problem.status)
+      .headers({ ...problem.headers, ...(unread || problem.status === 401 ? { connection: 'close' } : {}) })
+      .header('content-type', 'application/problem+json')
+      // As bytes: Fastify adds a charset to a string, and problem+json has no such parameter.
+      .send(Buffer.from(JSON.stringify({ ...problemBody(problem, id), ...ofAppliance })))
+  );
+}
+
+/** Returns a refusal in the form of RFC 9457. */
+export function problemBody({ code, status, title, message: detail, remedy, members }: AdminProblem, id: string) {
+  return {
+    type: `urn:zlb-exporter:problem:${code}`,
+    title,
+    status,
+    detail,
+    code,
+    remedy,
+    request_id: id,
+    ...members,
+  };
+}
+
+/**
+ * Converts any error into a problem; an unexpected error does not disclose its message to the
+ * caller.
+ */
+export function toProblem(error: unknown): AdminProblem {
+  if (error instanceof AdminProblem) return error;
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (status < 500) {
+    return new AdminProblem('malformed_request', {
+      detail: 'The request could not be read; nothing was sent.',
+      remedy: 'Check how the client writes its request.',
+      cause: error,
+    });
+  }
+  return internalError(error);
+}

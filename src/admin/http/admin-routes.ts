@@ -1,0 +1,263 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { AdminMetrics } from '../calls/admin-metrics.ts';
+import type { AuditJournal } from '../journal/journal.ts';
+import { auditEvents } from '../journal/record.ts';
+import type { FreezeSwitch } from '../policy/freeze.ts';
+import type { Gateway } from '../calls/gateway.ts';
+import type { Operations } from '../policy/operation.ts';
+import { authoriseOwn, maySee, refuseUnseen } from '../policy/policy.ts';
+import type { Principal } from '../policy/principal.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import type { Recorder } from '../calls/recorder.ts';
+import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
+import type { SchemaTypes } from '../../server/create-app.ts';
+import { own } from './openapi/answers.ts';
+import type { AppliancesSchema } from './openapi/gateway-schemas.ts';
+
+export interface AdminRoutesParts {
+  readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;
+  readonly operations: Operations;
+  readonly recorder: Recorder;
+  readonly journal: Pick<AuditJournal, 'query'>;
+  readonly freeze: FreezeSwitch;
+  readonly metrics: Pick<AdminMetrics, 'frozen'>;
+  /** Returns true where people may approve their own change requests. */
+  readonly selfApproval: () => boolean;
+  /** The configured appliances that a principal may know of. */
+  readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  /** Returns what polling knows of all appliances. */
+  readonly describe: () => readonly {
+    readonly name: string;
+    readonly edition: string | undefined;
+    readonly version: string | undefined;
+    /** Undefined while the collector `vip` is off. */
+    readonly vip: Static<typeof AppliancesSchema>['appliances'][number]['vip'];
+  }[];
+}
+
+const ApplianceParams = Type.Object({
+  appliance: Type.String({
+    description: 'The name of the appliance in the configuration; GET /appliances lists those that the token covers.',
+  }),
+});
+
+const ParametersQuery = Type.Object(
+  {
+    operation: Type.String({ description: 'The operationId.' }),
+    placeholders: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'The placeholders in the path of the operation, each by its name.',
+        examples: [{}],
+      }),
+    ),
+  },
+  { additionalProperties: Type.String() },
+);
+
+const defaultLines = '100';
+
+const AuditQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      // A text, since a number could also be written as 1e3.
+      Type.String({
+        description: 'How many lines, from 1 to 1000.',
+        pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
+        default: defaultLines,
+      }),
+    ),
+    principal: Type.Optional(Type.String({ description: 'Of this principal alone.' })),
+    appliance: Type.Optional(Type.String({ description: 'Of this appliance alone.' })),
+    operation: Type.Optional(Type.String({ description: 'Of this operationId alone.' })),
+    event: Type.Optional(Type.Enum([...auditEvents], { description: 'Of this kind alone.' })),
+  },
+  { additionalProperties: false },
+);
+
+const FreezeHeaders = Type.Object({
+  'X-Reason': Type.String({ description: 'The reason; refusals quote it.' }),
+});
+const UnfreezeHeaders = Type.Object({
+  'X-Reason': Type.Optional(
+    Type.String({ description: 'Why, for the audit. Characters beyond ASCII are percent-encoded.' }),
+  ),
+});
+
+/** Registers the paths that the gateway answers itself. */
+export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
+  // The schemas of replies are for the document: a serialiser made of one leaves out what it does
+  // not name, such as a field of an audit that a later release has written.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  registerOverview(app, parts);
+  registerParameters(app, parts);
+  registerAudit(app, parts);
+  registerFreeze(app, parts);
+}
+
+function registerOverview(app: FastifyInstance, { describe, selfApproval }: AdminRoutesParts): void {
+  const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
+    description: 'The principal.',
+    schema: 'Whoami',
+  });
+  app.get('/whoami', { schema: whoami }, async (request) => {
+    const { name, role, appliances, expiresAtMs, guards, ...rest } = callerOf(request).principal;
+    return {
+      principal: name,
+      role,
+      appliances,
+      expires: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+      guards,
+      person: rest.person,
+      approver: rest.approver,
+      self_approval: selfApproval(),
+      break_glass: rest.breakGlass,
+    };
+  });
+
+  const list = own('listAppliances', 'the appliances that the token covers', {
+    description: 'Their names, and what is known of them.',
+    schema: 'Appliances',
+  });
+  app.get('/appliances', { schema: list }, async (request) => {
+    const { principal } = callerOf(request);
+    const covered = describe().filter(({ name }) => principal.covers(name));
+    return { appliances: covered.map(({ name, edition, version, vip }) => ({ name, edition, version, vip })) };
+  });
+}
+
+function registerParameters(app: FastifyInstance, { gateway, operations }: AdminRoutesParts): void {
+  const schema = {
+    ...own('discoverParameters', 'the parameters of an operation, asked from the appliance', {
+      description: 'A descriptor for each parameter.',
+      schema: 'Parameters',
+    }),
+    params: ApplianceParams,
+    querystring: ParametersQuery,
+  };
+  const routes = app.withTypeProvider<SchemaTypes>();
+  routes.get('/appliances/:appliance/parameters', { schema, attachValidation: true }, async (request) => {
+    const { principal, signal } = callerOf(request);
+    const appliance = gateway.applianceFor({ principal, appliance: request.params.appliance });
+    contextOf(request).appliance = appliance.name;
+    const { operation: wanted, placeholders: _placeholders, ...values } = request.query;
+    const operation = typeof wanted === 'string' ? operations.named(wanted) : undefined;
+    if (operation?.row.body !== 'json') {
+      throw new AdminProblem('unknown_path', {
+        detail: 'The query names no operation that takes parameters.',
+        remedy: 'Add ?operation=KEY with a key of GET /docs whose body is JSON, such as actOnFarm.',
+      });
+    }
+    const call = request.validationError ? undefined : operations.call(operation, values);
+    if (!call) {
+      throw new AdminProblem('missing_parameter', {
+        detail: `${operation.row.route} needs a plain value for each name in braces; nothing was sent.`,
+        remedy: 'Add them to the query, such as &farmname=shop.',
+      });
+    }
+    return await gateway.parametersOf({
+      appliance: appliance.name,
+      call,
+      subject: { ...subjectOf(request), operation: operation.key, path: call.path },
+      signal,
+    });
+  });
+}
+
+function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): void {
+  const schema = {
+    ...own('readAudit', 'the audit, newest first, of what the token covers (admin)', {
+      description: 'The lines.',
+      schema: 'Audit',
+    }),
+    querystring: AuditQuery,
+  };
+  app.withTypeProvider<SchemaTypes>().get('/audit', { schema, attachValidation: true }, async (request) => {
+    const { principal } = callerOf(request);
+    authoriseOwn(principal, 'readAudit');
+    refuseInvalidAuditQuery(request);
+    const { limit = defaultLines, ...filters } = request.query;
+    refuseUnseen(principal, filters);
+    const records = await journal.query({
+      limit: Number(limit),
+      ...filters,
+      maySee: (line) => maySee(principal, line),
+    });
+    return { records };
+  });
+}
+
+function refuseInvalidAuditQuery({ validationError }: FastifyRequest): void {
+  if (!validationError) return;
+  if (
+    validationError.validation?.some(({ instancePath }: { readonly instancePath: string }) => instancePath === '/limit')
+  ) {
+    throw new AdminProblem('malformed_request', {
+      detail: 'limit is not a whole number from 1 to 1000.',
+      remedy: 'Leave it out for the newest 100; filter by principal, appliance, operation or event.',
+    });
+  }
+  throw new AdminProblem('malformed_request', {
+    detail: 'The query has an unknown filter, which would read as "nothing happened".',
+    remedy: `Filter once by principal, appliance, operation or event, which is one of ${auditEvents.join(', ')}.`,
+  });
+}
+
+function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: AdminRoutesParts): void {
+  const read = own('readFreeze', 'whether changes are frozen', { description: 'The state.', schema: 'Freeze' });
+  app.get('/freeze', { schema: read }, async () =>
+    freeze.state ? { frozen: true, ...freeze.state } : { frozen: false },
+  );
+
+  const newState = { description: 'The new state.', schema: 'Freeze' } as const;
+  const freezing = {
+    ...own(
+      'freeze',
+      'refuse every operation that is not a read, until it is lifted (admin, with a token for all appliances)',
+      newState,
+    ),
+    headers: FreezeHeaders,
+  };
+  app.put('/freeze', { schema: freezing, attachValidation: true }, async (request) => {
+    const { principal, token } = callerOf(request);
+    authoriseOwn(principal, 'freeze');
+    const { reason: given } = readAdminHeaders(request.headers);
+    if (given === undefined) {
+      throw new AdminProblem('reason_required', {
+        detail: 'A person whose change is refused must be able to read why.',
+        remedy: 'Add the header X-Reason with a sentence.',
+      });
+    }
+    if (freeze.state) {
+      throw new AdminProblem('already_frozen', {
+        detail: `${freeze.state.by} froze all changes on ${freeze.state.since}: ${freeze.state.reason}.`,
+        remedy: 'It holds as it is. To freeze for another reason, lift it first with DELETE /freeze.',
+      });
+    }
+    const reason = recorder.scrubbed(given, token);
+    contextOf(request).reason = reason;
+    await recorder.record(subjectOf(request), { event: 'freeze' });
+    try {
+      const state = await freeze.freeze(principal.name, reason);
+      metrics.frozen(true);
+      return { frozen: true, ...state };
+    } catch (error) {
+      // The audit already says that changes are frozen.
+      await recorder.note(subjectOf(request), { event: 'unfreeze', status: 500, code: 'internal_error' });
+      throw error;
+    }
+  });
+
+  const unfreezing = {
+    ...own('unfreeze', 'let changes through again (admin, with a token for all appliances)', newState),
+    headers: UnfreezeHeaders,
+  };
+  app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {
+    authoriseOwn(callerOf(request).principal, 'unfreeze');
+    const { reason } = readAdminHeaders(request.headers);
+    await recorder.record({ ...subjectOf(request), reason }, { event: 'unfreeze' });
+    await freeze.thaw();
+    metrics.frozen(false);
+    return { frozen: false };
+  });
+}

@@ -1,0 +1,141 @@
+import { dirname } from 'node:path';
+import type { Logger } from 'pino';
+import { createApplianceClient } from '../../appliance/client.ts';
+import type { Decode } from '../../appliance/decode.ts';
+import { createRelay } from '../../appliance/relay.ts';
+import { type AuditJournal, createAuditJournal } from '../journal/journal.ts';
+import type { AdminSettings } from '../../config/admin-settings.ts';
+import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import type { AdminMetrics } from '../calls/admin-metrics.ts';
+import { type FreezeSwitch, openFreezeSwitch } from '../policy/freeze.ts';
+import { createOperations, type Operations } from '../policy/operation.ts';
+import { createPrincipals, type Principals } from '../policy/principal.ts';
+import type { AdminAppliance } from '../calls/reach.ts';
+import { createRecorder, type Recorder } from '../calls/recorder.ts';
+import type { BodyLimits } from '../calls/request-body.ts';
+import { createRequestQueue, type RequestQueue } from '../calls/request-queue.ts';
+import { createSpool } from '../calls/spool.ts';
+import type { Secret } from '../../lib/secret.ts';
+import type { Fleet } from '../../scheduler/fleet.ts';
+
+export interface GatewaySettings extends Settings {
+  readonly admin: AdminSettings;
+}
+
+/** Parts of the exporter that the gateway uses. */
+export interface GatewaySurroundings {
+  readonly fleet: Pick<Fleet, 'changed' | 'describe'>;
+  readonly metrics: AdminMetrics;
+  readonly decode: Decode;
+  readonly build: { readonly version: string };
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Limits the audit to a few dozen megabytes an hour; no mistake causes that many refusals. */
+const maxDenialsPerMinute = 1_000;
+
+/** Limit for a body that is no file, and before the minimum rate of a file applies. */
+const maxBodyMs = 20_000;
+/** Per appliance, for reads and changes each. */
+const maxWaiting = 16;
+const maxWaitMs = 30_000;
+/** A call without an answer keeps its slot in the queue for this multiple of `admin.timeout`. */
+const slotTimeoutFactor = 2;
+/** The parts of a gateway that live as long as it listens. */
+export interface GatewayCore extends GatewaySurroundings {
+  /** The settings in force; `update` replaces them. */
+  settings: GatewaySettings;
+  readonly operations: Operations;
+  readonly bodyLimits: BodyLimits;
+  readonly freeze: FreezeSwitch;
+  /** The appliances by name; `update` changes the content. */
+  readonly appliances: Map<string, AdminAppliance>;
+  readonly queue: RequestQueue;
+  readonly principals: Principals;
+  readonly journal: AuditJournal;
+  readonly recorder: Recorder;
+}
+
+/** Opens everything but the listener and the change requests. */
+export async function createGatewayCore(settings: GatewaySettings, parts: GatewaySurroundings): Promise<GatewayCore> {
+  const { metrics, log, now } = parts;
+  const { admin } = settings;
+  // First, because it may reject, and nothing has to be closed yet.
+  const freeze = await openFreezeSwitch(`${admin.auditFile}.frozen`, now);
+  metrics.frozen(freeze.state !== undefined);
+  const principals = createPrincipals(admin.tokens, now);
+  const journal = createAuditJournal({
+    file: admin.auditFile,
+    maxBytes: admin.auditFileBytes,
+    now,
+    log,
+    onAppended: (records, atMs) => metrics.auditWritten(records, atMs),
+    onFailed: () => metrics.auditFailed(),
+  });
+  const recorder = createRecorder({
+    journal,
+    keys: () => keysOf(core.settings),
+    isToken: (word) => principals.isToken(word),
+    onLost: (error, { id }) => log.error({ err: error, request: id }, 'audit record lost'),
+    now,
+    maxDenialsPerMinute,
+  });
+  const core: GatewayCore = {
+    ...parts,
+    settings,
+    operations: createOperations(),
+    bodyLimits: bodyLimitsOf(settings.admin),
+    freeze,
+    appliances: new Map(settings.appliances.map((each) => [each.name, connectAdmin(each, settings, parts)])),
+    queue: createRequestQueue({ maxReads: admin.maxConcurrentPerAppliance, maxWaiting, maxWaitMs }),
+    principals,
+    journal,
+    recorder,
+  };
+  return core;
+}
+
+function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
+  return appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]);
+}
+
+function bodyLimitsOf({ auditFile, auditFileBytes, uploadBytes, downloadBytes, timeoutMs }: AdminSettings): BodyLimits {
+  const largestBody = Math.max(uploadBytes, downloadBytes);
+  const spool = createSpool({
+    folder: dirname(auditFile),
+    maxBytesPerPrincipal: 2 * largestBody,
+    maxBytes: 4 * largestBody,
+    // A large answer must not fill the disk: changes need the audit.
+    keepFreeBytes: auditFileBytes,
+  });
+  // A stalled caller gets no more time than an appliance would.
+  return { uploadBytes, patienceMs: Math.min(timeoutMs, maxBodyMs), spool };
+}
+
+/** Connects separately from polling: a slow download must not delay a poll, nor a poll a change. */
+export function connectAdmin(
+  { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
+  { admin, polling, limits }: GatewaySettings,
+  { decode, now }: Pick<GatewaySurroundings, 'decode' | 'now'>,
+): AdminAppliance {
+  const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
+  const relay = createRelay({
+    ...shared,
+    timeoutMs: admin.timeoutMs * slotTimeoutFactor,
+    // One for each concurrent read and one for a change: nothing waits in the pool instead of our
+    // queue.
+    maxConnections: admin.maxConcurrentPerAppliance + 1,
+    bodyBytes: admin.downloadBytes,
+  });
+  const client = createApplianceClient({
+    ...shared,
+    timeoutMs: polling.timeoutMs,
+    maxConnections: 1,
+    bodyBytes: limits.bodyBytes,
+    decode,
+    now,
+    onCall: () => undefined,
+  });
+  return { name, relay, client };
+}

@@ -1,0 +1,172 @@
+import type { BodyKind, EndpointRow } from '../../../appliance/api/row.ts';
+import { type EndpointKey, endpointRows } from '../../../appliance/api/table.ts';
+import { parseRoute } from '../../../appliance/route.ts';
+import { roleMay } from '../../policy/policy.ts';
+import { roles } from '../../policy/principal.ts';
+import { answersOf, type JsonObject, schemaRef } from './answers.ts';
+
+interface PathParameter {
+  readonly name: string;
+  /** True if it matches the rest of the path, which OpenAPI cannot express. */
+  readonly rest: boolean;
+}
+
+/** A row and its path in the document. */
+interface Placement {
+  readonly key: EndpointKey;
+  readonly row: EndpointRow;
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** The path of the API as in the table. */
+  readonly template: string;
+  /** The path of the document, below `/appliances/{appliance}`. */
+  readonly path: string;
+  readonly parameters: readonly PathParameter[];
+}
+
+const verbs = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
+
+/**
+ * Gives every row of the table a separate path, in the order of the table. The standard forbids two
+ * paths that differ only in the names of their placeholders: such rows share the path of the first
+ * one. If its verb is in use, as `GET /ipds/waf/{set}` for `GET /ipds/waf/{path*}`, a wildcard
+ * moves by one segment, to `/ipds/waf/{set}/{path}`.
+ */
+export function placeRows(): readonly Placement[] {
+  const paths = new Map<string, string>();
+  const taken = new Set<string>();
+
+  function place(method: string, wanted: string): string {
+    const shape = wanted.replaceAll(/\{\w+\}/g, '{}');
+    const path = paths.get(shape) ?? wanted;
+    if (taken.has(`${method} ${shape}`)) return place(method, `${path}/{path}`);
+    paths.set(shape, path);
+    taken.add(`${method} ${shape}`);
+    return path;
+  }
+
+  const rows = endpointRows;
+  const placements = new Map<EndpointKey, Placement>();
+  // Rows without a wildcard first, so that wildcards get the paths that are left.
+  for (const [key, row] of rows.toSorted((a, b) => Number(isWildcard(a[1])) - Number(isWildcard(b[1])))) {
+    const { method, template } = parseRoute(row.route);
+    const path = place(method, template.replaceAll('*}', '}'));
+    placements.set(key, {
+      key,
+      row,
+      method: verbs[method],
+      template,
+      path,
+      parameters: parametersOf(template, path),
+    });
+  }
+  return rows.flatMap(([key]) => placements.get(key) ?? []);
+}
+
+function isWildcard({ route }: EndpointRow): boolean {
+  return route.includes('*}');
+}
+
+function parametersOf(template: string, path: string): readonly PathParameter[] {
+  const stars = [...template.matchAll(/\{\w+(\*?)\}/g)].map(([, star]) => star === '*');
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return names.map((name, index) => ({
+    name,
+    // One name more than the template has: the wildcard has moved on to it.
+    rest: names.length > stars.length ? index === names.length - 1 : stars[index] === true,
+  }));
+}
+
+/** Returns the OpenAPI operation of a row. */
+export function operationOf({ key, row, method, template, parameters }: Placement): JsonObject {
+  const { area, since, risk, summary } = row;
+  const allowed = roles.filter((role) => roleMay(role, risk));
+  return {
+    operationId: key,
+    tags: [area],
+    summary,
+    description: [
+      `Risk: ${risk}. For ${allowed.join(', ')}. ${since ? `Since API ${since}` : 'The release that brought it is not known'}.`,
+      ...(row.body === 'json' ? [`Its parameters: \`GET /appliances/{appliance}/parameters?operation=${key}\`.`] : []),
+    ].join('\n\n'),
+    'x-risk': risk,
+    'x-roles': allowed,
+    ...(since ? { 'x-since': since } : {}),
+    parameters: [
+      parameterRef('Appliance'),
+      ...parameters.map((parameter) => pathParameter(parameter, template)),
+      ...(method === 'get' ? [] : headersOf(row).map(parameterRef)),
+    ],
+    ...(row.body === 'none' ? {} : { requestBody: { required: true, content: bodies[row.body] } }),
+    responses: answersOf(key, row),
+  };
+}
+
+const text = { schema: { type: 'string' } };
+const flag = { schema: { type: 'string', enum: ['true'] } };
+
+/** The media types that the gateway takes, the usual one first. */
+const bodies: Readonly<Record<Exclude<BodyKind, 'none'>, JsonObject>> = {
+  json: { 'application/json': { schema: schemaRef('Settings') } },
+  text: { 'text/plain': text, 'application/x-pem-file': text },
+  pem: { 'application/x-pem-file': text, 'text/plain': text },
+  gzip: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
+};
+
+function headersOf({ risk }: EndpointRow): readonly string[] {
+  return [...(risk === 'destructive' ? ['Confirm'] : []), 'Reason', 'DryRun', 'Force'];
+}
+
+function pathParameter({ name, rest }: PathParameter, template: string): JsonObject {
+  return {
+    name,
+    in: 'path',
+    required: true,
+    ...text,
+    ...(rest
+      ? {
+          description: `Stands for the rest of the path, of one segment or more (\`${template}\`). The slashes in it must be sent as they are; a client that encodes them, such as the page at /docs, can send one segment alone.`,
+        }
+      : {}),
+  };
+}
+
+function parameterRef(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+/** The components that the parameters above refer to. */
+export const sharedParameters: JsonObject = {
+  Appliance: {
+    name: 'appliance',
+    in: 'path',
+    required: true,
+    description: 'The name of the appliance in the configuration; GET /appliances lists those that the token covers.',
+    ...text,
+  },
+  Confirm: {
+    name: 'X-Confirm',
+    in: 'header',
+    required: true,
+    description:
+      'The name of the object: the last segment of the path. Where no part of the path is a name, the name of the appliance. May be percent-encoded.',
+    ...text,
+  },
+  Reason: {
+    name: 'X-Reason',
+    in: 'header',
+    description: 'Why, for the audit. Characters beyond ASCII are percent-encoded.',
+    ...text,
+  },
+  DryRun: {
+    name: 'X-Dry-Run',
+    in: 'header',
+    description: 'Answers what would be sent and what speaks against it, and sends nothing that changes anything.',
+    ...flag,
+  },
+  Force: {
+    name: 'X-Force',
+    in: 'header',
+    description: 'Sends it in spite of what a guard found. Needs X-Reason.',
+    ...flag,
+  },
+};

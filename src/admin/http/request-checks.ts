@@ -1,0 +1,55 @@
+import type { FastifyRequest } from 'fastify';
+import { AdminProblem } from '../policy/problem.ts';
+import { isOneOf } from '../../lib/check.ts';
+import { hasSeveralHosts } from '../../server/request-line.ts';
+
+/**
+ * Throws for requests that other readers may interpret differently: several Host headers or none,
+ * other versions of HTTP, and targets in the form for proxies.
+ */
+export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): void {
+  const { host, expect } = raw.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    throw new AdminProblem('malformed_header', {
+      status: 417,
+      detail: 'The header Expect asks for something unknown; nothing was sent.',
+      remedy: 'Leave the header out.',
+    });
+  }
+  if (hasSeveralHosts(raw)) {
+    throw new AdminProblem('malformed_request', {
+      detail: 'The header Host came more than once, so that each reader may take another; nothing was sent.',
+      remedy: 'Send it once, with the address that the request goes to.',
+    });
+  }
+  if (host === undefined && raw.httpVersion === '1.1') {
+    throw new AdminProblem('malformed_request', {
+      detail: 'The header Host is missing, which HTTP/1.1 has in every request; nothing was sent.',
+      remedy: 'Send it, with the address that the request goes to.',
+    });
+  }
+  if (originalUrl.startsWith('/') && ['1.0', '1.1'].includes(raw.httpVersion)) return;
+  throw new AdminProblem('malformed_request', {
+    detail: 'The first line of the request is not one of HTTP/1.1 with a path alone; nothing was sent.',
+    remedy: 'Send the path without a host, and take the gateway out of the proxy settings of the client.',
+  });
+}
+
+/**
+ * Throws for a request from a web page of another origin, which would use a token that the browser
+ * remembers.
+ */
+export function rejectCrossOrigin({ headers }: FastifyRequest): void {
+  if (!isCrossOrigin(headers)) return;
+  throw new AdminProblem('cross_origin', {
+    detail: 'The request comes from a web page of another origin; nothing was sent.',
+    remedy: 'Use the page under /docs of this listener, or a client that is no web page.',
+  });
+}
+
+function isCrossOrigin(headers: FastifyRequest['headers']): boolean {
+  const { origin, host } = headers;
+  if (origin !== undefined && URL.parse(origin)?.host !== host) return true;
+  // Images and other embedded resources have no Origin header.
+  return isOneOf(['cross-site', 'same-site'], headers['sec-fetch-site']);
+}

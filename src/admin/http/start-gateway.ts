@@ -1,0 +1,202 @@
+import { openChangeRequests } from '../changes/change-requests.ts';
+import { createProposals } from '../changes/proposals.ts';
+import { createRequestFolder } from '../changes/request-book.ts';
+import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
+import { createGateway } from '../calls/gateway.ts';
+import { sleep, steadyNow } from '../../lib/time.ts';
+import { createDeliver } from '../recipes/deliver.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import { requestableRecipes } from '../recipes/recipes.ts';
+import { type AdminListener, createAdminApp } from './admin-app.ts';
+import { listen } from '../../lib/listen.ts';
+import { noRequest } from '../journal/record.ts';
+import { isSame } from '../../lib/same.ts';
+import {
+  connectAdmin,
+  createGatewayCore,
+  type GatewayCore,
+  type GatewaySettings,
+  type GatewaySurroundings,
+} from './gateway-core.ts';
+
+/** The admin gateway while it listens. */
+export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
+
+/** Starts the gateway; rejects when its address cannot be listened on. */
+export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
+  const core = await createGatewayCore(settings, parts);
+  const gateway = await createGatewayWithApprovals(core);
+  const listener = await createListener(core, gateway);
+  const { app } = listener;
+  const close = (): Promise<void> => closeGateway(core, gateway, listener);
+  const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  announce(core, url);
+  return {
+    url,
+    /** True while all changes are frozen. */
+    get isFrozen() {
+      return core.freeze.state !== undefined;
+    },
+    update: (next: GatewaySettings) => update(core, next, listener),
+    close,
+  };
+}
+
+type GatewayWithApprovals = Awaited<ReturnType<typeof createGatewayWithApprovals>>;
+
+const sweepEveryMs = 5_000;
+
+/** Creates the gateway, and the change requests beside the audit: each of them calls the other. */
+async function createGatewayWithApprovals(core: GatewayCore) {
+  const { auditFile, timeoutMs } = core.settings.admin;
+  // Read at each use: a reload may change them.
+  const approvals = (): ApprovalSettings => core.settings.admin.approvals;
+  const gateway = createGateway({
+    ...core,
+    timeoutMs,
+    approvals: {
+      get requiredFor() {
+        return approvals().requiredFor;
+      },
+      askInstead: (waiting) => changeRequests.askInstead(waiting),
+    },
+    onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
+  });
+  const recipes = (): readonly Recipe[] => {
+    const { certificatesFolder } = approvals();
+    return certificatesFolder === undefined
+      ? requestableRecipes
+      : [...requestableRecipes, createDeliver(certificatesFolder)];
+  };
+  const changeRequests = await openChangeRequests({
+    ...core,
+    gateway,
+    recipes,
+    folder: createRequestFolder(`${auditFile}.requests`),
+    settings: approvals,
+    sleep,
+    steadyNow,
+  });
+  const proposals = createProposals({ ...core, changeRequests, recipes });
+  const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
+  // Nothing waits for it: a disk may not answer, and the audit may be long.
+  void changeRequests.sweep();
+  return {
+    gateway,
+    changeRequests,
+    proposals,
+    async close() {
+      clearInterval(timer);
+      await Promise.all([proposals.close(), changeRequests.close()]);
+      core.metrics.noChangeRequests();
+    },
+  };
+}
+
+async function createListener(
+  core: GatewayCore,
+  { gateway, changeRequests, proposals }: GatewayWithApprovals,
+): Promise<AdminListener> {
+  const { admin } = core.settings;
+  return await createAdminApp({
+    ...core,
+    gateway,
+    changeRequests,
+    proposals,
+    selfApproval: () => core.settings.admin.approvals.selfApproval,
+    applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),
+    describe: () =>
+      core.fleet.describe().appliances.map((each) => ({ ...each, vip: reachOf(each.name, core.settings) })),
+    tls: admin.tls,
+    timeoutMs: admin.timeoutMs,
+  });
+}
+
+/** Returns what the collector `vip` may connect to; undefined while it is off. */
+function reachOf(name: string, { appliances }: GatewaySettings) {
+  const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
+  return vip && collectors?.vip?.enabled ? { connect_to: vip.connectTo, networks: [...vip.networks] } : undefined;
+}
+
+function announce(core: GatewayCore, url: string): void {
+  const { settings, journal, freeze, log } = core;
+  // The journal logs an audit that cannot be written, now and not at the first change; nothing
+  // waits for it.
+  void journal.append({ event: 'started', ...noRequest }).catch(() => undefined);
+  const { length: tokens } = settings.admin.tokens;
+  log.info({ url, tokens, frozen: freeze.state !== undefined }, 'admin gateway listening');
+  logWarnings(core);
+}
+
+/**
+ * Applies other settings, also to requests under way; returns false if they need another listener
+ * or audit.
+ */
+function update(core: GatewayCore, next: GatewaySettings, listener: AdminListener): boolean {
+  const before = core.settings;
+  if (!fitsListener(before.admin, next.admin)) return false;
+  core.settings = next;
+  if (!isSame(before.admin, next.admin)) logWarnings(core);
+  core.principals.replace(next.admin.tokens);
+  if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.present(next.admin.tls);
+  reconnectChanged(core, before);
+  return true;
+}
+
+/** Time for calls under way after the gateway began to close. */
+const closeGraceMs = 2_500;
+
+async function closeGateway(core: GatewayCore, gateway: GatewayWithApprovals, { app }: AdminListener): Promise<void> {
+  const { queue, appliances, recorder, journal, metrics } = core;
+  // Calls whose callers left get the same time as the callers that are still connected.
+  await Promise.all([app.close(), gateway.close(), queue.close(closeGraceMs)]);
+  await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
+  await recorder.close();
+  await journal.close();
+  metrics.frozen(undefined);
+}
+
+/** Logs what an operator should know of the tokens and keys. */
+function logWarnings({ settings: { admin, appliances }, log, now }: GatewayCore): void {
+  const expired = admin.tokens.filter(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs <= now());
+  for (const { name } of expired) log.warn({ principal: name }, 'token has expired');
+  for (const { name, adminApiKey } of appliances)
+    if (!adminApiKey) log.info({ appliance: name }, 'no admin_api_key, the gateway uses the key for polling');
+}
+
+/**
+ * Replaces the connections of appliances that changed or were removed; the old ones close when they
+ * are idle.
+ */
+function reconnectChanged(core: GatewayCore, before: GatewaySettings): void {
+  const { appliances, settings } = core;
+  const old = new Map(before.appliances.map((each) => [each.name, each]));
+  const isLimitsSame = isSame(limitsOf(before), limitsOf(settings));
+  const connected = new Map(appliances);
+  appliances.clear();
+  for (const each of settings.appliances) {
+    const known = connected.get(each.name);
+    const isKept = known && isLimitsSame && isSame(old.get(each.name), each);
+    appliances.set(each.name, isKept ? known : connectAdmin(each, settings, core));
+    if (isKept) connected.delete(each.name);
+  }
+  for (const { relay, client } of connected.values()) void Promise.all([relay.retire(), client.retire()]);
+}
+
+/** Returns the general settings that the connections to an appliance depend on. */
+function limitsOf({ polling, limits }: GatewaySettings): unknown {
+  return [polling.timeoutMs, limits.bodyBytes];
+}
+
+/** Returns true if nothing differs that was fixed when the listener and the audit were opened. */
+function fitsListener(before: AdminSettings, next: AdminSettings): boolean {
+  const fixed = ({ tokens: _tokens, approvals: _approvals, tls, ...rest }: AdminSettings): unknown => ({
+    ...rest,
+    hasTls: tls !== undefined,
+    asksForCertificates: tls?.clientCa !== undefined,
+  });
+  return isSame(fixed(before), fixed(next));
+}

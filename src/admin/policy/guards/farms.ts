@@ -1,0 +1,246 @@
+import type { ReplyOf } from '../../../appliance/client.ts';
+import { ApplianceError } from '../../../appliance/errors.ts';
+import { steadyNow } from '../../../lib/time.ts';
+import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
+
+interface FarmFacts {
+  readonly name: string;
+  /** `http` also for HTTPS; '' if unknown. */
+  readonly profile: string;
+  /** A state of docs/api.md §2.1, or `-1`; '' if unknown. */
+  readonly status: string;
+  /** True if the appliance waited in vain for its proxy. */
+  readonly isSilent?: boolean;
+}
+
+/** The least time that a proxy has to answer the appliance, which itself waits 20 s for it. */
+const proxyAnswersMs = 5_000;
+
+/**
+ * Reads the farm in the path with two calls; undefined if the appliance has none of that name. The
+ * first one asks no proxy, and shows how slow the appliance is. A list with states is enough if the
+ * statistics of the farm were just read: its proxy has answered.
+ */
+export async function calledFarm(
+  context: GuardContext,
+  list: (read: GuardContext['read']) => Promise<readonly ProfiledFarm[]> = cheapestList,
+): Promise<FarmFacts | undefined> {
+  const name = callParam(context, 'farmname');
+  const startedAtMs = steadyNow();
+  const farms = await list(context.read);
+  const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
+  const listed = farms.find((farm) => farm.name === name);
+  if (listed?.status && (await context.hasRead('readFarmStats', { farmname: name })))
+    return { name, profile: listed.profile ?? '', status: listed.status };
+  try {
+    const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
+    return { name, profile: listed?.profile ?? '', status: params.status ?? '' };
+  } catch (error) {
+    // Its proxy does not answer the appliance, which says nothing about the others.
+    if (listed && error instanceof ApplianceError && error.reason === 'timeout')
+      return { name, profile: listed.profile ?? '', status: '', isSilent: true };
+    // A listed farm has a status, so this release lacks the call.
+    if (!listed && isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+interface ProfiledFarm {
+  readonly name?: string | null | undefined;
+  readonly profile?: string | null | undefined;
+  readonly status?: string | null | undefined;
+}
+
+async function cheapestList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
+  const { lslb, gslb, dslb } = (await read('readFarmsSummary', {})).params;
+  return [lslb, gslb, dslb].flatMap((farms) => farms ?? []);
+}
+
+/** Returns the list that a guard reads anyway; it has a profile of its own for HTTPS. */
+async function wholeList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
+  const { params } = await read('listFarms', {});
+  return params.map(({ farmname, profile, status }) => ({
+    name: farmname,
+    profile: profile === 'https' ? 'http' : profile,
+    status,
+  }));
+}
+
+/**
+ * Returns true if the API does not know the object: it refuses the call itself, so there is nothing
+ * to guard.
+ */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApplianceError && error.routeMissing;
+}
+
+/** docs/api.md §5.1: only L4xNAT farms are known to ignore a second start. */
+const hardRestart: Guard = {
+  name: 'hard_restart',
+  effect: 'refuses',
+  operations: ['actOnFarm'],
+  about:
+    'Starting a running HTTP farm kills it first: its connections drop, and if it cannot start again it stays down.',
+  async inspect(context) {
+    if (!couldMean(context, 'action', 'start')) return undefined;
+    const farm = await calledFarm(context);
+    if (!farm || farm.status === 'down' || farm.profile === 'l4xnat') return undefined;
+    return {
+      severity: 'blocking',
+      message: `The farm ${farm.name} is running (${farm.status || 'unknown status'}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port is not free then, it stays down.`,
+      remedy: 'Send the action restart to restart it. Otherwise do nothing: it is running.',
+    };
+  },
+};
+
+/** docs/api.md §5.1: a restart stops the farm before it looks whether it can start it. */
+const restartMayLeaveDown: Guard = {
+  name: 'restart_may_leave_down',
+  effect: 'refuses or warns',
+  operations: ['actOnFarm'],
+  about:
+    'A restart stops a running farm first. It stays down if its address is on no interface, the interface is down, another farm has the port, or the file of a certificate is gone.',
+  async inspect(context) {
+    const isRestart = couldMean(context, 'action', 'restart');
+    if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
+    const farm = await (isRestart ? calledFarm(context, wholeList) : calledFarm(context));
+    // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
+    if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
+
+    const obstacle = await restartObstacle(context, farm.name);
+    if (obstacle !== undefined) {
+      return {
+        severity: 'blocking',
+        message: `The farm ${farm.name} would be stopped, and could not start again: ${obstacle}.`,
+        remedy: 'Solve that first; the farm keeps running until then.',
+      };
+    }
+    // hard_restart says what a start does.
+    if (!isRestart) return undefined;
+    if (farm.isSilent)
+      return {
+        severity: 'warning',
+        message: `The proxy of the farm ${farm.name} does not answer the appliance; a restart is the repair. Its open connections drop.`,
+        remedy: 'Restart it, then read its status.',
+      };
+    const http =
+      farm.profile === 'http' ? ' at once, without being drained, and for about two seconds it serves nobody' : '';
+    return {
+      severity: 'warning',
+      message: `The farm ${farm.name} is stopped and started again; its open connections drop${http}. Its address, its port and the files of its certificates were checked.`,
+      remedy: 'Do it when few are connected, or drain what is in front of it first.',
+    };
+  },
+};
+
+type ListedFarm = ReplyOf<'listFarms'>['params'][number];
+
+/**
+ * Returns what would prevent a farm from starting again (docs/api.md §5.1), as the end of a
+ * sentence; undefined if nothing would.
+ */
+async function restartObstacle({ read }: GuardContext, name: string): Promise<string | undefined> {
+  const { params: farms } = await read('listFarms', {});
+  const farm = farms.find(({ farmname }) => farmname === name);
+  if (!farm) return 'GET /farms does not list it, so its address cannot be looked at';
+
+  const { interfaces } = await read('listInterfaces', {});
+  const carrier = (interfaces ?? []).find(({ ip }) => ip === farm.vip);
+  if (!carrier) return `no interface has its address ${farm.vip}`;
+  // The newest Community release leaves it out of the list of all for virtual interfaces
+  // (docs/api.md §3.13).
+  const status = carrier.status || (await virtualStatus(read, carrier.name));
+  if (status !== 'up')
+    return `the interface ${carrier.name} of its address ${farm.vip} is ${status || 'in no known state'}`;
+
+  const own = portRanges(farm.vport ?? '');
+  const rival = farms.find(
+    (other) => other.farmname !== name && other.status !== 'down' && other.vip === farm.vip && meets(own, other),
+  );
+  if (!rival) return farm.profile === 'https' ? await missingCertificate(read, name) : undefined;
+  return `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
+}
+
+/** An HTTPS farm does not start without the files of its certificates. */
+async function missingCertificate(read: GuardContext['read'], name: string): Promise<string | undefined> {
+  const { params } = await read('readFarm', { farmname: name });
+  const files = (params.certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+  if (files.length === 0) return undefined;
+  try {
+    const { params: store } = await read('listCertificates', {});
+    const missing = files.find((file) => !store.some((each) => each.file === file));
+    return missing && `the store does not have the file of its certificate ${missing}`;
+  } catch (error) {
+    // A key for farms alone may restart one: it is the right of its user.
+    if (error instanceof ApplianceError && error.reason === 'forbidden') return undefined;
+    throw error;
+  }
+}
+
+async function virtualStatus(read: GuardContext['read'], name: string): Promise<string> {
+  const { interfaces } = await read('listVirtualInterfaces', {});
+  return (interfaces ?? []).find((each) => each.name === name)?.status ?? '';
+}
+
+type PortRange = readonly [from: number, to: number];
+
+function meets(own: readonly PortRange[], { vport }: ListedFarm): boolean {
+  const ranges = portRanges(vport ?? '');
+  return own.some(([from, to]) => ranges.some(([first, last]) => from <= last && first <= to));
+}
+
+/**
+ * Fifty ports of five digits. A longer text counts as every port: comparing two that are made to be
+ * long would take too long.
+ */
+const maxVportLength = 300;
+
+/**
+ * Parses `80,443,6000:6010` and `*` of L4xNAT farms into ranges; a datalink farm has an interface
+ * instead, which matches no port.
+ */
+function portRanges(vport: string): readonly PortRange[] {
+  if (vport === '*' || vport.length > maxVportLength) return [[1, 65_535]];
+  return vport.split(',').map((part) => {
+    const [from = '', to = from] = part.split(':');
+    return [Number(from), Number(to)];
+  });
+}
+
+/**
+ * Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing
+ * else.
+ */
+const stopFarm: Guard = {
+  name: 'stop_farm',
+  effect: 'warns',
+  operations: ['actOnFarm'],
+  about: 'A stopped farm serves nobody, its connections end, and it stays stopped when the appliance reboots.',
+  async inspect(context) {
+    if (!couldMean(context, 'action', 'stop')) return undefined;
+    return {
+      severity: 'warning',
+      message: `The farm ${callParam(context, 'farmname')} serves nobody once it is stopped: its open connections end, and it stays stopped when the appliance reboots.`,
+      remedy: 'Drain its backends first if connections are to end by themselves; the action start puts it back.',
+    };
+  },
+};
+
+/** docs/api.md §4.2. */
+const movesRestartFarm: Guard = {
+  name: 'moves_restart_farm',
+  effect: 'refuses',
+  operations: ['moveService'],
+  about: 'Moving a service stops and starts a running farm within the call; a failed start leaves it down.',
+  async inspect(context) {
+    const farm = await calledFarm(context);
+    if (!farm || farm.status === 'down') return undefined;
+    return {
+      severity: 'blocking',
+      message: `To move a service the appliance stops the running farm ${farm.name} and starts it again: its open connections drop, and if the start fails it stays down.`,
+      remedy: 'Do it when few are connected; a dry run of the action restart tells whether it would come back.',
+    };
+  },
+};
+
+export const farmGuards: readonly Guard[] = [hardRestart, restartMayLeaveDown, stopFarm, movesRestartFarm];

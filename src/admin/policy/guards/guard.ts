@@ -1,0 +1,119 @@
+import { type Static, Type } from 'typebox';
+import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
+import type { EndpointKey } from '../../../appliance/api/table.ts';
+import { assert } from '../../../lib/check.ts';
+import { AdminProblem } from '../problem.ts';
+
+/** A warning about a call. A `blocking` one stops the call unless it is forced with a reason. */
+export const FindingSchema = Type.Object({
+  guard: Type.String({ description: 'The stable name of the guard, such as `hard_restart`.' }),
+  severity: Type.Enum(['blocking', 'warning']),
+  message: Type.String({ description: 'The consequence, with names and numbers.' }),
+  remedy: Type.String({ description: 'What to do instead.' }),
+});
+export type GuardFinding = Readonly<Static<typeof FindingSchema>>;
+
+/** A finding without the name of its guard, which is added. */
+export type Trap = Omit<GuardFinding, 'guard'>;
+
+/**
+ * Reads from the appliance with the gateway's key, for at most `limitMs` instead of the usual time.
+ * Rejects with an {@link ApplianceError}.
+ */
+export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, limitMs?: number) => Promise<ReplyOf<Key>>;
+
+/** The replies that were read, by question. A change makes all of them old. */
+export type Answers = Map<string, Promise<unknown>>;
+
+/** Returns the text that is the same for the same read. */
+export function questionOf(key: EndpointKey, params: Readonly<Record<string, string>>): string {
+  return `${key} ${JSON.stringify(params)}`;
+}
+
+export interface GuardContext {
+  readonly operation: EndpointKey;
+  /** The decoded values of the path's placeholders. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The JSON body; empty when there is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The same read is made once per request, or per plan. */
+  readonly read: GuardRead;
+  /** Returns true if this read has been made, and was answered. */
+  readonly hasRead: <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<boolean>;
+}
+
+/** Checks a call for one known hazard of the API (docs/api.md §4, §5). */
+export interface Guard {
+  readonly name: string;
+  /** For the documentation; a warning appears in dry runs and stops nothing. */
+  readonly effect: 'refuses' | 'warns' | 'refuses or warns';
+  readonly operations: readonly EndpointKey[];
+  /** One sentence for the documentation. */
+  readonly about: string;
+  /**
+   * Returns what is wrong with the call. Rejects when a read fails; that counts as a blocking
+   * finding.
+   */
+  inspect(context: GuardContext): Promise<Trap | undefined>;
+}
+
+/** Returns the value of a placeholder that all operations of the guard have. */
+export function callParam({ operation, params }: GuardContext, name: string): string {
+  const value = params[name];
+  assert(value !== undefined, `${operation} has no {${name}}`);
+  return value;
+}
+
+/**
+ * Returns true if any release could read a value of the body as this lower-case word: blanks and
+ * case are ignored, and a list or an object, which the known releases refuse, may mean anything.
+ */
+export function couldMean({ body }: GuardContext, name: string, word: string): boolean {
+  const value = body[name];
+  if (typeof value === 'object') return value !== null;
+  return typeof value === 'string' && value.toLowerCase().replaceAll(/[^a-z]/g, '') === word;
+}
+
+/**
+ * Names of the guards whose blocking findings were overridden, by what overrides them, and a
+ * missing approval; used in the audit, the log and dry runs.
+ */
+export interface Overridden {
+  /** Overridden by X-Force. */
+  readonly forced?: readonly string[];
+  /** Overridden by the option `guards: warn` of the token. */
+  readonly warned?: readonly string[];
+  /** Sent without the approval that it needs. */
+  readonly break_glass?: true;
+}
+
+interface Overrider {
+  readonly force: boolean;
+  readonly principal: { readonly guards: 'refuse' | 'warn' };
+}
+
+/**
+ * Returns the guards that a request overrides; empty if no finding blocks, or if the guards are
+ * obeyed.
+ */
+export function overriddenBy(findings: readonly GuardFinding[], { force, principal }: Overrider): Overridden {
+  const blocking = blockingOf(findings).map(({ guard }) => guard);
+  if (blocking.length === 0) return {};
+  if (force) return { forced: blocking };
+  return principal.guards === 'warn' ? { warned: blocking } : {};
+}
+
+export function blockingOf(findings: readonly GuardFinding[]): readonly GuardFinding[] {
+  return findings.filter(({ severity }) => severity === 'blocking');
+}
+
+/** Throws an {@link AdminProblem} for findings that block the call, unless they are overridden. */
+export function refuseFindings(findings: readonly GuardFinding[], { forced, warned }: Overridden): void {
+  const blocking = blockingOf(findings);
+  if (blocking.length === 0 || forced || warned) return;
+  throw new AdminProblem('guarded', {
+    detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
+    remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it nevertheless, add X-Force: true and X-Reason.`,
+    members: { findings },
+  });
+}

@@ -1,0 +1,62 @@
+import { ApplianceError } from '../../../appliance/errors.ts';
+import { oneLine } from '../../../lib/text.ts';
+import type { OperationCall } from '../operation.ts';
+import { type Answers, type GuardFinding, type Guard, type GuardContext, type GuardRead, questionOf } from './guard.ts';
+import { applianceGuards } from './appliance.ts';
+import { backendGuards } from './backends.ts';
+import { farmGuards } from './farms.ts';
+
+/** All guards, in the order in which their findings are shown. */
+export const allGuards: readonly Guard[] = [...farmGuards, ...backendGuards, ...applianceGuards];
+
+/**
+ * Runs the guards of a call one after the other: an appliance gets one call at a time. Changes
+ * nothing.
+ */
+export async function inspectCall(
+  { operation, params }: OperationCall,
+  body: Readonly<Record<string, unknown>>,
+  read: GuardRead,
+  answers: Answers = new Map(),
+): Promise<readonly GuardFinding[]> {
+  const hasRead: GuardContext['hasRead'] = async (key, asked) =>
+    (await answers.get(questionOf(key, asked))?.catch(() => undefined)) !== undefined;
+  const context = { operation: operation.key, params, body, read: readOnce(read, answers), hasRead };
+  const findings: GuardFinding[] = [];
+  for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
+    const finding = await inspected(guard, context);
+    if (finding) findings.push(finding);
+  }
+  return findings;
+}
+
+/** Messages contain names from the appliance, which may be long. */
+const maxMessageLength = 4_000;
+
+async function inspected(guard: Guard, context: GuardContext): Promise<GuardFinding | undefined> {
+  try {
+    const trap = await guard.inspect(context);
+    return trap && { guard: guard.name, ...trap, message: oneLine(trap.message, maxMessageLength) };
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    // A deactivated appliance refuses the call itself, except the upload that activates it
+    // (docs/api.md §3.19).
+    if (error.reason === 'unlicensed') return undefined;
+    return {
+      guard: guard.name,
+      severity: 'blocking',
+      message: `It could not be checked whether the call is safe: ${error.message.replace(/\.$/, '')}.`,
+      remedy: 'Find out why the appliance does not answer that read, and try again.',
+    };
+  }
+}
+
+/** Makes the same read once, whatever its result. */
+function readOnce(read: GuardRead, answers: Answers): GuardRead {
+  return (key, params, limitMs) => {
+    const question = questionOf(key, params);
+    const answer = answers.get(question) ?? read(key, params, limitMs);
+    answers.set(question, answer);
+    return answer as ReturnType<typeof read<typeof key>>;
+  };
+}

@@ -1,0 +1,103 @@
+import type { EndpointRow, Method } from '../../appliance/api/row.ts';
+import { type Area, type EndpointKey, endpointRows } from '../../appliance/api/table.ts';
+import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../../appliance/route.ts';
+import { percentDecoded } from '../../lib/text.ts';
+import { AdminProblem, methodNotAllowed } from './problem.ts';
+
+/** An operation of the API, from one row of the endpoint table. */
+export interface Operation {
+  readonly key: EndpointKey;
+  readonly row: EndpointRow & { readonly area: Area };
+  readonly method: Method;
+  readonly template: string;
+}
+
+/** An operation on one object. */
+export interface OperationCall {
+  readonly operation: Operation;
+  /** The decoded values of the placeholders. */
+  readonly params: Readonly<Record<string, string>>;
+  /**
+   * Below the appliance's base URL, encoded again from the decoded values: what was checked is what
+   * is sent.
+   */
+  readonly path: string;
+}
+
+/** Finds operations; only these reach an appliance. */
+export interface Operations {
+  /**
+   * Finds the operation of a path below the base URL, still percent-encoded. Throws an
+   * {@link AdminProblem}.
+   */
+  find(method: string, path: string): OperationCall;
+  /** Finds an operation by its key, or by its route in the table. */
+  named(name: string): Operation | undefined;
+  /**
+   * Returns the call of an operation on the named object; undefined if a value is missing or no
+   * path can carry it.
+   */
+  call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined;
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+const maxPathLength = 2_048;
+
+export function createOperations(): Operations {
+  const all = endpointRows.map(([key, row]) => ({
+    key,
+    row,
+    route: row.route,
+    ...parseRoute(row.route),
+  }));
+  const matcher = createRouteMatcher(all);
+
+  function call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined {
+    const path = fillTemplate(operation.template, params);
+    const isAcceptable = Object.values(params).every((value) => value.split('/').every(isPlain));
+    return path === undefined || !isAcceptable ? undefined : { operation, params, path };
+  }
+
+  return {
+    call,
+    find(method, path) {
+      refuseUnsafe(path);
+      const match = matcher.match(method, path);
+      const found = match && call(match.row, match.params);
+      if (found) return found;
+      const others = methods.filter((other) => matcher.match(other, path));
+      if (others.length > 0) throw methodNotAllowed(others);
+      throw new AdminProblem('unknown_path', {
+        detail: 'The API of the appliance has no such path, so nothing was sent.',
+        remedy: 'See GET /docs for all operations; trailing slashes and empty segments are part of a path.',
+      });
+    },
+    named: (name) => all.find(({ key, row }) => key === name || row.route === name),
+  };
+}
+
+/**
+ * Refuses every spelling of a path that another program on the way may interpret differently
+ * (docs/api.md §1.1).
+ */
+function refuseUnsafe(path: string): void {
+  if (path.length > maxPathLength) {
+    throw new AdminProblem('path_too_long', {
+      detail: `The path has ${path.length} characters, ${maxPathLength} are the most.`,
+      remedy: 'Check what the client puts into the path; names are short.',
+    });
+  }
+  const segments = path.split('/').slice(1).map(percentDecoded);
+  // Other programs may end the path at a number sign.
+  const isWhole = path.startsWith('/') && !path.includes('#');
+  if (isWhole && segments.every((segment) => segment !== undefined && isPlain(segment))) return;
+  throw new AdminProblem('unsafe_path', {
+    detail:
+      'A segment of the path is empty, a dot segment, encoded twice, or holds an encoded slash, a backslash, a bare number sign or a control character; nothing was sent.',
+    remedy: 'Write each name once, percent-encoded where needed, with single slashes between and none at the end.',
+  });
+}
+
+function isPlain(segment: string): boolean {
+  return fitsSegment(segment) && !segment.includes('\\') && !/%[0-9a-f]{2}/i.test(segment);
+}

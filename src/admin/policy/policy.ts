@@ -1,0 +1,193 @@
+import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
+import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import type { AuditRecord } from '../journal/record.ts';
+import type { OperationCall } from './operation.ts';
+import type { Principal, Role } from './principal.ts';
+import { AdminProblem } from './problem.ts';
+
+/** The risks that each role may take; others are refused. */
+const allowedRisks: Readonly<Record<Role, readonly Risk[]>> = {
+  viewer: ['read'],
+  operator: ['read', 'reversible'],
+  admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
+  alertmanager: [],
+};
+
+/**
+ * The gateway's own operations that `allow` and `deny` of a token may name, by key, with their
+ * routes.
+ */
+export const ownOperations = {
+  readAudit: 'GET /audit',
+  freeze: 'PUT /freeze',
+  unfreeze: 'DELETE /freeze',
+} as const;
+
+export type OwnOperation = keyof typeof ownOperations;
+
+/**
+ * Returns the route of every operation by its key, for the lists of operations in a configuration.
+ */
+export function operationRoutes(): ReadonlyMap<string, string> {
+  const routes = Object.entries(endpoints).map(([key, { route }]) => [key, route] as const);
+  return new Map([...routes, ...Object.entries(ownOperations)]);
+}
+
+type Refusal = 'role_too_low' | 'operation_denied' | 'appliance_denied';
+/** The decision of the policy; a refusal has a reason. */
+export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
+
+/** Returns true for a call that may change the appliance. */
+export function changes(risk: Risk): boolean {
+  return risk !== 'read' && risk !== 'secret';
+}
+
+export function roleMay(role: Role, risk: Risk): boolean {
+  return allowedRisks[role].includes(risk);
+}
+
+/**
+ * Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds
+ * to the role. A planner may make a dry run of each change; {@link refusePlanner} ends all else.
+ */
+export function may(
+  principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly'>,
+  key: EndpointKey,
+  { risk }: Pick<EndpointRow, 'risk'>,
+): Decision {
+  const mayPlan = principal.plansOnly === true && changes(risk);
+  if (!mayPlan && !roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
+  return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
+}
+
+/**
+ * Decides on an operation of the gateway itself. Each needs the role admin; freeze and thaw also
+ * need a token for all appliances.
+ */
+export function mayOwn(principal: Principal, key: OwnOperation): Decision {
+  if (principal.role !== 'admin') return { allowed: false, because: 'role_too_low' };
+  if (!listsAllow(principal, key)) return { allowed: false, because: 'operation_denied' };
+  const isForAll = key === 'readAudit' || coversAll(principal);
+  return isForAll ? { allowed: true } : { allowed: false, because: 'appliance_denied' };
+}
+
+/**
+ * Returns true if the token covers a record of the audit, or the filter of a query. A record
+ * without an appliance needs a token for all.
+ */
+export function maySee(
+  principal: Principal,
+  { appliance, operation }: Pick<AuditRecord, 'appliance' | 'operation'>,
+): boolean {
+  const isCovered = appliance === undefined ? coversAll(principal) : principal.covers(appliance);
+  return isCovered && (operation === undefined || listsAllow(principal, operation));
+}
+
+/** Returns true if the token covers all appliances, future ones included. */
+function coversAll({ appliances }: Principal): boolean {
+  return appliances.some((glob) => /^\*+$/.test(glob));
+}
+
+/** Decides by the token's own lists, regardless of its role. */
+function listsAllow({ allow, deny }: Pick<Principal, 'allow' | 'deny'>, key: string): boolean {
+  return !deny.includes(key) && (allow?.includes(key) ?? true);
+}
+
+/**
+ * Returns the risk of a call: that of its row, except if a release serves private keys under a
+ * harmless route (docs/api.md §3.11).
+ */
+export function riskOf({ operation, params }: OperationCall): Risk {
+  const isKey = operation.key === 'readCertificateInfo' && params.file?.toLowerCase().endsWith('.key');
+  return isKey ? 'secret' : operation.row.risk;
+}
+
+/** Throws an {@link AdminProblem} for a call that the policy refuses. */
+export function authorise(principal: Principal, call: OperationCall): void {
+  const { key } = call.operation;
+  const risk = riskOf(call);
+  const decision = may(principal, key, { risk });
+  if (decision.allowed) return;
+  const role = (['viewer', 'operator', 'admin'] as const).find((each) => roleMay(each, risk));
+  throw new AdminProblem(decision.because, {
+    detail:
+      decision.because === 'role_too_low'
+        ? `${key} is ${risk}, which the role ${principal.role} may not do; nothing was sent.`
+        : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
+    remedy:
+      decision.because === 'role_too_low' && role !== undefined
+        ? `Use a token with the role ${role}, or change admin.tokens in the configuration.`
+        : 'Change admin.tokens in the configuration.',
+  });
+}
+
+/** Throws an {@link AdminProblem} for a principal that may plan changes and never send them. */
+export function refusePlanner({ name, plansOnly }: Principal): void {
+  if (!plansOnly) return;
+  throw new AdminProblem('role_too_low', {
+    detail: `${name} only plans repairs; nothing was sent.`,
+    remedy: 'Approve the change request with the token of a person.',
+  });
+}
+
+/**
+ * Throws an {@link AdminProblem} for a principal that may change nothing: its plan would be refused
+ * only after the reads and the files that it needs.
+ */
+export function refuseViewer({ name, role, plansOnly }: Principal): void {
+  if (plansOnly || roleMay(role, 'reversible')) return;
+  throw new AdminProblem('role_too_low', {
+    detail: `The role ${role} of ${name} may change nothing, and so ask for no change; nothing was sent.`,
+    remedy: 'Use a token with the role operator or admin.',
+  });
+}
+
+/**
+ * Throws an {@link AdminProblem} for an operation of the gateway itself that the policy refuses.
+ */
+export function authoriseOwn(principal: Principal, key: OwnOperation): void {
+  const decision = mayOwn(principal, key);
+  if (!decision.allowed) throw ownDenied(principal, key, decision.because);
+}
+
+function ownDenied({ name, role, appliances }: Principal, key: OwnOperation, because: Refusal): AdminProblem {
+  switch (because) {
+    case 'role_too_low':
+      return new AdminProblem(because, {
+        detail: `This is for the role admin; ${name} is ${role}.`,
+        remedy: 'Use a token with the role admin.',
+      });
+    case 'operation_denied':
+      return new AdminProblem(because, {
+        detail: `The allow and deny lists of ${name} leave ${key} out.`,
+        remedy: `Use another token, or let ${key} pass in admin.tokens of the configuration.`,
+      });
+    case 'appliance_denied':
+      return new AdminProblem(because, {
+        detail: `A freeze stops changes on all appliances, and the token of ${name} is for ${appliances.join(', ')} alone.`,
+        remedy: "Use a token of role admin for all appliances: appliances: ['*'].",
+      });
+  }
+}
+
+/**
+ * Refuses filters of the audit that the token does not cover: an empty answer would read as
+ * "nothing happened".
+ */
+export function refuseUnseen(
+  principal: Principal,
+  { appliance, operation }: { readonly appliance?: string | undefined; readonly operation?: string | undefined },
+): void {
+  if (appliance !== undefined && !principal.covers(appliance)) {
+    throw new AdminProblem('appliance_denied', {
+      detail: `The token of ${principal.name} does not cover an appliance of this name, and sees no record of it.`,
+      remedy: 'GET /appliances lists those that it covers.',
+    });
+  }
+  if (operation !== undefined && !listsAllow(principal, operation)) {
+    throw new AdminProblem('operation_denied', {
+      detail: `The allow and deny lists of ${principal.name} leave this operation out, and its records with it.`,
+      remedy: 'Use another token, or change admin.tokens in the configuration.',
+    });
+  }
+}

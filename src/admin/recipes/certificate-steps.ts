@@ -1,0 +1,139 @@
+import { adminCommand } from '../../lib/text.ts';
+import { AdminError } from '../policy/admin-error.ts';
+import { contentTypes, jsonContent } from './calls.ts';
+import { callStep, type RecipeContext, type Step } from './recipe.ts';
+
+/** The replacement of a certificate of a farm. */
+export interface Replacement {
+  readonly farmname: string;
+  /** The name of the new certificate in the store. */
+  readonly file: string;
+  /** Undefined when the store has the certificate already. */
+  readonly bytes: Buffer | undefined;
+  readonly old: string;
+  /** Position of the old certificate, from 0. */
+  readonly position: number;
+  /** The number of certificates of the farm. */
+  readonly count: number;
+  /**
+   * True when the appliance adds a certificate and keeps the others, as the Enterprise Edition
+   * does.
+   */
+  readonly keepsBoth: boolean;
+  /** True when the farm has the new certificate already, beside the old one. */
+  readonly isAttached?: boolean;
+}
+
+/**
+ * Returns the steps before the restart: upload, verify, attach, and remove the old certificate from
+ * the farm.
+ */
+export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
+  const { farmname, file, bytes, old, position, count, keepsBoth, isAttached = false } = replacement;
+  const { appliance } = context.calls;
+  const attachOld = adminCommand(appliance, 'addFarmCertificate', `farmname=${farmname}`, `file=${old}`);
+  const putBack = `${attachOld}, then ${adminCommand(appliance, 'restart-farm', `farm=${farmname}`)}`;
+  const upload = (content: Buffer): Step =>
+    callStep({
+      title: `Upload it as ${file}`,
+      write: { key: 'uploadCertificate', params: { file }, content: { type: contentTypes.pem, bytes: content } },
+      done: `${file} is in the store.`,
+      undo: adminCommand(appliance, 'deleteCertificate', `file=${file}`, `--confirm=${file}`),
+    });
+  const attach = callStep({
+    title: `Attach ${file} to ${farmname}`,
+    write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
+    done: `${farmname} has ${file}; clients see it after the restart.`,
+    undo: keepsBoth
+      ? adminCommand(
+          appliance,
+          'removeFarmCertificate',
+          `farmname=${farmname}`,
+          `certificate=${file}`,
+          `--confirm=${file}`,
+        )
+      : putBack,
+  });
+  const added = isAttached ? [] : [...(bytes ? [upload(bytes)] : []), verifyStored(context, file), attach];
+  if (!keepsBoth) return added;
+  // The old one goes last: a farm that lost its certificate could not start again.
+  const moved = position === count - 1 ? added : [...added, move(replacement)];
+  return [...moved, takeOff(context, replacement, putBack)];
+}
+
+/**
+ * Returns the last step, which checks that the farm has the new certificate and not the old one.
+ */
+export function verifyShown(context: RecipeContext, { farmname, file, old }: Replacement): Step {
+  return {
+    title: `See that ${farmname} has ${file} and not ${old}`,
+    async run() {
+      const files = await farmCertificates(context, farmname);
+      if (files.includes(file) && !files.includes(old)) return `${farmname} has ${files.join(', ')}.`;
+      throw unexpected(`${farmname} has ${files.join(', ') || 'no certificate'}`, 'Check the farm first.');
+    },
+  };
+}
+
+/** Resolves to the files of a farm's certificates, in their order. */
+export async function farmCertificates(
+  { calls }: Pick<RecipeContext, 'calls'>,
+  farmname: string,
+): Promise<readonly string[]> {
+  const { params } = await calls.read('readFarm', { farmname });
+  return (params.certlist ?? []).map(({ file }) => file ?? '');
+}
+
+function verifyStored({ calls }: RecipeContext, file: string): Step {
+  return {
+    title: `See that the appliance finds ${file} valid`,
+    async run() {
+      const { params } = await calls.read('listCertificates', {});
+      const status = params.find((entry) => entry.file === file)?.status ?? 'not there';
+      if (status === 'valid') return `${file} is valid.`;
+      if (status === 'about to expire') return `${file} is valid, and about to expire.`;
+      throw unexpected(
+        `${file} is ${status} in the store`,
+        'The appliance cannot load it: check key, chain and digest.',
+      );
+    },
+  };
+}
+
+function takeOff(context: RecipeContext, { farmname, file, old }: Replacement, putBack: string): Step {
+  const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old }, confirm: old } as const;
+  return {
+    title: `Remove ${old} from ${farmname}`,
+    write,
+    async run(send) {
+      // Early releases do not tell beforehand whether they replace or add.
+      const files = await farmCertificates(context, farmname);
+      if (!files.includes(file))
+        throw unexpected(`${farmname} does not have ${file}`, `It keeps ${files.join(', ') || 'no certificate'}.`);
+      if (!files.includes(old)) return `${old} was replaced already.`;
+      await send(write);
+      return `${farmname} no longer has ${old}.`;
+    },
+    undo: putBack,
+  };
+}
+
+/**
+ * Moves the new certificate, which is the last one, before the old one; clients without a server
+ * name get the first one.
+ */
+function move({ farmname, file, old, position, count }: Replacement): Step {
+  return callStep({
+    title: `Move ${file} to place ${position + 1} of ${count}, where ${old} was`,
+    write: {
+      key: 'moveFarmCertificate',
+      params: { farmname, certificate: file },
+      content: jsonContent({ position: String(position) }),
+    },
+    done: `${file} is at place ${position + 1}.`,
+  });
+}
+
+function unexpected(title: string, remedy: string): AdminError {
+  return new AdminError(title, { detail: 'The appliance accepted every call before it.', remedy });
+}

@@ -1,0 +1,206 @@
+import type { ReplyOf } from '../../appliance/client.ts';
+import { type AdminError, cannot } from '../policy/admin-error.ts';
+import { jsonContent, type Write } from './calls.ts';
+import { adminCommand } from '../../lib/text.ts';
+import { formatDuration } from '../../lib/time.ts';
+import { type FarmSummary, findFarm, isHttpFarm, statusWords } from './farm.ts';
+import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
+
+type StatsRow = NonNullable<ReplyOf<'readFarmStats'>['backends']>[number];
+
+/** A backend from the statistics of its farm, which alone have its health (docs/api.md §3.6). */
+interface RecipeBackend {
+  readonly farm: FarmSummary;
+  /** Undefined for an L4xNAT farm, whose backends belong to no service. */
+  readonly service: string | undefined;
+  readonly id: string;
+  /** `10.20.0.11:8080`. */
+  readonly address: string;
+  readonly status: string;
+  /** Null when the appliance does not say. */
+  readonly established: number | null;
+  /** The number of others of its service, or farm, that are up. */
+  readonly othersUp: number;
+}
+
+/** The parameters that name a backend. */
+const backendParameters = { farm: true, backend: true, service: false } as const;
+
+/** Finds a backend by `ip:port` or id; rejects with an AdminError that lists those there are. */
+async function findBackend(context: Pick<RecipeContext, 'calls' | 'values'>): Promise<RecipeBackend> {
+  const { farm: name = '', backend: wanted = '', service } = context.values;
+  const farm = await findFarm(context, name);
+  if (!isHttpFarm(farm) && farm.profile !== 'l4xnat')
+    throw cannot(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
+  if (farm.status === 'down') throw cannot(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
+  const rows = await readRows(context, name);
+  const found = rows.filter(
+    (row) => (row.id === wanted || addressOf(row) === wanted) && (service === undefined || row.service === service),
+  );
+  const [row, ...more] = found;
+  if (!row) throw unknownBackend(name, rows);
+  if (more.length > 0)
+    throw cannot(
+      `${wanted} means ${found.length} backends of ${name}`,
+      `Say which: ${found.map((other) => `service=${other.service ?? ''} backend=${other.id ?? ''}`).join(', or ')}.`,
+    );
+  return toBackend(farm, row, rows);
+}
+
+/** Reads the same backend again. */
+async function rereadBackend({ calls }: Pick<RecipeContext, 'calls'>, known: RecipeBackend): Promise<RecipeBackend> {
+  const rows = await readRows({ calls }, known.farm.name);
+  const row = rows.find(({ id, service }) => id === known.id && (service ?? undefined) === known.service);
+  if (!row) throw unknownBackend(known.farm.name, rows);
+  return toBackend(known.farm, row, rows);
+}
+
+/** Returns the call that sets or ends maintenance of a backend. */
+function maintenanceWrite({ farm, service, id }: RecipeBackend, body: Readonly<Record<string, string>>): Write {
+  const content = jsonContent(body);
+  return service === undefined
+    ? { key: 'setFarmBackendMaintenance', params: { farmname: farm.name, backend: id }, content }
+    : { key: 'setServiceBackendMaintenance', params: { farmname: farm.name, service, backend: id }, content };
+}
+
+/** Returns `10.20.0.11:8080 (backend 0 of front)`. */
+function backendTitle({ address, id, service, farm }: RecipeBackend): string {
+  return `${address} (backend ${id} of ${service === undefined ? farm.name : `${farm.name}, service ${service}`})`;
+}
+
+/** Returns the words that name a backend on a command line. */
+function backendWords({ farm, service, id }: RecipeBackend): readonly string[] {
+  return [`farm=${farm.name}`, ...(service === undefined ? [] : [`service=${service}`]), `backend=${id}`];
+}
+
+async function readRows({ calls }: Pick<RecipeContext, 'calls'>, farm: string): Promise<readonly StatsRow[]> {
+  return (await calls.read('readFarmStats', { farmname: farm })).backends ?? [];
+}
+
+function toBackend(farm: FarmSummary, row: StatsRow, rows: readonly StatsRow[]): RecipeBackend {
+  const service = row.service ?? undefined;
+  const others = rows.filter((other) => other !== row && (other.service ?? undefined) === service);
+  return {
+    farm,
+    service,
+    id: row.id ?? '',
+    address: addressOf(row),
+    status: row.status ?? 'unknown',
+    established: row.established ?? null,
+    othersUp: others.filter(({ status }) => status === 'up').length,
+  };
+}
+
+function addressOf({ ip, port }: StatsRow): string {
+  const host = ip?.includes(':') ? `[${ip}]` : (ip ?? '');
+  return port ? `${host}:${port}` : host;
+}
+
+function unknownBackend(farm: string, rows: readonly StatsRow[]): AdminError {
+  const known = rows.map((row) => `${addressOf(row)} (id ${row.id ?? '?'}${row.service ? ` of ${row.service}` : ''})`);
+  return cannot(`${farm} has no such backend`, `It has ${known.join(', ') || 'none'}.`);
+}
+
+const drainWaitMs = 300_000;
+
+export const drainBackend: Recipe = {
+  name: 'drain-backend',
+  about: 'take a backend out of service and wait until its connections are gone',
+  parameters: backendParameters,
+  async plan(context) {
+    const backend = await findBackend(context);
+    const { address, status, othersUp, farm } = backend;
+    return {
+      facts: [
+        `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${statusWords(farm.status)}.`,
+        `Backend ${address} is ${status}, ${connections(backend)}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
+      ],
+      // A backend in maintenance is drained already.
+      steps:
+        status === 'maintenance'
+          ? [waiting(context, backend)]
+          : [draining(context, backend), waiting(context, backend)],
+    };
+  },
+};
+
+function draining({ calls }: RecipeContext, backend: RecipeBackend): Step {
+  return callStep({
+    title: `Set ${backendTitle(backend)} to maintenance, mode drain`,
+    write: maintenanceWrite(backend, { action: 'maintenance', mode: 'drain' }),
+    done: `${backend.address} gets no new connections.`,
+    undo: adminCommand(calls.appliance, 'restore-backend', ...backendWords(backend)),
+  });
+}
+
+function waiting(context: RecipeContext, backend: RecipeBackend): Step {
+  const withinMs = context.waitMs ?? drainWaitMs;
+  return {
+    title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
+    async run() {
+      const startedAt = context.steadyNow();
+      await waitUntil(context, {
+        read: () => rereadBackend(context, backend),
+        isDone: ({ status, established }) => status === 'maintenance' && established === 0,
+        describe: (seen) =>
+          seen.status === 'maintenance' ? `still ${connections(seen)}` : `it is ${seen.status}, not in maintenance`,
+        withinMs,
+        remedy: `To wait longer, repeat the command with a longer --wait. To end the remaining connections and sessions: ${cutCommand(context, backend)}`,
+      });
+      return `No connections are left after ${formatDuration(context.steadyNow() - startedAt)}.`;
+    },
+  };
+}
+
+function cutCommand({ calls }: RecipeContext, backend: RecipeBackend): string {
+  const { key, params } = maintenanceWrite(backend, {});
+  const values = Object.entries({ ...params, action: 'maintenance', mode: 'cut' });
+  return adminCommand(calls.appliance, key, ...values.map(([name, value]) => `${name}=${value}`));
+}
+
+function connections({ established }: RecipeBackend): string {
+  if (established === null) return 'connections unknown';
+  return `${established} ${established === 1 ? 'connection' : 'connections'}`;
+}
+
+const restoreWaitMs = 60_000;
+
+export const restoreBackend: Recipe = {
+  name: 'restore-backend',
+  about: 'bring a backend back from maintenance and see that it is up',
+  parameters: backendParameters,
+  async plan(context) {
+    const backend = await findBackend(context);
+    const withinMs = context.waitMs ?? restoreWaitMs;
+    if (backend.status !== 'maintenance') {
+      throw cannot(
+        `${backendTitle(backend)} is ${backend.status}, not in maintenance`,
+        'A backend that its health check put down comes back by itself.',
+      );
+    }
+    return {
+      facts: [`${backendTitle(backend)} is in maintenance.`],
+      steps: [
+        callStep({
+          title: `Take ${backendTitle(backend)} out of maintenance`,
+          write: maintenanceWrite(backend, { action: 'up' }),
+          done: `${backend.address} may get connections again.`,
+          undo: adminCommand(context.calls.appliance, 'drain-backend', ...backendWords(backend)),
+        }),
+        {
+          title: `See that it is up, within ${formatDuration(withinMs)}`,
+          async run() {
+            await waitUntil(context, {
+              read: () => rereadBackend(context, backend),
+              isDone: ({ status }) => status === 'up',
+              describe: ({ status }) => `it is ${status}`,
+              withinMs,
+              remedy: 'Look at the server behind it and at its health check; it comes up by itself once both agree.',
+            });
+            return `${backend.address} is up.`;
+          },
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,108 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { certificateParts, namesOf, privateKeyIn } from '../../lib/pem.ts';
+import { dayOf } from '../../lib/time.ts';
+import { AdminError } from '../policy/admin-error.ts';
+
+/** A renewed certificate, ready for the store of an appliance. */
+export interface Renewed {
+  readonly certificate: X509Certificate;
+  /** Host names and addresses; the first one stands for a certificate without a common name. */
+  readonly names: readonly string[];
+  readonly commonName: string;
+  /** Its file in the store: the same for every run, and another for every certificate. */
+  readonly file: string;
+  /** PEM: the certificate, its intermediates in their order, the key. */
+  readonly bytes: Buffer;
+}
+
+/** The text of a PEM file. */
+export interface PemText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * Returns a certificate with its intermediates and its key, which may be in any order and with
+ * anything between them. Throws an AdminError when the key does not fit, or the certificate is not
+ * valid now.
+ */
+export function renewedFrom(cert: PemText, key: PemText, nowMs: number): Renewed {
+  const certificates = certificatesOf(cert);
+  const privateKey = privateKeyIn(withoutReturns(key.text));
+  if ('problem' in privateKey)
+    throw unfit(`${key.path} ${privateKey.problem}.`, 'Give the plain key of the certificate.');
+  const secret = createPrivateKey(privateKey.value.reveal());
+  const leaf = certificates.find((each) => each.checkPrivateKey(secret));
+  if (!leaf)
+    throw unfit(
+      `The key in ${key.path} is that of no certificate in ${cert.path}.`,
+      'Give the key that belongs to it.',
+    );
+  refuseOutOfDate(leaf, nowMs);
+  const names = namesOf(leaf);
+  const commonName = /^CN=(.*)$/m.exec(leaf.subject)?.[1] ?? names[0];
+  if (commonName === undefined)
+    throw unfit(`The certificate in ${cert.path} has no name.`, 'Give one for a host name.');
+  const chain = chainFrom(leaf, certificates);
+  return {
+    certificate: leaf,
+    names,
+    commonName,
+    file: storeFile(commonName, leaf),
+    bytes: Buffer.from([...chain.map(String), privateKey.value.reveal()].join('')),
+  };
+}
+
+/** Throws an AdminError unless a certificate is valid now. */
+export function refuseOutOfDate({ validFromDate, validToDate }: X509Certificate, nowMs: number): void {
+  if (validToDate.getTime() <= nowMs)
+    throw unusable(`It expired on ${dayOf(validToDate.getTime())}.`, 'Give the new one.');
+  if (validFromDate.getTime() > nowMs)
+    throw unusable(
+      `It is valid from ${dayOf(validFromDate.getTime())} only.`,
+      'Wait, or check the clock of this machine.',
+    );
+}
+
+function withoutReturns(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
+  const blocks = certificateParts(withoutReturns(text));
+  if (blocks.length === 0) throw unfit(`${path} holds no PEM certificate.`, 'Give the full chain, in PEM.');
+  try {
+    return blocks.map((pem) => new X509Certificate(pem));
+  } catch {
+    throw unfit(`A certificate in ${path} is damaged.`, 'Export it again.');
+  }
+}
+
+/** Returns the certificate and its issuers, each after the one that it issued. */
+function chainFrom(leaf: X509Certificate, all: readonly X509Certificate[]): readonly X509Certificate[] {
+  const chain = [leaf];
+  for (;;) {
+    const last = chain.at(-1) ?? leaf;
+    const issuer = all.find((each) => !chain.includes(each) && last.checkIssued(each));
+    if (!issuer) return chain;
+    chain.push(issuer);
+  }
+}
+
+/** Returns a name of letters, digits and dots, with the begin of the fingerprint. */
+function storeFile(commonName: string, { fingerprint256 }: X509Certificate): string {
+  const name = commonName
+    .replace(/^\*\./, 'wildcard.')
+    .replaceAll(/[^\w.-]/g, '-')
+    .slice(0, 64);
+  return `${name}-${fingerprint256.replaceAll(':', '').slice(0, 12).toLowerCase()}.pem`;
+}
+
+function unfit(detail: string, remedy: string): AdminError {
+  return new AdminError('The certificate cannot be delivered', { detail: `${detail} Nothing was changed.`, remedy });
+}
+
+/** Returns an error about a file of this machine. */
+export function unusable(detail: string, remedy: string): AdminError {
+  return new AdminError('The file cannot be used', { detail: `${detail} Nothing was changed.`, remedy });
+}

@@ -1,0 +1,131 @@
+import { adminCommand } from '../../lib/text.ts';
+import { formatDuration } from '../../lib/time.ts';
+import { AdminError } from '../policy/admin-error.ts';
+import { jsonContent } from './calls.ts';
+import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus, statusWords } from './farm.ts';
+import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
+
+const defaultWaitMs = 120_000;
+
+/** The state of a farm that is compared before and after a restart. */
+export interface FarmState extends FarmSummary {
+  readonly backendsUp: number;
+  readonly backends: number;
+  readonly established: number;
+}
+
+export const restartFarm: Recipe = {
+  name: 'restart-farm',
+  about: 'restart a farm, wait until it is up, and compare before and after',
+  parameters: { farm: true },
+  async plan(context) {
+    const before = await readState(context, context.values.farm ?? '');
+    return {
+      facts: [
+        `Farm ${before.name} (${before.profile}) at ${before.address} is ${summary(before)}.`,
+        ...(before.status === 'down' ? ['A restart starts it.'] : []),
+        ...(isHttpFarm(before) && before.established > 0
+          ? [`A restart drops its ${before.established} connections.`]
+          : []),
+      ],
+      steps: restartSteps(context, before),
+    };
+  },
+};
+
+/** Returns the steps that restart, wait and compare; another recipe ends with them too. */
+export function restartSteps(context: RecipeContext, before: FarmState): readonly Step[] {
+  const { calls } = context;
+  const { name } = before;
+  const withinMs = context.waitMs ?? defaultWaitMs;
+  let after = before;
+  const write = { key: 'actOnFarm', params: { farmname: name }, content: jsonContent({ action: 'restart' }) } as const;
+  return [
+    {
+      title: `Restart ${name}`,
+      write,
+      async run(send) {
+        try {
+          await send(write);
+        } catch (error) {
+          throw await withFarmState(context, name, error);
+        }
+        return `${name} was restarted.`;
+      },
+    },
+    {
+      title: `Wait until it is up${before.status === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
+      async run() {
+        after = await waitUntil(context, {
+          read: () => readState(context, name),
+          isDone: (seen) => isAsGood(seen, before),
+          describe: (seen) => `it is ${summary(seen)}`,
+          withinMs,
+          remedy: `If it is down: ${startCommand(calls.appliance, name)}. If backends are down: look at them first.`,
+        });
+        return `${name} is ${statusWords(after.status)}.`;
+      },
+    },
+    {
+      title: 'Compare before and after',
+      // The last reading of the wait is a moment old.
+      async run() {
+        const moved = after.address === before.address ? '' : `, and moved from ${before.address} to ${after.address}`;
+        return `Before: ${summary(before)}. After: ${summary(after)}${moved}.`;
+      },
+    },
+  ];
+}
+
+export async function readState(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmState> {
+  return await withBackends(context, await findFarm(context, name));
+}
+
+/** Resolves to the state of a farm that was just listed. */
+export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: FarmSummary): Promise<FarmState> {
+  // Datalink farms have no statistics (docs/api.md §3.6).
+  const rows =
+    farm.profile === 'datalink' ? [] : ((await calls.read('readFarmStats', { farmname: farm.name })).backends ?? []);
+  return {
+    ...farm,
+    backends: rows.length,
+    backendsUp: rows.filter(({ status }) => status === 'up').length,
+    established: rows.reduce((sum, { established }) => sum + (established ?? 0), 0),
+  };
+}
+
+/**
+ * Compares the states; a backend that was down before may be down after. The status `needed
+ * restart` hides the status before it (docs/api.md §2.1).
+ */
+function isAsGood(after: FarmState, before: FarmState): boolean {
+  if (after.status === 'up') return true;
+  if (after.status === 'down' || after.status === 'needed restart') return false;
+  return before.status === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
+}
+
+function summary({ status, backends, backendsUp }: FarmState): string {
+  if (status === 'down') return 'down, and its backends are unknown until it is up';
+  return `${statusWords(status)}, ${backendsUp} of ${backends} backends up`;
+}
+
+/**
+ * Adds the status of the farm to an error: a failed restart may leave the farm stopped (docs/api.md
+ * §5.1).
+ */
+async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof AdminError)) return error;
+  const status = await readFarmStatus(context, name).catch(() => 'unknown');
+  const start = `Put right what it names, then start it: ${startCommand(context.calls.appliance, name)}.`;
+  return new AdminError(error.title, {
+    detail: `${error.message} The farm is ${statusWords(status)} now.`,
+    remedy: status === 'down' ? start : error.remedy,
+    code: error.code,
+    requestId: error.requestId,
+    status: error.status,
+  });
+}
+
+function startCommand(appliance: string, farm: string): string {
+  return adminCommand(appliance, 'actOnFarm', `farmname=${farm}`, 'action=start');
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSettings } from '../../app/load-settings.ts';
+import type { WebSettings } from '../../config/web-settings.ts';
+import { type Daemon, type DaemonParts, startDaemon } from '../../app/daemon.ts';
+import { parseListenAddress } from '../../lib/address.ts';
+import { ListenError } from '../../lib/listen.ts';
+import { type DemonstrationAppliance, startDemonstration } from '../../../simulator/demo.ts';
+import { type CommandContext, defaultListenAddress, untilStopped } from '../command.ts';
+import { demonstrationGreeting } from './greeting.ts';
+import { createLog } from '../../app/log.ts';
+import { makeToken } from '../token.ts';
+
+const defaultGatewayAddress = '127.0.0.1:9445';
+
+/** Runs the exporter on simulated appliances inside this process, for a first look. */
+export async function runDemonstration(
+  { flags, stopped, now, say, spoken, build, shell }: CommandContext,
+  web: WebSettings | undefined,
+): Promise<number> {
+  const apiKey = randomBytes(16).toString('hex');
+  const [demo, approver] = [makeToken(), makeToken()];
+  const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
+  // The faults here are intended; their log lines would hide the greeting.
+  const log = createLog({ level: flags['log.level'] ?? 'error', format: flags['log.format'] });
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
+  try {
+    const digests = { demo: demo.sha256, approver: approver.sha256 };
+    const content = configurationOf({ appliances: simulation.appliances, apiKey, digests, folder });
+    const settings = await loadSettings({ content, env: {} });
+    const { daemon, taken } = await startWhereFree({
+      settings,
+      listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
+      web,
+      build,
+      isDemonstration: true,
+      spoken,
+      log: log.logger,
+      droppedLogLines: log.droppedLines,
+      now,
+      random: Math.random,
+    });
+    const { url, adminUrl } = daemon;
+    const { appliances } = simulation;
+    sendLogsTo(daemon.requestLogAddresses, appliances);
+    const { paint } = shell;
+    const tokens = { demo: demo.token, approver: approver.token };
+    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(say);
+    await untilStopped(stopped, daemon, simulation);
+    await log.flush();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return 0;
+}
+
+/**
+ * Starts the daemon; takes free ports instead of default addresses that are in use (`taken`). An
+ * address from a flag stays.
+ */
+async function startWhereFree(parts: DaemonParts): Promise<{ daemon: Daemon; taken: readonly string[] }> {
+  const taken: string[] = [];
+  for (let moved = parts; ; ) {
+    try {
+      return { daemon: await startDaemon(moved), taken };
+    } catch (error) {
+      const setting = error instanceof ListenError ? error.setting : undefined;
+      const { settings, listenAddress } = moved;
+      const { admin } = settings;
+      if (setting === 'admin.listen_address' && admin?.listenAddress === defaultGatewayAddress) {
+        moved = { ...moved, settings: { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } } };
+        taken.push(defaultGatewayAddress);
+      } else if (setting === '--web.listen-address' && listenAddress === defaultListenAddress) {
+        moved = { ...moved, listenAddress: ':0' };
+        taken.push(defaultListenAddress);
+      } else throw error;
+    }
+  }
+}
+
+interface DemonstrationParts {
+  readonly appliances: readonly DemonstrationAppliance[];
+  readonly apiKey: string;
+  /** The tokens of two people. */
+  readonly digests: { readonly demo: string; readonly approver: string };
+  /** An empty folder, for the audit. */
+  readonly folder: string;
+}
+
+/**
+ * Returns the configuration of the demonstration, with each appliance pinned to its certificate.
+ */
+function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationParts): object {
+  return {
+    appliances: appliances.map(({ name, appliance, logsFrom }) => ({
+      name,
+      url: appliance.url,
+      api_key: apiKey,
+      tls: { fingerprint_sha256: appliance.fingerprintSha256 },
+      labels: { site: name.split('-')[1] ?? '' },
+      vip: vipOf(appliance.farms?.addresses ?? {}),
+      requests: { from: [logsFrom], objectives: name === 'lb-madrid' ? [objective] : [] },
+    })),
+    requests: { listen_tcp: '127.0.0.1:0' },
+    collectors: { vip: { enabled: true } },
+    admin: {
+      listen_address: defaultGatewayAddress,
+      audit_file: join(folder, 'audit.jsonl'),
+      tokens: [
+        { name: 'demo', sha256: digests.demo, role: 'admin' },
+        { name: 'approver', sha256: digests.approver, role: 'admin', approver: true },
+      ],
+    },
+  };
+}
+
+/** One that is nearly missed while a backend fails, for one minute in four. */
+const objective = { farm: 'shop', availability: '99%', latency: '300ms for 95%' };
+
+/** Lets the appliances with traffic send the lines of their farms to the exporter. */
+function sendLogsTo([address = '']: readonly string[], appliances: readonly DemonstrationAppliance[]): void {
+  const { host: ip, port } = parseListenAddress(address) ?? { host: '', port: 0 };
+  for (const { name, appliance } of appliances)
+    if (['lb-paris-1', 'lb-madrid', 'lb-berlin'].includes(name)) appliance.world.remoteSyslog = { ip, port };
+}
+
+/** A port of this machine on which nobody listens, for farms that are created later. */
+const nowhere = '127.0.0.1:9';
+
+/** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
+function vipOf(addresses: Readonly<Record<string, string>>): object {
+  const vips = new Set(Object.keys(addresses).map((address) => address.replace(/:\d+$/, '')));
+  return {
+    connect_to: { ...Object.fromEntries([...vips].map((vip) => [vip, nowhere])), ...addresses },
+    networks: [...vips, '127.0.0.1'],
+  };
+}

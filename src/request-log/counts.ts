@@ -1,0 +1,177 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { steadyNow } from '../lib/time.ts';
+import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
+import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
+import type { BackendName, FarmStatus, LastMinute } from '../state/status.ts';
+import type { FrameFault } from './frames.ts';
+import type { LineFault, LoggedAnswer, LoggedDenial } from './line.ts';
+import { RecentRequests } from './recent.ts';
+
+/** The fate of a line from an appliance. */
+export type LineResult = (LoggedAnswer | LoggedDenial)['kind'] | LineFault | FrameFault | 'over_limit' | 'early';
+
+const ofFarm = ['farm'];
+const ofObjective = ['farm', 'objective'];
+const source = '(system log of the appliance)';
+const families = {
+  requests: counter(
+    'zlb_requests_total',
+    `Answers to clients by class of status, and 502, 503 and 504 by themselves ${source}.`,
+    ['farm', 'service', 'backend', 'code'],
+  ),
+  duration: histogram('zlb_request_duration_seconds', `Time until a request was answered in whole ${source}.`, [
+    'farm',
+    'service',
+  ]),
+  bytes: counter('zlb_response_bytes_total', `Bytes of bodies of answers to clients ${source}.`, ofFarm),
+  denials: counter('zlb_waf_denials_total', `Requests that the web application firewall denied ${source}.`, ofFarm),
+  objective: gauge('zlb_objective_ratio', 'Part of the requests that is to be good (configuration).', ofObjective),
+  expected: counter('zlb_objective_requests_total', `Requests to a farm with an objective ${source}.`, ofObjective),
+  missed: counter(
+    'zlb_objective_missed_total',
+    `Requests that missed it: a status of 500 or more, or an answer that took longer ${source}.`,
+    ofObjective,
+  ),
+  lines: counter('zlb_request_log_lines_total', 'Lines from the appliance, by what became of them (this exporter).', [
+    'result',
+  ]),
+} as const;
+
+export const requestFamilies: readonly Family[] = Object.values(families);
+
+/** The objective of a farm in the configuration. */
+export interface Objective {
+  readonly farm: string;
+  readonly availabilityRatio?: number | undefined;
+  readonly latency?: { readonly thresholdMs: number; readonly ratio: number } | undefined;
+}
+
+/** A farm that polling knows. */
+export type KnownFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };
+
+/** Stands for every name that polling does not know: who sends lines cannot make series. */
+const unknown = 'unknown';
+/** The most names that are kept for an appliance; a restart forgets those that are gone. */
+const maxNames = 10_000;
+const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'over_limit', 'early'] as const;
+export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
+
+/** Counts the requests to the farms of one appliance. */
+export class RequestCounts {
+  readonly #registry = new Registry();
+  readonly #appliance: string;
+  readonly #recent = new Map<string, RecentRequests>();
+  /** Farms, services and backends by their key: the names in a line would keep all of its text. */
+  readonly #names = new Map<string, string>();
+  readonly #bounds: readonly number[];
+  readonly #objectives: ReadonlyMap<string, Objective>;
+  readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
+  readonly #duration: Histogram;
+  readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
+  readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
+  readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
+  readonly #missed = new Counter(optionsOf(families.missed, this.#registry));
+  readonly #lines = new Counter(optionsOf(families.lines, this.#registry));
+
+  /** `buckets` are the bounds of the histogram in milliseconds, ascending. */
+  constructor(name: string, buckets: readonly number[], objectives: readonly Objective[]) {
+    this.#appliance = labelValue(name, []);
+    this.#bounds = [...buckets.map((ms) => ms / 1_000), Number.POSITIVE_INFINITY];
+    this.#duration = new Histogram({
+      ...optionsOf(families.duration, this.#registry),
+      buckets: this.#bounds.slice(0, -1),
+    });
+    this.#objectives = new Map(objectives.map((each) => [each.farm, each]));
+    const ratios = new Gauge(optionsOf(families.objective, this.#registry));
+    for (const { farm, availabilityRatio, latency } of objectives) {
+      const parts = { availability: availabilityRatio, latency: latency?.ratio };
+      for (const [objective, ratio] of Object.entries(parts)) {
+        if (ratio === undefined) continue;
+        const labels = { appliance: this.#appliance, farm: labelValue(farm, ofObjective), objective };
+        ratios.set(labels, ratio);
+        // From the beginning: the first failure is a difference to 0.
+        this.#expected.inc(labels, 0);
+        this.#missed.inc(labels, 0);
+      }
+    }
+    // Likewise: a log that is silent after a start is a count that stays 0.
+    for (const result of lineResults) this.#lines.inc({ appliance: this.#appliance, result }, 0);
+  }
+
+  /** Adds names that polling knows. */
+  learn(farms: readonly KnownFarm[]): void {
+    for (const { name } of farms) this.#know(name);
+    for (const { name, backends = [] } of farms)
+      for (const { service, backend } of backends) {
+        this.#know(name, service);
+        this.#know(name, service, backend);
+      }
+  }
+
+  line(result: LineResult): void {
+    this.#lines.inc({ appliance: this.#appliance, result });
+  }
+
+  answered(answer: LoggedAnswer): void {
+    const { farm, service, backend, code, bytes, seconds } = answer;
+    const labels = { appliance: this.#appliance, farm: this.#nameOf(farm) };
+    const known = { ...labels, service: this.#nameOf(farm, service) };
+    this.#requests.inc({ ...known, backend: this.#nameOf(farm, service, backend), code: codeLabel(code) });
+    if (bytes !== undefined) this.#bytes.inc(labels, bytes);
+    if (seconds !== undefined) this.#duration.observe(known, seconds);
+    if (!this.#names.has(farm)) return;
+    this.#judge(answer);
+    const recent = this.#recent.get(farm) ?? new RecentRequests();
+    this.#recent.set(labels.farm, recent);
+    const bound = this.#bounds.find((each) => seconds !== undefined && seconds <= each);
+    recent.add(isFailed(code), bound, steadyNow());
+  }
+
+  denied(farm: string): void {
+    this.#denials.inc({ appliance: this.#appliance, farm: this.#nameOf(farm) });
+  }
+
+  /** Returns the last minute of a farm; undefined if no line about it came. */
+  lastMinute(farm: string): LastMinute | undefined {
+    return this.#recent.get(farm)?.lastMinute(steadyNow());
+  }
+
+  /** Returns the current counts; they are not under the limit of series, and not counted. */
+  reading(): FilledRegistry {
+    return { registry: this.#registry, families: requestFamilies.map((family) => ({ family, series: 0 })) };
+  }
+
+  #know(...names: readonly [string, ...string[]]): void {
+    if (this.#names.size < maxNames) this.#names.set(keyOf(...names), names.at(-1) ?? '');
+  }
+
+  /** Returns the last of these names as polling knows it; empty where the proxy chose none. */
+  #nameOf(...names: readonly string[]): string {
+    return names.at(-1) === '' ? '' : (this.#names.get(keyOf(...names)) ?? unknown);
+  }
+
+  #judge({ farm, code, seconds }: LoggedAnswer): void {
+    const { availabilityRatio, latency } = this.#objectives.get(farm) ?? {};
+    const count = (objective: string, isMissed: boolean) => {
+      const labels = { appliance: this.#appliance, farm, objective };
+      this.#expected.inc(labels);
+      if (isMissed) this.#missed.inc(labels);
+    };
+    if (availabilityRatio !== undefined) count('availability', isFailed(code));
+    if (latency && seconds !== undefined) count('latency', seconds * 1_000 > latency.thresholdMs);
+  }
+}
+
+function keyOf(...names: readonly string[]): string {
+  return names.join('\n');
+}
+
+function isFailed(code: string): boolean {
+  return code >= '500';
+}
+
+/** Returns the class of a status; 502 to 504 say what is wrong behind a gateway. */
+function codeLabel(code: string): string {
+  if (/^50[234]$/.test(code)) return code;
+  return /^[1-5]/.test(code) ? `${code.charAt(0)}xx` : unknown;
+}

@@ -1,0 +1,217 @@
+import type { BlockList } from 'node:net';
+import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
+import { blockListOf, isIn } from '../lib/address.ts';
+import { isSame } from '../lib/same.ts';
+import { steadyNow } from '../lib/time.ts';
+import type { MetricsStore } from '../metrics/store.ts';
+import type { LastMinute } from '../state/status.ts';
+import { type KnownFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
+import { readLine } from './line.ts';
+import {
+  type LineSink,
+  type Receiver,
+  type ReceiverSettings,
+  receiveDatagrams,
+  receiveStreams,
+  type RefusalReason,
+  refusalReasons,
+  type Sender,
+} from './receiver.ts';
+
+/** The configuration of the log of requests. */
+export interface RequestLogSettings {
+  /** Without an address, nothing is received. */
+  readonly receiver: ReceiverSettings;
+  /** Bounds of the histogram in milliseconds. */
+  readonly buckets: readonly number[];
+  readonly appliances: readonly LoggingAppliance[];
+}
+
+export interface LoggingAppliance {
+  readonly name: string;
+  /** Networks from which its lines come. */
+  readonly from: readonly string[];
+  readonly objectives: readonly Objective[];
+}
+
+export interface RequestLogParts {
+  readonly store: Pick<MetricsStore, 'put' | 'remove'>;
+  /** Returns the farms of an appliance that polling knows; undefined while it knows none. */
+  readonly farmsOf: (appliance: string) => readonly KnownFarm[] | undefined;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
+
+export const refusalMetric = {
+  name: 'zlb_exporter_request_log_refused_total',
+  help: 'Datagrams and connections of the log of requests that were refused, by reason (this exporter).',
+  labelNames: ['reason'],
+} as const;
+
+/** The key of the counts in the metrics store. */
+const storeKey = 'requests';
+/** Metrics show what came until so long ago. */
+const publishEveryMs = 1_000;
+/** How many lines of an appliance are read in a tenth of a second. */
+const linesPerSlot = 2_500;
+const slotMs = 100;
+/** How many addresses are remembered, with the appliance of each. */
+const maxAddresses = 1_000;
+
+/** Counts the requests that appliances log: owns the listeners and the counts of appliances. */
+export class RequestLog implements LineSink {
+  readonly #parts: RequestLogParts;
+  readonly #refusals = new Counter({ ...refusalMetric, registers: [] });
+  readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
+  #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
+  /** The settings of what listens now. */
+  #listening: ReceiverSettings = {};
+  #senders: readonly ApplianceLog[] = [];
+  /** One look for all: a flood may forge an address in each datagram. */
+  #networks = blockListOf([]);
+  #receivers: readonly Receiver[] = [];
+  readonly #byAddress = new Map<string, ApplianceLog | undefined>();
+
+  constructor(parts: RequestLogParts) {
+    this.#parts = parts;
+  }
+
+  /** The addresses on which it listens: of datagrams, then of connections. */
+  get addresses(): readonly string[] {
+    return this.#receivers.map(({ address }) => address);
+  }
+
+  /**
+   * Applies other settings; rejects with a ListenError, and goes on as before. An appliance whose
+   * settings are the same keeps its counts.
+   */
+  async reconfigure(settings: RequestLogSettings): Promise<void> {
+    const [before, listening] = [this.#settings, this.#listening];
+    if (!isSame(listening, settings.receiver))
+      await this.#listen(settings.receiver).catch(async (error: unknown) => {
+        await this.#listen(listening);
+        throw error;
+      });
+    const kept = isSame(before.buckets, settings.buckets) ? this.#senders : [];
+    this.#senders = settings.appliances.map((appliance) => {
+      const same = kept.find((each) => isSame(each.appliance, appliance));
+      return same ?? new ApplianceLog(appliance, settings.buckets, this.#parts);
+    });
+    const names = new Set(settings.appliances.map(({ name }) => name));
+    for (const { name } of before.appliances) if (!names.has(name)) this.#parts.store.remove(name, storeKey);
+    this.#settings = settings;
+    this.#networks = blockListOf(settings.appliances.flatMap(({ from }) => from));
+    this.#byAddress.clear();
+  }
+
+  /** Shows new counts; all of them after the store may have dropped some. */
+  publish(isNeeded?: true): void {
+    for (const each of this.#senders) each.publish(isNeeded);
+  }
+
+  /** Returns the last minute of a farm; undefined if no line about it came. */
+  lastMinute(appliance: string, farm: string): LastMinute | undefined {
+    return this.#senders.find((each) => each.appliance.name === appliance)?.counts.lastMinute(farm);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#publishing);
+    await this.#listen({});
+  }
+
+  refused(reason: RefusalReason): void {
+    this.#refusals.inc({ reason });
+  }
+
+  senderOf(address: string): ApplianceLog | undefined {
+    // A datagram may come from anywhere.
+    if (this.#byAddress.size >= maxAddresses) this.#byAddress.clear();
+    if (!this.#byAddress.has(address))
+      this.#byAddress.set(
+        address,
+        isIn(this.#networks, address) ? this.#senders.find((each) => each.sends(address)) : undefined,
+      );
+    return this.#byAddress.get(address);
+  }
+
+  async #listen(settings: ReceiverSettings): Promise<void> {
+    const { listenUdp, listenTcp, tls } = settings;
+    await Promise.all(this.#receivers.map((receiver) => receiver.close()));
+    this.#receivers = [];
+    // Nothing, until one listens: if it cannot, the next reload tries again.
+    this.#listening = {};
+    if (listenUdp !== undefined) this.#receivers = [await receiveDatagrams(listenUdp, this)];
+    if (listenTcp !== undefined) this.#receivers = [...this.#receivers, await receiveStreams(listenTcp, tls, this)];
+    this.#listening = settings;
+    if (this.#receivers.length === 0) return;
+    const { registry, log } = this.#parts;
+    if (!registry.getSingleMetric(refusalMetric.name)) registry.registerMetric(this.#refusals);
+    for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0);
+    log.info({ addresses: this.addresses }, 'receiving the log of requests');
+  }
+}
+
+/** The lines of one appliance. */
+class ApplianceLog implements Sender {
+  readonly appliance: LoggingAppliance;
+  readonly counts: RequestCounts;
+  readonly #parts: RequestLogParts;
+  readonly #networks: BlockList;
+  #learned: readonly KnownFarm[] | undefined;
+  #isBehind = true;
+  #slot = 0;
+  #linesInSlot = 0;
+
+  constructor(appliance: LoggingAppliance, buckets: readonly number[], parts: RequestLogParts) {
+    this.appliance = appliance;
+    this.#parts = parts;
+    this.counts = new RequestCounts(appliance.name, buckets, appliance.objectives);
+    this.#networks = blockListOf(appliance.from);
+  }
+
+  sends(address: string): boolean {
+    return isIn(this.#networks, address);
+  }
+
+  get isOverLimit(): boolean {
+    return this.#slot === slotNow() && this.#linesInSlot >= linesPerSlot;
+  }
+
+  line(text: string): void {
+    if (this.#slot !== slotNow()) this.#beginSlot();
+    this.#linesInSlot += 1;
+    // Under its names once polling knows them, and under no other ones before.
+    const read = this.#learned ? readLine(text) : 'early';
+    this.fault(typeof read === 'string' ? read : read.kind);
+    if (typeof read === 'string') return;
+    if (read.kind === 'answer') this.counts.answered(read);
+    else this.counts.denied(read.farm);
+  }
+
+  /** Counts what became of a line. */
+  fault(result: LineResult): void {
+    this.counts.line(result);
+    this.#isBehind = true;
+  }
+
+  /** Shows the counts; by default if something came since the last time. */
+  publish(isNeeded = this.#isBehind): void {
+    if (!isNeeded) return;
+    this.#isBehind = false;
+    this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
+  }
+
+  /** Begins a tenth of a second, with the names that polling knows by then. */
+  #beginSlot(): void {
+    this.#slot = slotNow();
+    this.#linesInSlot = 0;
+    const farms = this.#parts.farmsOf(this.appliance.name);
+    if (farms !== undefined && farms !== this.#learned) this.counts.learn(farms);
+    this.#learned = farms ?? this.#learned;
+  }
+}
+
+function slotNow(): number {
+  return Math.floor(steadyNow() / slotMs);
+}

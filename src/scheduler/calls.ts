@@ -1,0 +1,276 @@
+import type { Logger } from 'pino';
+import type { Breaker } from '../appliance/breaker.ts';
+import type { EndpointRow } from '../appliance/api/row.ts';
+import { endpoints } from '../appliance/api/table.ts';
+import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf, UnreadableField } from '../appliance/client.ts';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
+import { sleep, steadyNow } from '../lib/time.ts';
+import type { SkipReason } from '../state/status.ts';
+import { type CallQueue, createCallQueue } from './call-queue.ts';
+
+/** A call that was not made, for a reason that appeared while it waited in the queue. */
+export class NotAskedError extends Error {
+  override readonly name = 'NotAskedError';
+  readonly reason: SkipReason;
+
+  constructor(reason: SkipReason) {
+    super(`not asked: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The calls of one step of a run, and what they leave behind. */
+export interface StepCalls {
+  readonly signal: AbortSignal;
+  /** Returns why no further call may leave; called right before each one. */
+  readonly skipReason: () => SkipReason | undefined;
+  /** The age at which the first call left. */
+  askedAtMs: number | undefined;
+  /** The seconds of all calls. */
+  spentSeconds: number;
+  /** Values in the replies that could not be read. */
+  readonly unreadable: UnreadableField[];
+}
+
+export interface CallsParts {
+  readonly breaker: Breaker;
+  readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
+  readonly onCall: (report: CallReport) => void;
+  /** Called when the breaker has closed again. */
+  readonly onRecovered: () => void;
+  readonly maxConcurrent: number;
+  readonly maxBusyRatio: number;
+  /** The time limit of a call that waits for nobody. */
+  readonly timeoutMs: number;
+  /** The time without a call after which a probe asks whether the appliance still answers. */
+  readonly idleMs: number;
+  /** Returns false while the appliance refuses everything. */
+  readonly mayProbe: () => boolean;
+  /** `opensAtMs` of those that these replace. */
+  readonly opensAtMs?: number | undefined;
+  readonly log: Logger;
+  /** See lib/time.ts. */
+  readonly now: () => number;
+}
+
+/**
+ * Reads that a collector can do without, since it has another one or leaves a part out: a missing
+ * route is not asked for each time.
+ */
+const dispensable: readonly ReadKey[] = [
+  'listFarmStats',
+  'readSystemInfo',
+  'listVirtualInterfaces',
+  'listAcmeCertificates',
+];
+const rememberMissingForMs = 600_000;
+/** The time limit of a probe, which every appliance answers in a second. */
+const probeLimitMs = 4_000;
+/** The least time limit of a call that waits for proxies. */
+const minLimitMs = 7_000;
+/** The least time between two probes. */
+const betweenProbesMs = 2_000;
+
+interface MissingRoute {
+  readonly error: ApplianceError;
+  readonly untilMs: number;
+}
+
+/**
+ * Makes the calls to one appliance: through the call queue and the circuit breaker, and rarely for
+ * a route that it lacks.
+ */
+export class Calls {
+  readonly #parts: CallsParts;
+  readonly #queue: CallQueue;
+  readonly #breaker: Breaker;
+  readonly #client: ApplianceClient;
+  readonly #missing = new Map<ReadKey, MissingRoute>();
+  /** How long the last call took, for reads that wait for proxies; doubled by a time-out. */
+  readonly #usualMs = new Map<ReadKey, number>();
+  readonly #closing = new AbortController();
+  #probe: Promise<void> | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(parts: CallsParts) {
+    const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
+    this.#parts = parts;
+    this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs });
+    this.#breaker = breaker;
+    this.#client = parts.connect((report) => this.#onCall(report));
+  }
+
+  /** Returns false while the breaker would refuse even a probe. */
+  get wouldAdmit(): boolean {
+    const { state, waitMs } = this.#breaker;
+    return state === 'closed' || (state === 'open' && waitMs === 0);
+  }
+
+  /**
+   * Returns the time before which no call is sent, by the steady clock; see {@link
+   * CallQueue.charge}.
+   */
+  get opensAtMs(): number {
+    return this.#queue.opensAtMs;
+  }
+
+  /** Returns what reads on behalf of one step. */
+  reader(step: StepCalls): ReadFrom {
+    return async (key, params, options = {}) => {
+      const known = this.#missing.get(key);
+      if (known && this.#parts.now() < known.untilMs) throw known.error;
+      return await this.#queue.run(step.signal, () => this.#call(step, key, params, options));
+    };
+  }
+
+  /** Tries missing routes again, after a change of version. */
+  forgetMissingRoutes(): void {
+    this.#missing.clear();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#idle);
+    await this.#probe;
+    await this.#client.close();
+  }
+
+  /**
+   * Asks with the cheapest call while the breaker is open, once after a failure, and after a time
+   * without calls, so that an outage is neither found nor left late. One probe at a time.
+   */
+  #startProbing(): void {
+    this.#probe ??= this.#probeUntilClosed().finally(() => {
+      this.#probe = undefined;
+    });
+  }
+
+  #idled(): void {
+    const isBusy = steadyNow() < this.#queue.opensAtMs;
+    if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
+  }
+
+  async #probeUntilClosed(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = 0; !signal.aborted; pauseMs = betweenProbesMs) {
+      const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
+      // The first probe goes before all calls that are not waiting yet.
+      if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
+      const hasAnswered = await this.#queue.run(signal, () => this.#askForSign()).catch(() => false);
+      if (hasAnswered) return;
+    }
+  }
+
+  /** Returns true if the appliance answers, with whatever. */
+  async #askForSign(): Promise<boolean> {
+    if (!this.#breaker.admit()) return false;
+    const answered = this.#breaker.sent();
+    const startedAt = steadyNow();
+    try {
+      await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
+        limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
+      });
+      this.#queue.charge((steadyNow() - startedAt) / 1_000);
+      return true;
+    } catch {
+      return this.#breaker.isAnswering;
+    } finally {
+      answered();
+      // The probe ended without an outcome of its own, for example because it was cancelled.
+      if (this.#breaker.state === 'half_open') this.#breaker.failed('cancelled');
+    }
+  }
+
+  async #call<Key extends ReadKey>(
+    step: StepCalls,
+    key: Key,
+    params: Params<Key>,
+    { limitMs, workMs = Number.POSITIVE_INFINITY, took }: ReadOptions,
+  ): Promise<ReplyOf<Key>> {
+    // The first call after the wait is the cheapest one, and decides for all others.
+    if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#askForSign();
+    const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
+    if (reason) throw new NotAskedError(reason);
+    const startedAt = steadyNow();
+    let isUnanswered = false;
+    step.askedAtMs ??= this.#parts.now();
+    // A call that waits for proxies may take long.
+    const answered = limitMs === undefined && !asksProxies(key) ? this.#breaker.sent() : undefined;
+    try {
+      const onUnreadable = (found: readonly UnreadableField[]): void => void step.unreadable.push(...found);
+      const limits = { limitMs: limitMs ?? this.#usualLimitMs(key), onUnreadable };
+      const reply = await this.#client.read(key, params, step.signal, limits);
+      took?.(steadyNow() - startedAt);
+      if (asksProxies(key)) this.#usualMs.set(key, steadyNow() - startedAt);
+      return reply;
+    } catch (error) {
+      isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
+      const usualMs = this.#usualMs.get(key);
+      if (isUnanswered && usualMs !== undefined) this.#usualMs.set(key, 2 * usualMs);
+      if (error instanceof ApplianceError && error.routeMissing && dispensable.includes(key))
+        this.#missing.set(key, { error, untilMs: this.#parts.now() + rememberMissingForMs });
+      throw error;
+    } finally {
+      const seconds = Math.min(steadyNow() - startedAt, workMs) / 1_000;
+      step.spentSeconds += seconds;
+      // An appliance that never answered did no work for us that could be known; the breaker spaces
+      // those calls.
+      if (!isUnanswered) this.#queue.charge(seconds);
+      answered?.();
+    }
+  }
+
+  /** Returns a limit for a call that waits for proxies, once it is known how long it takes. */
+  #usualLimitMs(key: ReadKey): number | undefined {
+    const usualMs = this.#usualMs.get(key);
+    if (usualMs === undefined) return undefined;
+    const { timeoutMs } = this.#parts;
+    const maxMs = Math.max(timeoutMs, patienceMsOf(key));
+    return Math.min(Math.max(3 * usualMs, Math.min(minLimitMs, timeoutMs)), maxMs);
+  }
+
+  #onCall(report: CallReport): void {
+    clearTimeout(this.#idle);
+    // A slow appliance is asked enough, and might not answer a probe in time.
+    if (report.seconds * 2_000 < probeLimitMs) this.#idle = setTimeout(() => this.#idled(), this.#parts.idleMs);
+    // A timeout may be that of a proxy, while all else answers: a probe tells.
+    if (report.reason === 'timeout' && report.asksProxies) this.#startProbing();
+    else this.#judge(report);
+    this.#parts.onCall(report);
+  }
+
+  #judge({ reason }: CallReport): void {
+    const { log, onRecovered } = this.#parts;
+    const before = this.#breaker.state;
+    if (reason === 'unauthorized') this.#breaker.rejected();
+    else if (isSilence(reason)) this.#breaker.failed(reason);
+    else if (reason !== 'cancelled') this.#breaker.succeeded();
+    const { state, waitMs } = this.#breaker;
+    if (isSilence(reason) || state === 'open') this.#startProbing();
+    if (before === 'closed' && state === 'open')
+      log.warn(
+        { reason, retryInSeconds: Math.round(waitMs / 1_000) },
+        'appliance does not answer as it should, polling paused',
+      );
+    if (before !== 'closed' && state === 'closed') {
+      log.info('appliance answers again, polling resumed');
+      onRecovered();
+    }
+  }
+}
+
+/** Returns true for a failure after which it is not known whether the appliance answers at all. */
+function isSilence(reason: FailureReason | undefined): reason is 'connect' | 'timeout' | 'tls' {
+  return reason === 'connect' || reason === 'timeout' || reason === 'tls';
+}
+
+function asksProxies(key: ReadKey): boolean {
+  return patienceMsOf(key) > 0;
+}
+
+/** Returns how long the appliance may wait for proxies before it answers; 0 if it asks none. */
+function patienceMsOf(key: ReadKey): number {
+  const row: EndpointRow = endpoints[key];
+  return row.patienceMs ?? 0;
+}

@@ -1,0 +1,140 @@
+import type { UnreadableField } from '../appliance/client.ts';
+import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
+import { maxDelayMs } from '../lib/cron.ts';
+import type { SkipReason } from '../state/status.ts';
+
+/** A collector with what the configuration says about it. */
+export interface ScheduledCollector {
+  readonly collector: Collector;
+  readonly schedule: string;
+  readonly maxStaleMs: number;
+}
+
+/** A collector at work for one appliance. Times are steady unless a comment says otherwise. */
+export interface Job extends ScheduledCollector {
+  /** Position in the list of collectors. */
+  readonly priority: number;
+  /** The interval of the schedule as written. */
+  readonly intervalMs: number;
+  /** Offset of the run in its interval, so that many appliances do not start at once. */
+  readonly offsetMs: number;
+  /** When its next step is due: the next run, or the next farm of the run under way. */
+  due: Due;
+  /** When the run after the last or current one is due by the schedule. */
+  nextRunMs: number;
+  /** How late the last run began, and the part of it that was lost on calls that failed. */
+  late: { readonly ms: number; readonly lostMs: number };
+  /** The time lost on failed calls of the appliance, when the last run began. */
+  lostBeforeMs: number;
+  /** True if the next or current run is to be made as fast as the budget allows. */
+  isUrgent: boolean;
+  run: Run | undefined;
+  last: LastRun;
+  /** True while the breaker or a failure cost it its last run, or a reading of it was evicted. */
+  missed: boolean;
+  /**
+   * Age at which an optional collector is tried again whose route is missing; undefined if it is
+   * not missing.
+   */
+  retryAtMs: number | undefined;
+  /** The reason for which it does not run at present, and its beginning in Unix milliseconds. */
+  blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
+  /** True once it ran or was skipped for a reason. */
+  hadFirstRun: boolean;
+  /** Names of farms in the order in which they were read; used if it asks farm by farm. */
+  readonly readFarms: Set<string>;
+}
+
+/** The last runs of a collector, as far as there were any. Times are Unix milliseconds. */
+export interface LastRun {
+  readonly ok?: boolean;
+  readonly durationMs?: number;
+  /** The time between two runs, as it is. */
+  readonly intervalMs?: number;
+  readonly lastSuccessMs?: number;
+  readonly lastAttemptMs?: number;
+}
+
+/** A time at which something is due. */
+export interface Due {
+  readonly atMs: number;
+  /** The same by the system clock, so that a machine that slept is late and not silent. */
+  readonly wallMs?: number;
+}
+
+/** A run under way. */
+export interface Run {
+  /** Unix milliseconds. */
+  readonly startedAtMs: number;
+  readonly sinceMs: number;
+  /** The next run by the schedule. */
+  readonly next: Due;
+  /** The cost of its calls for the appliance. */
+  spentSeconds: number;
+  /** Resolved when it is over, whatever its outcome. */
+  readonly over: PromiseWithResolvers<void>;
+  /** Undefined before the farms are known, and if it does not ask farm by farm. */
+  byFarm: ByFarm | undefined;
+}
+
+/** The farms of a run that asks farm by farm. */
+export interface ByFarm {
+  readonly collectFarm: CollectFarm;
+  readonly farms: readonly FarmFact[];
+  /** How many of them were read, or are being read. */
+  begun: number;
+  worst: Outcome;
+}
+
+export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
+
+/**
+ * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
+ * route; a skip reason: no calls were made.
+ */
+export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
+
+/** The result of a step that did not fail. */
+export interface Found {
+  /** Undefined if the step leaves no reading. */
+  readonly data: unknown;
+  /** The age at which the first call was made; the data may be as old as that. */
+  readonly askedAtMs: number;
+  readonly unreadable: readonly UnreadableField[];
+}
+
+/** The part of an interval over which offsets, and the farms of a run, are spread. */
+export const ratioOfInterval = 0.9;
+
+export function createJob(
+  scheduled: ScheduledCollector,
+  parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number; last?: LastRun | undefined },
+): Job {
+  const { priority, intervalMs, last = {} } = parts;
+  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (ratioOfInterval - parts.jitterRatio);
+  return {
+    ...scheduled,
+    priority,
+    intervalMs,
+    offsetMs: share * Math.min(intervalMs, maxDelayMs),
+    due: { atMs: Number.POSITIVE_INFINITY },
+    nextRunMs: Number.POSITIVE_INFINITY,
+    late: { ms: 0, lostMs: 0 },
+    lostBeforeMs: 0,
+    isUrgent: false,
+    run: undefined,
+    last,
+    missed: false,
+    retryAtMs: undefined,
+    blocked: undefined,
+    hadFirstRun: false,
+    readFarms: new Set(),
+  };
+}
+
+/** Returns a stable number from 0 to 1 for a text (FNV-1a). */
+function hashShare(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return (hash >>> 0) / 2 ** 32;
+}

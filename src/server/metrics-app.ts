@@ -1,0 +1,245 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { Type } from 'typebox';
+import { inFormat } from '../metrics/render.ts';
+import { percentDecoded } from '../lib/text.ts';
+import type { SelfMetrics } from '../metrics/self.ts';
+import type { Fleet } from '../scheduler/fleet.ts';
+import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
+import { createMethodFinder, type SchemaTypes } from './create-app.ts';
+import { createSendPage, defaultLimits, negotiate } from './send-page.ts';
+import type { LastMinuteOf } from '../state/status.ts';
+import { pathOf } from './request-line.ts';
+import { createProcessMonitor } from '../pages/status/exporter-panel.ts';
+import type { ShardInfo } from '../pages/status/overall-status.ts';
+import { registerStatusPage } from '../pages/status/status-page.ts';
+import { plainText, type WebAccess } from './web-access.ts';
+
+export interface MetricsAppParts {
+  readonly fleet: Fleet;
+  /** Returns the index of the other shard that watches an appliance; undefined if none does. */
+  readonly shardWatching: (appliance: string) => number | undefined;
+  /** Returns which appliances are watched here; undefined if all are. */
+  readonly shard: () => ShardInfo | undefined;
+  readonly self: SelfMetrics;
+  readonly build: { readonly version: string };
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration: boolean;
+  /** Replaces `zlb-exporter` in commands by what users of this installation type. */
+  readonly spoken: (text: string) => string;
+  /** Base URL of the admin listener; undefined while it is off. */
+  readonly adminUrl: () => string | undefined;
+  /** Undefined if reloading by HTTP is off. */
+  readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
+  readonly lastMinuteOf: LastMinuteOf;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Access control, which has the app. */
+  readonly access: WebAccess;
+}
+
+/**
+ * Creates the listener for Prometheus and for people. It only reads, except for the reload, if that
+ * is enabled.
+ */
+export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
+  const { fleet, reload, log, adminUrl } = parts;
+  const { app } = parts.access;
+  ignoreBodies(app);
+  rejectWrongMethods(app);
+  app.setNotFoundHandler((request, reply) => {
+    const path = percentDecoded(pathOf(request));
+    return reply
+      .code(path === undefined ? 400 : 404)
+      .type(plainText)
+      .send(path === undefined ? 'The path has a malformed percent-encoding.\n' : notFoundText(path, adminUrl()));
+  });
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');
+    return reply
+      .code(status)
+      .type(plainText)
+      .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
+  });
+
+  registerMetrics(app, parts);
+  registerServiceDiscovery(app, fleet);
+  registerPeoplePages(app, parts);
+  registerStatusApi(app, parts);
+  registerHealth(app, fleet);
+  registerReload(app, reload);
+  return app;
+}
+
+/** Returns where to look instead: the pages of the gateway are easily looked for here. */
+function notFoundText(path: string, adminUrl: string | undefined): string {
+  const page = ['/docs', '/console'].find((each) => path === each || path.startsWith(`${each}/`));
+  if (page === undefined) return 'Not found. Try / or /metrics.\n';
+  if (adminUrl === undefined) return `Not found. ${page} is a page of the gateway, which is off.\n`;
+  return `Not found. ${page} is a page of the gateway: ${adminUrl}${page}\n`;
+}
+
+function ignoreBodies(app: FastifyInstance): void {
+  // No path takes a body, but `curl -d ''` sends a content type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, body, done) => {
+    body.resume().once('end', () => done(null));
+  });
+}
+
+/**
+ * Answers 405 for a known path with another method; must be called before the routes are
+ * registered.
+ */
+function rejectWrongMethods(app: FastifyInstance): void {
+  const methodsOf = createMethodFinder(app);
+  // On request: a body of an unknown type would be refused before the handler runs.
+  app.addHook('onRequest', (request, reply, done) => {
+    const methods = request.is404 ? methodsOf(pathOf(request)) : [];
+    if (methods.length === 0) done();
+    else
+      void reply
+        .code(405)
+        .header('allow', methods.join(', '))
+        .type(plainText)
+        .send(`Only ${methods.join(' and ')} ${methods.length > 1 ? 'are' : 'is'} allowed here.\n`);
+  });
+}
+
+/**
+ * `labels=target` is for targets of `/sd`, which have the labels of the configuration already:
+ * Prometheus would rename those of the metric to `exported_…`.
+ */
+const ProbeQuery = Type.Object({ target: Type.String(), labels: Type.Optional(Type.Literal('target')) });
+/** The format of HTTP service discovery for Prometheus. */
+const Targets = Type.Array(
+  Type.Object({ targets: Type.Array(Type.String()), labels: Type.Record(Type.String(), Type.String()) }),
+);
+
+function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log }: MetricsAppParts): void {
+  const sendPage = createSendPage(log, defaultLimits);
+
+  /**
+   * Sends the exposition of all appliances, or of those named; `end` is classic text that follows
+   * it.
+   */
+  async function sendWith(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    {
+      names,
+      end,
+      isBare = false,
+    }: { readonly names: readonly string[]; readonly end: string; readonly isBare?: boolean },
+  ): Promise<FastifyReply> {
+    const form = negotiate(request.headers);
+    const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined, isBare);
+    const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
+    return sendPage(request, reply, { form, contents: page.finish(tail) });
+  }
+
+  const routes = app.withTypeProvider<SchemaTypes>();
+  routes.get('/metrics', { schema: { querystring: ApplianceQuery } }, async (request, reply) => {
+    const names = request.query.appliance;
+    const unknown = names.find((name) => !fleet.watches(name));
+    if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
+    return await sendWith(request, reply, { names, end: await self.text() });
+  });
+
+  routes.get('/probe', { schema: { querystring: ProbeQuery }, attachValidation: true }, async (request, reply) => {
+    if (request.validationError) {
+      return reply
+        .code(400)
+        .type(plainText)
+        .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
+    }
+    const { target, labels } = request.query;
+    if (!fleet.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
+    return await sendWith(request, reply, { names: [target], end: '', isBare: labels === 'target' });
+  });
+}
+
+function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
+  app.get('/sd', { schema: { response: { 200: Targets, 400: Type.String() } } }, async (request, reply) => {
+    // Prometheus can scrape the address under which it reached us.
+    const address = request.headers.host ?? '';
+    if (!/^[\w.:[\]-]+$/.test(address))
+      return reply.code(400).type(plainText).send('The Host header names no address.\n');
+    return fleet.appliances.map(({ name, labels }) => ({
+      targets: [address],
+      labels: {
+        ...labels,
+        __metrics_path__: '/probe',
+        __param_target: name,
+        __param_labels: 'target',
+        __scheme__: request.protocol,
+        instance: name,
+        exporter: address,
+      },
+    }));
+  });
+}
+
+function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
+  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, lastMinuteOf, now } = parts;
+  const processMonitor = createProcessMonitor(now);
+  app.addHook('onClose', async () => processMonitor.close());
+  registerStatusPage(app, {
+    describe: () => fleet.describe(),
+    unknownApplianceMessage: (appliance) => unknownApplianceMessage(shardWatching(appliance)),
+    exporter: () => ({
+      version: build.version,
+      isDemonstration,
+      ready: fleet.ready,
+      processStatistics: processMonitor.read(),
+      configuration: self.configuration,
+      adminUrl: adminUrl(),
+      shard: shard(),
+    }),
+    spoken,
+    lastMinuteOf,
+    now,
+  });
+}
+
+function registerHealth(app: FastifyInstance, fleet: Fleet): void {
+  app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
+  app.get('/-/ready', (_request, reply) => {
+    const ready = fleet.ready;
+    return reply
+      .code(ready ? 200 : 503)
+      .type(plainText)
+      .send(ready ? 'Ready.\n' : 'Not ready: some collectors have not run yet.\n');
+  });
+}
+
+/** The result of a reload; both texts are for people and contain no secret. */
+export type ReloadOutcome =
+  | { readonly ok: true; readonly summary: string }
+  | { readonly ok: false; readonly because: string };
+
+/**
+ * Registers `POST /-/reload`, as in Prometheus; without `reload` it answers how to switch it on.
+ */
+function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutcome>) | undefined): void {
+  app.post('/-/reload', async ({ headers }, reply) => {
+    reply.type(plainText);
+    if (!reload)
+      return reply.code(403).send('Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n');
+    if (isFromWebPage(headers))
+      return reply.code(403).send('The request comes from a web page; web pages may not reload the configuration.\n');
+    const outcome = await reload();
+    return outcome.ok
+      ? reply.send(`Reloaded: ${outcome.summary}.\n`)
+      : reply.code(400).send(`Not reloaded, the previous configuration stays in force.\n${outcome.because}\n`);
+  });
+}
+
+/**
+ * Returns true for a request of a web page. Ours send none; after DNS rebinding a foreign page
+ * still sends these headers.
+ */
+function isFromWebPage({ origin, 'sec-fetch-site': site }: FastifyRequest['headers']): boolean {
+  return origin !== undefined || site !== undefined;
+}

@@ -1,0 +1,122 @@
+import { finished, Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { createTimeSlice } from '../lib/time.ts';
+import { applianceProblems } from '../state/appliance-problems.ts';
+import type { Fleet } from '../scheduler/fleet.ts';
+import type { ApplianceStatus } from '../state/status.ts';
+import type { SchemaTypes } from './create-app.ts';
+import { plainText } from './web-access.ts';
+
+/** The query of routes that show all appliances, or those named. */
+export const ApplianceQuery = Type.Object({ appliance: Type.Array(Type.String(), { default: [] }) });
+
+/**
+ * Sends 404 for an appliance that is not watched here; `shard` is the index of the shard that
+ * watches it.
+ */
+export function sendUnknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
+  return reply
+    .code(404)
+    .type(plainText)
+    .send(`${unknownApplianceMessage(shard)}\n`);
+}
+
+export function unknownApplianceMessage(shard: number | undefined): string {
+  return shard === undefined
+    ? 'No appliance of that name is configured; / lists the names. An address is no name.'
+    : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
+}
+
+/**
+ * Keys that are left out where they do not apply; any other key without a value is not known, and
+ * null.
+ */
+const optionalKeys: readonly string[] = [
+  'sinceMs',
+  'failure',
+  'configuredBackends',
+  'readings',
+  'probe',
+  'probes',
+  'servedBy',
+  'notServedBy',
+];
+
+/**
+ * Writes null where a list or a fact is not known, so that a script can tell it from an empty list.
+ */
+function toJson(appliance: ApplianceStatus): string {
+  return JSON.stringify(appliance, (key, value: unknown) =>
+    value === undefined && !optionalKeys.includes(key) ? null : value,
+  );
+}
+
+export interface StatusApiParts {
+  readonly fleet: Pick<Fleet, 'describe' | 'ready' | 'watches'>;
+  readonly shardWatching: (appliance: string) => number | undefined;
+  readonly build: { readonly version: string };
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration: boolean;
+  readonly now: () => number;
+}
+
+const path = '/api/status';
+/** Maximum time in one tick of the event loop. */
+const sliceMs = 5;
+/** Characters that are sent at once. */
+const pieceLength = 65_536;
+/** Cuts an answer after this time: a client that does not read it keeps it in memory. */
+const maxMs = 30_000;
+
+/**
+ * Registers `GET /api/status`: what `/` shows as JSON, for all appliances or those named in the
+ * query. Unknown values are null.
+ */
+export function registerStatusApi(
+  app: FastifyInstance,
+  { fleet, shardWatching, build, isDemonstration, now }: StatusApiParts,
+): void {
+  /** JSON by status: an unchanged appliance keeps its status object, and so its text. */
+  const texts = new WeakMap<ApplianceStatus, string>();
+
+  /** Judges at each request: a certificate comes nearer to its end without a new reading. */
+  function textOf(appliance: ApplianceStatus): string {
+    const text = texts.get(appliance) ?? toJson(appliance);
+    texts.set(appliance, text);
+    return `${text.slice(0, -1)},"problems":${JSON.stringify(applianceProblems(appliance, now()))}}`;
+  }
+
+  async function* inPieces(head: object, appliances: readonly ApplianceStatus[]): AsyncGenerator<string> {
+    const slice = createTimeSlice(sliceMs);
+    let piece = `${JSON.stringify(head).slice(0, -1)},"appliances":[`;
+    for (const [index, appliance] of appliances.entries()) {
+      piece += (index === 0 ? '' : ',') + textOf(appliance);
+      if (piece.length >= pieceLength) {
+        yield piece;
+        piece = '';
+      }
+      if (slice.isOver) await slice.next();
+    }
+    yield `${piece}]}\n`;
+  }
+
+  app.withTypeProvider<SchemaTypes>().get(path, { schema: { querystring: ApplianceQuery } }, (request, reply) => {
+    const names = new Set(request.query.appliance);
+    const unknown = [...names].find((name) => !fleet.watches(name));
+    if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
+    const isAsked = ({ name }: { readonly name: string }): boolean => names.size === 0 || names.has(name);
+    const { appliances, transitions } = fleet.describe();
+    const head = {
+      version: build.version,
+      demonstration: isDemonstration,
+      ready: fleet.ready,
+      transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
+    };
+    const timer = setTimeout(() => reply.raw.destroy(), maxMs);
+    finished(reply.raw, () => clearTimeout(timer));
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(Readable.from(inPieces(head, appliances.filter(isAsked)), { objectMode: false }));
+  });
+}

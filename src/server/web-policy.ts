@@ -1,0 +1,173 @@
+import { constants, X509Certificate } from 'node:crypto';
+import type { Server } from 'node:http';
+import { isIP, SocketAddress } from 'node:net';
+import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import type { Secret } from '../lib/secret.ts';
+import { errorCode } from '../lib/check.ts';
+import type { ThrottledLog } from './throttled-log.ts';
+
+/** The access to the metrics listener, and its TLS settings. */
+export interface WebPolicy {
+  /** The TLS settings; without them, plain HTTP. */
+  readonly tls?: WebTls;
+  /** bcrypt hashes by user; without any, everybody may read. */
+  readonly users: ReadonlyMap<string, Secret>;
+  /** Added to every answer that has no header of the same name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** One more request each interval, and at most `burst` at once. */
+  readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };
+}
+
+export interface WebTls {
+  /** PEM, like the other two. */
+  readonly cert: string;
+  readonly key: Secret;
+  readonly clientCa?: string;
+  readonly clientAuth: ClientAuth;
+  /** A client certificate must have one of these as a subject alternative name. */
+  readonly clientAllowedSans?: readonly string[];
+  readonly minVersion: SecureVersion;
+  readonly maxVersion: SecureVersion;
+  /** OpenSSL names separated by colons; default: those of Node. */
+  readonly ciphers?: string;
+  readonly curves?: string;
+  readonly honorCipherOrder: boolean;
+}
+
+/** The requirement for client certificates, with the names of Go's crypto/tls. */
+export type ClientAuth =
+  | 'NoClientCert'
+  | 'RequestClientCert'
+  | 'RequireAnyClientCert'
+  | 'VerifyClientCertIfGiven'
+  | 'RequireAndVerifyClientCert';
+
+/** Plain HTTP for everybody. */
+export const openToAll: WebPolicy = { users: new Map(), headers: {} };
+
+/** Returns why an open listener cannot change from one policy to another; undefined if it can. */
+export function webChangeProblem(before: WebPolicy, after: WebPolicy): string | undefined {
+  if ((before.tls === undefined) !== (after.tls === undefined)) {
+    return `TLS cannot be turned ${after.tls ? 'on' : 'off'} while the exporter listens; restart it for that`;
+  }
+  if (asksForCertificate(before) !== asksForCertificate(after)) {
+    return 'client_auth_type cannot change from or to NoClientCert while the exporter listens; restart it for that';
+  }
+  return undefined;
+}
+
+/**
+ * Returns true if clients that were accepted under one policy must authenticate again under the
+ * other.
+ */
+export function requiresReauthentication(before: WebPolicy, after: WebPolicy): boolean {
+  return !isDeepStrictEqual(rulesOf(before), rulesOf(after));
+}
+
+/** Returns when the server certificate ends, in Unix milliseconds. */
+export function certificateEndsAtMs({ cert }: Pick<WebTls, 'cert'>): number {
+  return new X509Certificate(cert).validToDate.getTime();
+}
+
+/**
+ * Returns Node's options. Node does not judge client certificates: `clientCertificateProblem` does,
+ * by a rule that can change.
+ */
+export function tlsOptions(tls: WebTls): TlsOptions {
+  return {
+    cert: tls.cert,
+    key: tls.key.reveal(),
+    ca: tls.clientCa,
+    minVersion: tls.minVersion,
+    maxVersion: tls.maxVersion,
+    ciphers: tls.ciphers,
+    ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
+    honorCipherOrder: tls.honorCipherOrder,
+    // As in Go: a client could have the costly part of a handshake repeated.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    requestCert: tls.clientAuth !== 'NoClientCert',
+    rejectUnauthorized: false,
+  };
+}
+
+function asksForCertificate({ tls }: WebPolicy): boolean {
+  return tls !== undefined && tls.clientAuth !== 'NoClientCert';
+}
+
+function rulesOf({ tls, users }: WebPolicy) {
+  return [
+    tls?.clientAuth,
+    tls?.clientCa,
+    tls?.clientAllowedSans,
+    [...users].map(([name, hash]) => [name, hash.reveal()]),
+  ];
+}
+
+/**
+ * Closes connections whose client certificate the present policy rejects, and logs failed
+ * handshakes.
+ */
+export function checkClientCertificates(
+  server: Server,
+  policy: () => WebTls | undefined,
+  throttledLog: ThrottledLog,
+): void {
+  // Runs before the server's own listener, which begins to read requests.
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    const tls = policy();
+    const problem = tls && clientCertificateProblem(socket, tls);
+    if (problem === undefined) return;
+    throttledLog.rejected(problem, socket.remoteAddress);
+    socket.destroy();
+  });
+  server.on('tlsClientError', (error, socket: TLSSocket) => {
+    const code = errorCode(error);
+    // A client that disconnects during the handshake, such as a port probe, is not worth a line.
+    if (code.startsWith('ERR_SSL_'))
+      throttledLog.rejected(`the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
+  });
+}
+
+/** Returns the most likely cause of a failed handshake when Prometheus is the client. */
+function hintFor(code: string): string {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return ': it speaks plain HTTP, so its scrape configuration wants scheme: https';
+  if (/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_(?:UNKNOWN|EXPIRED)/.test(code))
+    return ': it does not trust the certificate of this listener, so its tls_config wants the right ca_file, or the certificate to be renewed';
+  return '';
+}
+
+/** Returns why a client certificate is rejected, for the log; undefined if it is accepted. */
+function clientCertificateProblem(socket: TLSSocket, tls: WebTls): string | undefined {
+  const { clientAuth, clientAllowedSans } = tls;
+  if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) return clientAuth === 'VerifyClientCertIfGiven' ? undefined : 'it shows no certificate';
+  if (clientAuth !== 'RequireAnyClientCert' && !socket.authorized)
+    return `its certificate is not valid under client_ca (${String(socket.authorizationError)})`;
+  if (clientAllowedSans && !hasOneOf(certificate, clientAllowedSans))
+    return 'its certificate has none of the names in client_allowed_sans';
+  return undefined;
+}
+
+function hasOneOf({ subjectAltName = '' }: X509Certificate, allowed: readonly string[]): boolean {
+  const names = new Set(alternativeNames(subjectAltName));
+  return allowed.some((name) => names.has(plainAddress(name)));
+}
+
+/** Returns the DNS names, addresses and URIs of a subject alternative name in Node's text form. */
+function alternativeNames(text: string): readonly string[] {
+  // A name that holds a comma or a quote is written as a JSON string, so that it cannot pass for
+  // two.
+  const entries = text.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)/gy);
+  return [...entries].flatMap(([, kind = '', value = '']) => {
+    if (!['DNS', 'IP Address', 'email', 'URI'].includes(kind)) return [];
+    const name = value.startsWith('"') ? String(JSON.parse(value)) : value;
+    return [kind === 'IP Address' ? plainAddress(name) : name];
+  });
+}
+
+/** Returns an IPv6 address in its canonical spelling; any other text unchanged. */
+function plainAddress(text: string): string {
+  return isIP(text) === 6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text;
+}

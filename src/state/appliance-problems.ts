@@ -1,0 +1,273 @@
+import type { UnreadableField } from '../appliance/client.ts';
+import { counted, listed } from '../lib/text.ts';
+import { span } from '../lib/time.ts';
+import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
+import { certificateProblem } from './certificate-problems.ts';
+import { farmProblems } from './farm-problems.ts';
+import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
+import { expiryWindow } from './alert-thresholds.ts';
+import { isAnswering, reasonWords } from './freshness.ts';
+
+/**
+ * Returns everything that is wrong with an appliance and its objects, and what is not known about
+ * them; the worst first.
+ */
+export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
+  const { name: appliance, farms = [], certificates, interfaces = [], collectors } = status;
+  const surroundings = {
+    nowMs,
+    files: certificates && new Set(certificates.map(({ file }) => file)),
+    readsBackends: collectors.some(({ name }) => name === 'backends'),
+    l4Down: l4FarmsDownTogether(farms),
+  };
+  const own = [
+    activationProblem(status, nowMs),
+    ...readingProblems(status, nowMs),
+    seriesProblem(status),
+    ...farms.flatMap((farm) => farmProblems(farm, surroundings)),
+    ...interfaces.map((each) => interfaceProblem(appliance, each)),
+    ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
+  ];
+  return own.flatMap((problem) => (problem ? { appliance, ...problem } : [])).toSorted(compareProblems);
+}
+
+/** Returns the L4 farms that were seen to go down at the same reading as another one. */
+function l4FarmsDownTogether(farms: readonly FarmStatus[]): ReadonlySet<string> {
+  const down = farms.filter(({ profile, state, sinceMs }) => profile === 'l4xnat' && state === 'down' && sinceMs);
+  const together = [...Map.groupBy(down, ({ sinceMs }) => sinceMs).values()].filter(({ length }) => length > 1);
+  return new Set(together.flat().map(({ name }) => name));
+}
+
+/**
+ * Warns of series above the limit: they are neither here nor in the metrics, and no alert uses
+ * them.
+ */
+function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): OwnProblem | undefined {
+  if (seriesLeftOut === 0) return undefined;
+  return {
+    about: 'appliance',
+    level: 'warning',
+    title: `Not all of ${appliance} is shown`,
+    meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    alert: 'ZlbExporterFault',
+  };
+}
+
+/**
+ * An interface that was seen to go down; one that is down by choice never was up while anybody
+ * looked.
+ */
+function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): OwnProblem | undefined {
+  if (state !== 'down' || sinceMs === undefined) return undefined;
+  return {
+    about: 'interface',
+    level: 'warning',
+    sinceMs,
+    title: `Interface ${name} of ${appliance} is down`,
+    meaning: 'Farms on its addresses cannot be reached.',
+    alert: 'ZlbInterfaceDown',
+  };
+}
+
+/**
+ * Returns the problem of an appliance's activation. When a permanent one ends, only its support
+ * ends.
+ */
+function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem | undefined {
+  const { name: appliance, activation } = status;
+  if (isDeactivated(status)) {
+    return {
+      about: 'activation',
+      level: 'critical',
+      title: `${appliance} is deactivated`,
+      meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
+      alert: 'ZlbApplianceDeactivated',
+    };
+  }
+  if (activation?.notAfterSeconds === undefined) return undefined;
+  const { kind, notBeforeSeconds, notAfterSeconds } = activation;
+  const endsAtMs = notAfterSeconds * 1_000;
+  const leftMs = endsAtMs - nowMs;
+  if (kind === 'permanent') {
+    if (leftMs > 0) return undefined;
+    return {
+      about: 'activation',
+      sinceMs: endsAtMs,
+      level: 'warning',
+      title: `The support of ${appliance} has ended`,
+      meaning: 'It goes on working, without updates.',
+      alert: 'ZlbSupportEnded',
+    };
+  }
+  const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
+  if (window === undefined) return undefined;
+  return {
+    about: 'activation',
+    level: window === 'imminent' ? 'critical' : 'warning',
+    title: leftMs > 0 ? `The licence of ${appliance} ends in ${span(leftMs)}` : `The licence of ${appliance} has ended`,
+    meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
+    alert: window === 'imminent' ? 'ZlbActivationExpiryImminent' : 'ZlbActivationExpirySoon',
+  };
+}
+
+/** Returns true also before the activation was read, if the farms are refused with 402. */
+function isDeactivated({ deactivated, activation, farms, collectors }: ApplianceStatus): boolean {
+  if (deactivated || activation?.status === 'deactivated') return true;
+  const reading = collectors.find(({ name }) => name === 'farms');
+  return farms === undefined && reading?.failure?.reason === 'unlicensed';
+}
+
+/** Explained by something that is a problem of its own. */
+const explained: readonly CollectorFailure['reason'][] = ['unlicensed', 'breaker_open', 'farms_unknown', 'stretched'];
+
+/** Nothing came back; for other reasons something answers that may be no appliance. */
+const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];
+
+/**
+ * Returns the problems of an appliance's answers: there are none, it refuses the key, or some
+ * readings fail.
+ */
+function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnProblem[] {
+  const { name: appliance, up } = status;
+  const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);
+  const refused = failing.filter(({ failure }) => failure?.reason === 'unauthorized');
+  if (refused.length > 0) {
+    return [
+      {
+        about: 'appliance',
+        level: 'warning',
+        sinceMs: earliest(refused),
+        title: `${appliance} refuses the API key`,
+        meaning: 'Nothing is read from it any more. Was the key replaced or its user disabled?',
+        alert: 'ZlbApplianceUnreachable',
+      },
+    ];
+  }
+  if (up !== undefined && !isAnswering(status)) return [unreachable(status, failing, nowMs)];
+  const withoutFarms = farmsProblem(status);
+  const remaining = failing.filter(({ name }) => !withoutFarms || name !== 'farms');
+  const forbidden = remaining.filter(({ failure }) => failure?.reason === 'forbidden');
+  const others = remaining.filter(
+    (each) => !forbidden.includes(each) && each.failure && !explained.includes(each.failure.reason),
+  );
+  return [
+    ...(withoutFarms ? [withoutFarms] : []),
+    ...(forbidden.length > 0 ? [notAllowed(appliance, forbidden)] : []),
+    ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
+    ...status.collectors.flatMap(({ unreadable = [] }) => unreadable.map((each) => unreadableProblem(appliance, each))),
+  ];
+}
+
+/**
+ * Returns the problem of an appliance that answers, and whose farms cannot be read: nothing is
+ * known of its services, and no alert of a farm can fire.
+ */
+function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
+  const { name, farms, collectors } = status;
+  const reading = collectors.find((each) => each.name === 'farms');
+  const reason = reading?.failure?.reason;
+  if (farms !== undefined && farms.length > 1 && farms.every(({ state }) => state === 'unknown'))
+    return {
+      about: 'appliance',
+      level: 'critical',
+      sinceMs: reading?.failure?.sinceMs,
+      title: `No farm of ${name} has a known state`,
+      meaning: 'It answers and lists its farms, but says nothing about their state. Whether they serve is not known.',
+      alert: 'ZlbFarmsUnknown',
+    };
+  // A deactivated appliance has a problem of its own; before the first run ended nothing failed.
+  if (farms !== undefined || isDeactivated(status) || !reading || (reason === undefined && !reading.isStale))
+    return undefined;
+  const isForbidden = reason === 'forbidden';
+  return {
+    about: 'appliance',
+    level: 'critical',
+    sinceMs: reading.failure?.sinceMs,
+    title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
+    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesOf(status) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
+    alert: 'ZlbFarmsUnknown',
+  };
+}
+
+/** Names of the rows of lists: a row without its name is left out. */
+const rowNames = ['farmname', 'file', 'name', 'interface', 'id'];
+
+/** Returns the problem of values of a reply that cannot be read; all else of it is shown. */
+export function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnProblem {
+  const { endpoint, field, count, example } = unreadable;
+  const isRow = rowNames.includes(field);
+  const found = isRow
+    ? `${counted(count, 'row')} without a readable ${field}`
+    : `${counted(count, 'value')} of ${field}`;
+  const shown = isRow ? 'left out' : 'shown as unknown';
+  return {
+    about: 'appliance',
+    level: 'warning',
+    title: `Not all of ${endpoint} of ${appliance} can be read: ${found}`,
+    meaning: `Such as ${example}. What cannot be read is ${shown}, all else is read. Report it with the product and its version.`,
+    alert: 'ZlbCollectorStale',
+  };
+}
+
+/** Tells what probes of the farms show, where nothing else is known of them. */
+function probesOf({ probes }: ApplianceStatus): string {
+  if (!probes) return '';
+  const { farms, reached } = probes;
+  return ` Probes: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections.`;
+}
+
+function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {
+  const { name, up, collectors } = status;
+  const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
+  const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
+  const isSilent = reason === undefined || noAnswer.includes(reason);
+  return {
+    about: 'appliance',
+    level: 'warning',
+    sinceMs: earliest(failing),
+    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
+    meaning:
+      successes.length === 0
+        ? 'It was not read since the exporter was started: nothing is known of it.'
+        : `What is shown of it was read before, and goes when it is too old. The last good answer came ${span(nowMs - Math.max(...successes))} ago.${probesOf(status)}`,
+    alert: 'ZlbApplianceUnreachable',
+  };
+}
+
+function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): OwnProblem {
+  return {
+    about: 'appliance',
+    level: 'warning',
+    sinceMs: earliest(forbidden),
+    title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
+    meaning: 'Its user lacks a right for that. What it may read is shown.',
+    alert: 'ZlbCollectorStale',
+  };
+}
+
+/** Collectors that fail for one reason. */
+function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProblem {
+  const names = listed(alike.map(({ name }) => name));
+  const reason = alike[0]?.failure?.reason;
+  const because = reason ? reasonWords[reason] : 'for an unknown reason';
+  const isStale = alike.some((each) => each.isStale);
+  const wasRead = alike.some(({ lastSuccessMs }) => lastSuccessMs !== undefined);
+  const consequence = isStale
+    ? 'What is too old is not shown any more.'
+    : wasRead
+      ? 'What is shown of it is older.'
+      : 'Nothing of it was read since the exporter was started.';
+  return {
+    about: 'appliance',
+    level: 'warning',
+    sinceMs: earliest(alike),
+    title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
+    meaning: `Because: ${because}. ${consequence}`,
+    alert: 'ZlbCollectorStale',
+  };
+}
+
+function earliest(collectors: readonly CollectorStatus[]): number | undefined {
+  const times = collectors.map(({ failure }) => failure?.sinceMs).filter((each) => each !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}

@@ -1,0 +1,309 @@
+import { listed } from '../lib/text.ts';
+import { span } from '../lib/time.ts';
+import { chainEndOf } from '../collectors/vip-probe.ts';
+import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
+import type { BackendStatus, FarmStatus, ProbeStatus } from './status.ts';
+import type { OwnProblem } from './problem.ts';
+
+type ServedName = ProbeStatus['served'][number];
+type ServedCertificate = NonNullable<ServedName['certificate']>;
+
+/** Facts of the appliance that a judgement of one of its farms needs. */
+export interface FarmSurroundings {
+  readonly nowMs: number;
+  /** Files of the certificate store; undefined while that is not known. */
+  readonly files: ReadonlySet<string> | undefined;
+  /** True if the states of backends are read. */
+  readonly readsBackends: boolean;
+  /** L4 farms that were seen to go down together; empty if fewer than two did. */
+  readonly l4Down: ReadonlySet<string>;
+}
+
+/**
+ * Returns what is wrong with a farm: its state, or else each service that lacks backends, and what
+ * its clients meet; or what is not known about it.
+ */
+export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): readonly OwnProblem[] {
+  const ofState = stateProblem(farm, surroundings);
+  const missing = missingCertificates(farm, surroundings);
+  if (ofState?.level === 'critical') return [ofState, ...missing];
+  const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
+  const ofServices = [...services].flatMap(([service, backends]) => serviceProblem(farm, service, backends) ?? []);
+  // `problem` is the appliance's word for a farm of whose backends some are down.
+  const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(farm)] : [];
+  const unread = surroundings.readsBackends && isUnread(farm) ? [unreadProblem(farm)] : [];
+  const served = servedProblems(farm, surroundings.nowMs);
+  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...served, ...missing, ...unread];
+}
+
+function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProblem | undefined {
+  const { name, state, sinceMs } = farm;
+  const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
+  if (isHung(farm)) {
+    return {
+      about: 'farm',
+      labels: { farm: name },
+      level: 'critical',
+      title: `The proxy of farm ${name} does not answer`,
+      meaning: 'It did not answer its appliance in time: connections may hang. A restart is the repair.',
+      alert: 'ZlbFarmDown',
+    };
+  }
+  switch (state) {
+    case 'down':
+      return {
+        ...about,
+        level: 'critical',
+        title: `Farm ${name} is down`,
+        meaning: `${downMeaning(farm)}${l4Down.has(name) ? ` ${l4Meaning(l4Down.size)}` : ''}`,
+        alert: 'ZlbFarmDown',
+      };
+    case 'critical':
+      return {
+        ...about,
+        level: 'critical',
+        title: `Farm ${name} is critical`,
+        meaning: `It runs${listener(farm)}, but none of its backends is up: its clients get errors.`,
+        alert: 'ZlbFarmDown',
+      };
+    case 'needed_restart':
+      return {
+        ...about,
+        level: 'warning',
+        title: `Farm ${name} waits for a restart`,
+        meaning: 'What was changed on it is not in force.',
+        alert: 'ZlbFarmNeedsRestart',
+      };
+    case 'unknown':
+      return {
+        ...about,
+        level: 'warning',
+        title: `Nobody can tell how farm ${name} is`,
+        meaning: 'Its appliance gives it no state, or one that is not known here. It may be down.',
+        alert: 'ZlbFarmStatusUnknown',
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
+function isHung({ isSilent, state }: Pick<FarmStatus, 'isSilent' | 'state'>): boolean {
+  return isSilent === true && state !== 'down';
+}
+
+function listener({ vip, vport }: FarmStatus): string {
+  return vip ? ` on ${vip}${vport ? `:${vport}` : ''}` : '';
+}
+
+/** Says that the appliance calls it down, and what a connection from here met, if one was tried. */
+function downMeaning(farm: FarmStatus): string {
+  const { probe } = farm;
+  const said = 'The appliance says that it is down.';
+  if (probe?.isReachable === true)
+    return `${said} Nevertheless, a connection from here to it${listener(farm)} succeeds: its clients may still be served.`;
+  if (probe?.isReachable === false)
+    return `${said} A connection from here to it${listener(farm)} ${probeFailure(probe)}.`;
+  return listener(farm) === '' ? said : `${said} It listened${listener(farm)}.`;
+}
+
+function probeFailure({ failure }: ProbeStatus): string {
+  return failure === 'timeout' ? 'times out' : 'is refused';
+}
+
+/** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
+function l4Meaning(count: number): string {
+  return `${count} L4 farms went down together: their daemon nftlb may be dead, and the start of one of them starts it again.`;
+}
+
+/**
+ * Returns the problem of certificates whose file is gone: the farm serves what it has loaded, and
+ * cannot start again.
+ */
+function missingCertificates(
+  { name, certificates = [] }: FarmStatus,
+  { files }: FarmSurroundings,
+): readonly OwnProblem[] {
+  const missing = files ? certificates.filter((file) => !files.has(file)) : [];
+  if (missing.length === 0) return [];
+  return [
+    {
+      about: 'farm',
+      level: 'warning',
+      labels: { farm: name },
+      title: `Farm ${name} has a certificate whose file is gone`,
+      meaning: `The store does not have ${listed(missing)}. The farm serves what it has loaded, and cannot start again.`,
+      alert: 'ZlbCertificateInvalid',
+    },
+  ];
+}
+
+/**
+ * Returns false for backends without statistics in the API: those of datalink farms and of stopped
+ * farms.
+ */
+function isUnread({ profile, state, backends }: FarmStatus): boolean {
+  if (profile === 'datalink' || state === 'down') return false;
+  return backends === undefined || backends.some((each) => each.state === 'unknown');
+}
+
+function unreadProblem({ name }: FarmStatus): OwnProblem {
+  return {
+    about: 'farm',
+    level: 'unknown',
+    labels: { farm: name },
+    title: `The backends of farm ${name} are not known`,
+    meaning: 'They were not read, or so long ago that they are not shown, or have no known state.',
+    alert: 'ZlbCollectorStale',
+  };
+}
+
+function unexplainedProblem({ name, sinceMs }: FarmStatus): OwnProblem {
+  return {
+    about: 'farm',
+    level: 'warning',
+    labels: { farm: name },
+    sinceMs: sinceMs ?? 'unseen',
+    title: `Some backends of farm ${name} are down`,
+    meaning: 'Its appliance says so; which ones was not read yet.',
+    alert: 'ZlbBackendDown',
+  };
+}
+
+function serviceProblem(farm: FarmStatus, service: string, backends: readonly BackendStatus[]): OwnProblem | undefined {
+  const down = backends.filter(({ state }) => state === 'down');
+  const known = backends.filter(({ state }) => state !== 'unknown').length;
+  const up = backends.filter(({ state }) => state === 'up').length;
+  const where = `${service ? `service ${service} of ` : ''}farm ${farm.name}`;
+  const sinceMs = latest(backends);
+  const labels = { farm: farm.name, ...(service && { service }) };
+  if (known > 0 && up === 0) {
+    return {
+      about: 'farm',
+      level: 'critical',
+      labels,
+      sinceMs,
+      title: `No backend is up in ${where}`,
+      meaning: `Its clients get errors. ${listed(backends.map(({ backend, state }) => `${backend} is ${state}`))}.`,
+      alert: 'ZlbFarmNoBackends',
+    };
+  }
+  if (down.length === 0) return undefined;
+  const [first] = down;
+  const wanted = backends.filter(({ state }) => state !== 'maintenance').length;
+  return {
+    about: 'farm',
+    level: 'warning',
+    labels: { ...labels, ...(first && down.length === 1 && { backend: first.backend }) },
+    sinceMs: latest(down),
+    title:
+      down.length === 1
+        ? `Backend ${first?.backend} of ${where} is down`
+        : `${down.length} of ${backends.length} backends of ${where} are down`,
+    meaning:
+      down.length === 1
+        ? `${up} of ${wanted} backends ${up === 1 ? 'is up and carries' : 'are up and carry'} its load.`
+        : `${listed(down.map(({ backend }) => backend))}; ${up} ${up === 1 ? 'carries' : 'carry'} their load.`,
+    alert: up / wanted < alertThresholds.farmBackendsUpRatio ? 'ZlbFarmDegraded' : 'ZlbBackendDown',
+  };
+}
+
+/** When the newest of them became as it is. */
+function latest(backends: readonly BackendStatus[]): number | 'unseen' {
+  const times = backends.map(({ sinceMs }) => sinceMs).filter((each) => each !== undefined);
+  return times.length > 0 ? Math.max(...times) : 'unseen';
+}
+
+/**
+ * Returns the problems that clients of a farm meet: it cannot be reached, or one for each fault of
+ * what it serves.
+ */
+function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
+  const { name, vip, vport, probe } = farm;
+  if (!probe) return [];
+  const about = { about: 'farm', labels: { farm: name } } as const;
+  if (probe.isReachable === false) {
+    return [
+      {
+        ...about,
+        level: 'critical',
+        title: `Farm ${name} cannot be reached`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${vip}:${vport} ${probeFailure(probe)}.`,
+        alert: 'ZlbFarmUnreachable',
+      },
+    ];
+  }
+  const byAlert = Map.groupBy(probe.served, (served) => alertOf(served, nowMs));
+  return [...byAlert].flatMap(([alert, served]) =>
+    alert === undefined ? [] : [{ ...about, alert, ...described[alert](name, served, nowMs) }],
+  );
+}
+
+type ServedAlert =
+  | 'ZlbServedCertificateExpiryImminent'
+  | 'ZlbServedCertificateDiffers'
+  | 'ZlbServedCertificateWrongName'
+  | 'ZlbServedCertificateExpirySoon';
+
+/** Returns the alert that explains the others; the store's own certificates have their own. */
+function alertOf({ certificate, isInStore }: ServedName, nowMs: number): ServedAlert | undefined {
+  if (!certificate) return undefined;
+  const { notBeforeSeconds, notAfterSeconds } = certificate;
+  const window = notAfterSeconds === undefined ? undefined : expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
+  if (window === 'imminent' && isInStore !== true) return 'ZlbServedCertificateExpiryImminent';
+  if (isInStore === false) return 'ZlbServedCertificateDiffers';
+  if (certificate.coversName === false) return 'ZlbServedCertificateWrongName';
+  return window !== 'imminent' && isChainDue(certificate, isInStore, nowMs)
+    ? 'ZlbServedCertificateExpirySoon'
+    : undefined;
+}
+
+/** Uses the life of the certificate for the whole chain, as the rule does. */
+function isChainDue(certificate: ServedCertificate, isInStore: boolean | undefined, nowMs: number): boolean {
+  const { notBeforeSeconds, notAfterSeconds } = certificate;
+  const endSeconds = chainEndOf(certificate);
+  if (notAfterSeconds === undefined || endSeconds === undefined) return false;
+  if (endSeconds === notAfterSeconds && isInStore !== undefined) return false;
+  const beginSeconds = notBeforeSeconds && notBeforeSeconds - notAfterSeconds + endSeconds;
+  return expiryWindow({ notBeforeSeconds: beginSeconds, notAfterSeconds: endSeconds }, nowMs) !== undefined;
+}
+
+type Described = Pick<OwnProblem, 'level' | 'title' | 'meaning'>;
+type Describe = (farm: string, served: readonly ServedName[], nowMs: number) => Described;
+
+const described: Readonly<Record<ServedAlert, Describe>> = {
+  ZlbServedCertificateExpiryImminent: (farm, served, nowMs) => ({
+    level: 'critical',
+    title: `The certificate that farm ${farm} serves ${endsIn(served, ({ notAfterSeconds }) => notAfterSeconds, nowMs)}`,
+    meaning: `Clients refuse it after its end, and the store does not have it. ${askedFor(served)}`,
+  }),
+  ZlbServedCertificateDiffers: (farm, served) => ({
+    level: 'warning',
+    title: `Farm ${farm} does not serve its certificate of the store`,
+    meaning: `A replaced certificate is not served before a restart of the farm. ${askedFor(served)}`,
+  }),
+  ZlbServedCertificateWrongName: (farm, served) => ({
+    level: 'warning',
+    title: `The certificate that farm ${farm} serves does not cover its name`,
+    meaning: `Clients refuse the connection. ${askedFor(served)}`,
+  }),
+  ZlbServedCertificateExpirySoon: (farm, served, nowMs) => ({
+    level: 'warning',
+    title: `The chain that farm ${farm} serves ${endsIn(served, chainEndOf, nowMs)}`,
+    meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(served)}`,
+  }),
+};
+
+function endsIn(
+  served: readonly ServedName[],
+  endOf: (certificate: ServedCertificate) => number | undefined,
+  nowMs: number,
+): string {
+  const ends = served.flatMap(({ certificate }) => (certificate && endOf(certificate)) ?? []);
+  const leftMs = Math.min(...ends) * 1_000 - nowMs;
+  return leftMs > 0 ? `ends in ${span(leftMs)}` : 'has expired';
+}
+
+function askedFor(served: readonly ServedName[]): string {
+  return `Asked for: ${listed(served.map(({ serverName }) => serverName || 'no name'))}.`;
+}

@@ -1,0 +1,78 @@
+import { type Severity } from './severity.ts';
+import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
+
+type Reason = CollectorFailure['reason'];
+
+/**
+ * `late`: its next run is overdue. `stale`: too old to be shown. `failing`: the last run failed,
+ * and an older reading is shown. `waiting`: its first run has not ended, or waits for another
+ * reading. `unsupported`: the appliance does not have what it reads.
+ */
+export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'unsupported';
+
+/** A run was put off, and nothing failed: the age of the reading decides. */
+const putOff: readonly Reason[] = ['stretched', 'farms_unknown'];
+
+/** Allowance beyond two intervals for a run over many farms, its jitter and a short queue. */
+const graceMs = 10_000;
+
+export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshness {
+  const { ok, isSupported, isStale, failure, lastSuccessMs, intervalMs } = collector;
+  if (!isSupported) return 'unsupported';
+  if (isStale) return 'stale';
+  if (ok === false || (failure && !putOff.includes(failure.reason))) return 'failing';
+  if (ok === undefined || lastSuccessMs === undefined) return 'waiting';
+  return nowMs - lastSuccessMs > 2 * intervalMs + graceMs ? 'late' : 'fresh';
+}
+
+export const freshnessLevels: Readonly<Record<Freshness, Severity>> = {
+  fresh: 'well',
+  late: 'unknown',
+  failing: 'warning',
+  stale: 'critical',
+  waiting: 'unknown',
+  unsupported: 'paused',
+};
+
+/** Returns true if a reading is as fresh as it can be. */
+export function isAsItShould(freshness: Freshness): boolean {
+  return freshness === 'fresh' || freshness === 'unsupported';
+}
+
+/**
+ * Returns true if calls to an appliance succeed now. Stricter than `zlb_up`, which stays 1 until
+ * the readings are stale.
+ */
+export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'breaker'>): boolean {
+  return up === true && breaker === 'closed';
+}
+
+/** True if an appliance refuses the API key, so that nothing is read from it. */
+export function refusesKey({ collectors }: Pick<ApplianceStatus, 'collectors'>): boolean {
+  return collectors.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
+}
+
+/** The reasons of failing readings, for people. */
+export const reasonWords: Readonly<Record<Reason, string>> = {
+  timeout: 'no answer in time',
+  connect: 'no connection',
+  tls: 'its certificate is not the trusted one',
+  bad_request: 'it does not understand the question',
+  unauthorized: 'it refuses the API key',
+  unlicensed: 'it is deactivated',
+  forbidden: 'the API key may not read it',
+  not_found: 'not found',
+  method_not_allowed: 'the method is not allowed',
+  unavailable: 'it is too busy',
+  conflict: 'it is in conflict with something else',
+  gone: 'gone',
+  server_error: 'an error of the appliance',
+  gateway_timeout: 'no answer in time from behind it',
+  malformed: 'the answer makes no sense',
+  oversize: 'the answer is too large',
+  cancelled: 'given up',
+  breaker_open: 'calls are held back after failures',
+  unsupported: 'it lacks what is read',
+  stretched: 'put off to spare the appliance',
+  farms_unknown: 'its farms are not known yet',
+};

@@ -1,0 +1,124 @@
+import { type Severity, worstSeverity } from './severity.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createTimeSlice } from '../lib/time.ts';
+import type { ApplianceStatus, FleetStatus, LastMinuteOf, Transition } from './status.ts';
+import { applianceProblems } from './appliance-problems.ts';
+import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
+import { compareProblems, type Problem } from './problem.ts';
+
+/** The summary of an appliance. */
+export interface ApplianceHealth {
+  readonly status: ApplianceStatus;
+  /** The worst first. */
+  readonly problems: readonly Problem[];
+  /** The problems of level `unknown`. */
+  readonly doubts: readonly Problem[];
+  readonly level: Severity;
+  readonly gaps: Gaps;
+  /** Number of readings by freshness. */
+  readonly readings: Counts<Freshness>;
+  /** Number of farms by state. */
+  readonly farmStates: Counts<string>;
+}
+
+/** Counts of what is not known; "nothing is wrong" requires that all are 0. */
+export interface Gaps {
+  /** 1 before the first call has an answer. */
+  readonly unread: number;
+  /** 1 while its list of farms is unknown, also if it is not polled. */
+  readonly lists: number;
+  /** Readings that are late, failing, stale or missing. */
+  readonly readings: number;
+  /** Farms whose backends are unknown. */
+  readonly farms: number;
+  /** Certificates that were not renewed in time, without a farm that is known to use them. */
+  readonly certificates: number;
+}
+
+/** The health of all appliances at one time. */
+export interface HealthSummary {
+  readonly takenAtMs: number;
+  /** The appliances in the order of the configuration. */
+  readonly perAppliance: readonly ApplianceHealth[];
+  /** The problems of all appliances, the worst first. */
+  readonly problems: readonly Problem[];
+  readonly transitions: readonly Transition[];
+  readonly lastMinuteOf: LastMinuteOf;
+}
+
+/** Returns the health of all appliances; computed at most once a second, however many ask. */
+export type SummarizeHealth = () => Promise<HealthSummary>;
+
+const sharedForMs = 1_000;
+/** Maximum time in one tick of the event loop. */
+const sliceMs = 5;
+
+export function createHealthSummary(parts: {
+  readonly describe: () => FleetStatus;
+  readonly lastMinuteOf: LastMinuteOf;
+  readonly now: () => number;
+}): SummarizeHealth {
+  const { describe, lastMinuteOf, now } = parts;
+  let newest: Promise<HealthSummary> | undefined;
+
+  async function take(): Promise<HealthSummary> {
+    const takenAtMs = now();
+    const { appliances, transitions } = describe();
+    const perAppliance: ApplianceHealth[] = [];
+    const slice = createTimeSlice(sliceMs);
+    for (const status of appliances) {
+      perAppliance.push(healthOf(status, takenAtMs));
+      if (slice.isOver) await slice.next();
+    }
+    await nextTurn();
+    const problems = perAppliance.flatMap((each) => each.problems);
+    return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), transitions, lastMinuteOf };
+  }
+
+  return () => {
+    if (newest) return newest;
+    newest = take();
+    // Dropped after that time, because it retains the readings.
+    setTimeout(() => (newest = undefined), sharedForMs).unref();
+    return newest;
+  };
+}
+
+/** Judges one appliance as it is now. */
+function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
+  const all = applianceProblems(status, nowMs);
+  const problems = all.filter(({ level }) => level !== 'unknown');
+  const doubts = all.filter(({ level }) => level === 'unknown');
+  const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
+  const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
+  const gaps = gapsOf(status, readings, doubts);
+  const isComplete = Object.values(gaps).every((count) => count === 0);
+  const level = worstSeverity([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
+  return { status, problems, doubts, level, gaps, readings, farmStates };
+}
+
+function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: readonly Problem[]): Gaps {
+  const imperfect = [...readings].filter(([freshness]) => !isAsItShould(freshness));
+  return {
+    unread: Number(status.up === undefined),
+    lists: Number(status.up !== undefined && status.farms === undefined),
+    readings: imperfect.reduce((sum, [, count]) => sum + count, 0),
+    farms: doubts.filter(({ about }) => about === 'farm').length,
+    certificates: doubts.filter(({ about }) => about === 'certificate').length,
+  };
+}
+
+/** The number of occurrences by key. */
+export type Counts<Key> = ReadonlyMap<Key, number>;
+
+function countsOf<Key>(all: readonly Key[]): Counts<Key> {
+  const counts = new Map<Key, number>();
+  for (const key of all) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+export function sumOf<Key>(all: readonly Counts<Key>[]): Counts<Key> {
+  const sums = new Map<Key, number>();
+  for (const counts of all) for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
+  return sums;
+}

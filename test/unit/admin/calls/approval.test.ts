@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { approvalOf } from '../../../../src/admin/calls/approval.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
+import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
+import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
+import { givenPrincipal } from '../../../support/given-principal.ts';
+
+type Asked = Partial<Pick<AdminRequest, 'breakGlass' | 'approved'>> & { readonly mayBreakGlass?: boolean };
+
+const requiredFor = ['destructive', 'disruptive', 'reversible'] as const;
+const remove = ['DELETE', '/farms/shop'] as const;
+const approved = {} as NonNullable<AdminRequest['approved']>;
+const upload = ['PUT', '/system/backup/one'] as const;
+
+it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: string]>([
+  ['a call of another risk', ['GET', '/farms'] as const, {}, 'sent'],
+  ['an approved call', remove, { approved }, 'sent'],
+  ['a destructive call', remove, {}, 'waits'],
+  ['one that breaks glass', remove, { breakGlass: true }, 'break_glass_denied'],
+  ['one that breaks glass and may', remove, { breakGlass: true, mayBreakGlass: true }, 'break_glass'],
+  ['one that may break glass and does not', remove, { mayBreakGlass: true }, 'waits'],
+  ['a file, which is not kept', upload, {}, 'cannot_wait'],
+])('decides about %s whether a second person is needed', (_, [method, path], parts, outcome) => {
+  const { mayBreakGlass = false, ...asked }: Asked = parts;
+  const principal = givenPrincipal({ breakGlass: mayBreakGlass });
+  const call = createOperations().find(method, path);
+
+  const said = approvalOf({ requiredFor }, { principal, breakGlass: false, ...asked }, call);
+
+  expect(said instanceof AdminProblem ? said.code : said).toBe(outcome);
+});

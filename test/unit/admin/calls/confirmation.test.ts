@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { confirmationOf, isConfirmed } from '../../../../src/admin/calls/confirmation.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
+import type { EndpointRow } from '../../../../src/appliance/api/row.ts';
+import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
+
+const operations = createOperations();
+const confirmation = (method: string, path: string) => confirmationOf(operations.find(method, path), 'lb-paris');
+
+describe('what must be confirmed', () => {
+  it('is everything that is destructive, and nothing else', () => {
+    const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
+    const required = rows.filter(([key]) => {
+      const operation = operations.named(key)!;
+      const names = [...operation.template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, 'x']);
+      return confirmationOf(operations.call(operation, Object.fromEntries(names))!, 'lb-paris').length > 0;
+    });
+
+    expect(required.map(([key]) => key)).toEqual(
+      rows.filter(([, { risk }]) => risk === 'destructive').map(([key]) => key),
+    );
+    expect(required.length).toBeGreaterThan(60);
+  });
+
+  it.each([
+    ['DELETE', '/farms/shop', ['shop']],
+    ['DELETE', '/farms/shop/services/front/backends/0', ['0']],
+    ['DELETE', '/interfaces/virtual/eth0:web', ['eth0:web']],
+    ['DELETE', '/certificates/a%20b%C3%BC.pem', ['a bü.pem']],
+    ['DELETE', '/vpns/office/users/anna', ['anna']],
+    ['DELETE', '/certificates/activation', ['activation', 'lb-paris']],
+    ['DELETE', '/interfaces/gateway/ipv4', ['ipv4', 'lb-paris']],
+    ['POST', '/system/factory', ['factory', 'lb-paris']],
+  ])('by name is, for %s %s, %j', (method, path, expected) => {
+    expect(confirmation(method, path)).toEqual(expected);
+  });
+});
+
+describe('a confirmation', () => {
+  it.each(['a bü.pem', 'a%20b%C3%BC.pem', 'a%20bü.pem'])('that says %s means a bü.pem', (given) => {
+    expect(isConfirmed(given, ['a bü.pem'])).toBe(true);
+  });
+
+  it.each([undefined, '', 'a', 'A BÜ.PEM', 'a%2520b%25C3%25BC.pem', ' a bü.pem', 'a bü.pem,b', '%', 'true', '*'])(
+    'that says %j does not',
+    (given) => {
+      expect(isConfirmed(given, ['a bü.pem'])).toBe(false);
+    },
+  );
+
+  it('may name any of what is expected, and nothing where nothing is', () => {
+    expect(isConfirmed('lb-paris', ['activation', 'lb-paris'])).toBe(true);
+    expect(isConfirmed('shop', [])).toBe(false);
+  });
+
+  it('may hold a percent sign that encodes nothing', () => {
+    expect(isConfirmed('100%', ['100%'])).toBe(true);
+  });
+});

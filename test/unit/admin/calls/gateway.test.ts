@@ -1,0 +1,431 @@
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { RelayRequest } from '../../../../src/appliance/relay.ts';
+import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
+import { openFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
+import { createGateway, type GatewayParts } from '../../../../src/admin/calls/gateway.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
+import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
+import type { AdminAppliance } from '../../../../src/admin/calls/reach.ts';
+import { createRecorder } from '../../../../src/admin/calls/recorder.ts';
+import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
+import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
+import { Secret } from '../../../../src/lib/secret.ts';
+import { steadyNow } from '../../../../src/lib/time.ts';
+import { givenFolder } from '../../../support/folder.ts';
+import { givenSpool } from '../../../support/given-spool.ts';
+import { until, untilIs } from '../../../support/until.ts';
+import { givenEntry, givenPrincipal } from '../../../support/given-principal.ts';
+
+const token = 'token-Zq7x-0123456789';
+const expiresAtMs = Date.parse('2027-01-01T00:00:00Z');
+const entry = givenEntry(token, { expiresAtMs });
+/** Replies for the guards; a stopped farm may be started. */
+const stoppedFarm = {
+  readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
+  readFarmStatus: { params: { status: 'down' } },
+  listFarms: { params: [] },
+};
+
+/** Moments at which a request for the farm `shop` waits, after it has a slot of the queue. */
+type Moment = 'firstRead' | 'guards' | 'intent' | 'probe';
+
+/** A gateway on an appliance and a journal in memory; `during` has what happens at each moment. */
+async function givenSteps({ timeoutMs = 10_000 } = {}) {
+  const folder = givenFolder();
+  const clock = { ms: expiresAtMs - 60_000 };
+  const during: Partial<Record<Moment, () => Promise<void>>> = {};
+  const farm = { status: 'down' };
+  const records: AuditRecord[] = [];
+  const sent: string[] = [];
+  const reads: string[] = [];
+  const answered = Promise.withResolvers<void>();
+  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 16, maxWaitMs: 30_000 });
+  let queued = 0;
+  const principals = createPrincipals([entry], () => clock.ms);
+  const freeze = await openFreezeSwitch(join(folder, 'audit.jsonl.frozen'), () => clock.ms);
+  const { spool } = await givenSpool();
+
+  const applianceAt = (place: string): AdminAppliance =>
+    ({
+      name: 'lb-1',
+      client: {
+        async read(key: keyof typeof stoppedFarm) {
+          reads.push(key);
+          if (key === 'readFarmsSummary') await during.firstRead?.();
+          if (key === 'readFarmStatus') await during.guards?.();
+          return key === 'readFarmStatus' ? { params: { status: farm.status } } : stoppedFarm[key];
+        },
+      },
+      relay: {
+        urlOf: (path: string) => `https://${place}${path}`,
+        async send({ method, path, body, beforeSending }: RelayRequest) {
+          if (path.includes('/shop') || path.includes('/backup')) await during.probe?.();
+          beforeSending?.();
+          if (body instanceof Readable) for await (const _ of body);
+          sent.push(`${place} ${method} ${path}`);
+          if (path.includes('/other')) await answered.promise;
+          return { status: 200, headers: {}, body: Buffer.from('{"params":[]}') };
+        },
+      },
+    }) as unknown as AdminAppliance;
+
+  const appliances = new Map([['lb-1', applianceAt('old')]]);
+  const parts: GatewayParts = {
+    appliances,
+    operations: createOperations(),
+    queue: {
+      ...queue,
+      run(queuedRequest, work) {
+        queued += 1;
+        return queue.run(queuedRequest, work);
+      },
+    },
+    recorder: createRecorder({
+      journal: {
+        async append(record) {
+          records.push(record);
+          if (record.event === 'intent' && !record.path.includes('/other')) await during.intent?.();
+          return { seq: records.length, hash: '' };
+        },
+      },
+      keys: () => [],
+      isToken: () => false,
+      onLost: () => undefined,
+      now: () => clock.ms,
+      maxDenialsPerMinute: 60,
+    }),
+    freeze,
+    principals,
+    approvals: { requiredFor: [], askInstead: () => Promise.reject(new Error('nothing needs approval here')) },
+    bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
+    timeoutMs,
+    metrics: { changed: () => undefined },
+    onChanged: () => undefined,
+  };
+  const gateway = createGateway(parts);
+
+  function known(): Principal {
+    const found = principals.identify(token);
+    if (!found || !('principal' in found)) throw new Error('the token is in force at first');
+    return found.principal;
+  }
+
+  function request(path: string, more: Partial<AdminRequest> = {}, step: 'handle' | 'plan' = 'handle') {
+    const leaving = new AbortController();
+    const answer = gateway[step]({
+      id: 'request-1',
+      principal: known(),
+      token: new Secret(token),
+      appliance: 'lb-1',
+      method: 'PUT',
+      path,
+      contentType: 'application/json',
+      contentLength: undefined,
+      body: Readable.from([Buffer.from('{"action":"start"}')]),
+      confirm: undefined,
+      reason: undefined,
+      force: false,
+      breakGlass: false,
+      signal: leaving.signal,
+      onCall: () => undefined,
+      onSending: () => undefined,
+      ...more,
+    });
+    answer.catch(() => undefined);
+    return { answer, leave: () => leaving.abort() };
+  }
+
+  /** Asks which parameters an operation takes. */
+  function ask(path: string) {
+    const leaving = new AbortController();
+    const call = parts.operations.find('PUT', path);
+    const subject = { id: 'request-1', principal: known(), token: new Secret(token), method: 'GET', path };
+    const answer = createGateway(parts).parametersOf({ appliance: 'lb-1', call, subject, signal: leaving.signal });
+    answer.catch(() => undefined);
+    return { answer, leave: () => leaving.abort() };
+  }
+
+  /** Makes a request that waits in the queue until `release` is called. */
+  async function inQueue<Made extends object>(kind: 'change' | 'read', make: () => Made) {
+    if (kind === 'change') request('/farms/other/actions');
+    else request('/farms/other', { method: 'GET', body: undefined });
+    await untilIs(() => sent.length, 1);
+    const waiting = make();
+    await untilIs(() => queued, 2);
+    return { ...waiting, release: () => answered.resolve() };
+  }
+
+  return {
+    during,
+    records: () => records.filter(({ path }) => !path.includes('/other')),
+    sent: () => sent.filter((call) => !call.includes('/other')),
+    reads,
+    changes: () => gateway.changesOf('lb-1'),
+    queued: () => queued,
+    appliances,
+    applianceAt,
+    request,
+    ask,
+    inQueue,
+    freeze: async () => void (await freeze.freeze('bob', 'incident')),
+    expire: async () => void (clock.ms = expiresAtMs),
+    withdraw: async () => principals.replace([]),
+    close: async () => {
+      void queue.close(0);
+      // Its grace of 0 ms is a timer too.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+    farm,
+    narrow: (appliances: readonly string[]) => principals.replace([{ ...entry, appliances }]),
+  };
+}
+
+type Steps = Awaited<ReturnType<typeof givenSteps>>;
+
+/** Expects this problem, and that neither the appliance nor the audit has the call. */
+async function expectRefused(steps: Steps, answer: Promise<unknown>, code: string): Promise<void> {
+  await expect(answer).rejects.toMatchObject({ code });
+  expect(steps.sent()).toEqual([]);
+  expect(steps.records()).toEqual([]);
+}
+
+const start = '/farms/shop/actions';
+const events = [
+  { what: 'changes are frozen', code: 'frozen', happen: (steps: Steps) => steps.freeze() },
+  { what: 'the token expires', code: 'token_expired', happen: (steps: Steps) => steps.expire() },
+  { what: 'a reload removes the token', code: 'unauthenticated', happen: (steps: Steps) => steps.withdraw() },
+  { what: 'the caller leaves', code: 'caller_left', happen: async (_: Steps, leave: () => void) => leave() },
+  { what: 'the gateway closes', code: 'caller_left', happen: (steps: Steps) => steps.close() },
+];
+
+describe('a change whose approval has just read everything', () => {
+  const answers = () =>
+    new Map<string, Promise<unknown>>([
+      ['readFarmsSummary {}', Promise.resolve(stoppedFarm.readFarmsSummary)],
+      ['readFarmStatus {"farmname":"shop"}', Promise.resolve(stoppedFarm.readFarmStatus)],
+    ]);
+
+  it('is sent without reading it again', async () => {
+    const steps = await givenSteps();
+    const recent = { answers: answers(), changes: steps.changes(), atMs: steadyNow() };
+
+    await steps.request(start, { recent }).answer;
+
+    expect(steps.reads).toEqual([]);
+    expect(steps.sent()).toHaveLength(1);
+  });
+
+  it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
+    const steps = await givenSteps();
+    const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
+    const recent = { answers: answers(), changes: steps.changes(), atMs };
+    if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
+    steps.farm.status = 'up';
+
+    await expect(steps.request(start, { recent }).answer).rejects.toMatchObject({ code: 'guarded' });
+    expect(steps.reads).toContain('readFarmStatus');
+  });
+});
+
+describe('a change is not sent when, during a wait,', () => {
+  it.each(events)('$what: in the queue', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    const { answer, leave, release } = await steps.inQueue('change', () => steps.request(start));
+
+    await happen(steps, leave);
+    release();
+
+    await expectRefused(steps, answer, code);
+  });
+
+  it.each(events)('$what: for an upload', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    let leave = (): void => undefined;
+    async function* file() {
+      yield Buffer.from('first');
+      await happen(steps, leave);
+      yield Buffer.from('second');
+    }
+
+    const upload = steps.request('/system/backup/one', {
+      body: Readable.from(file()),
+      contentType: 'application/gzip',
+      contentLength: 11,
+    });
+    leave = upload.leave;
+
+    await expectRefused(steps, upload.answer, code);
+  });
+
+  const pauses = [
+    { pause: 'the reads of its guards', moment: 'guards', recorded: [] },
+    { pause: 'the disk that takes its intent', moment: 'intent', recorded: ['intent', 'outcome'] },
+    { pause: 'the path of the API', moment: 'probe', recorded: ['intent', 'outcome'] },
+  ] as const;
+
+  it.each(pauses.flatMap((each) => events.map((event) => ({ ...each, ...event }))))(
+    '$what: for $pause',
+    async ({ moment, recorded, code, happen }) => {
+      const steps = await givenSteps();
+      let hasLeft = false;
+      steps.during[moment] = () => happen(steps, leave);
+
+      const { answer, leave } = steps.request(start, { onLeaving: () => (hasLeft = true) });
+
+      await expect(answer).rejects.toMatchObject({ code });
+      expect(steps.sent()).toEqual([]);
+      expect(hasLeft).toBe(false);
+      const [, outcome = { code }] = steps.records();
+      expect(steps.records().map(({ event }) => event)).toEqual(recorded);
+      expect(outcome).toMatchObject({ code });
+      for (const field of ['uncertain', 'sent_bytes']) expect(outcome).not.toHaveProperty(field);
+    },
+  );
+});
+
+interface Made {
+  readonly answer: Promise<unknown>;
+  readonly leave: () => void;
+}
+
+const questions = [
+  {
+    question: 'a dry run',
+    make: (steps: Steps): Made => steps.request(start, {}, 'plan'),
+    ends: events.filter(({ code }) => code !== 'frozen'),
+  },
+  { question: 'a question for parameters', make: (steps: Steps): Made => steps.ask(start), ends: events },
+];
+
+describe.each(questions)('$question that waits in the queue', ({ make, ends }) => {
+  it.each(ends)('is not sent when $what', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    const { answer, leave, release } = await steps.inQueue('read', () => make(steps));
+
+    await happen(steps, leave);
+    release();
+
+    await expectRefused(steps, answer, code);
+    expect(steps.reads).toEqual([]);
+  });
+
+  it('uses the new connections when a reload has replaced its appliance', async () => {
+    const steps = await givenSteps();
+    const { answer, release } = await steps.inQueue('read', () => make(steps));
+
+    steps.appliances.set('lb-1', steps.applianceAt('new'));
+    release();
+
+    await answer;
+    expect(steps.sent()).toContain(`new PUT ${start}`);
+    expect(steps.sent().filter((call) => call.startsWith('old'))).toEqual([]);
+  });
+});
+
+it('a change that waits in the queue is refused as soon as changes are frozen', async () => {
+  const steps = await givenSteps();
+  const { answer } = await steps.inQueue('change', () => steps.request(start));
+
+  await steps.freeze();
+
+  await expect(answer).rejects.toMatchObject({ code: 'frozen' });
+});
+
+it('a question for parameters does not wait in the queue while changes are frozen', async () => {
+  const steps = await givenSteps();
+  await steps.freeze();
+
+  await expect(steps.ask(start).answer).rejects.toMatchObject({ code: 'frozen' });
+
+  expect(steps.queued()).toBe(0);
+});
+
+it('guards make no further read once the caller has left', async () => {
+  const steps = await givenSteps();
+  steps.during.firstRead = async () => leave();
+
+  const { answer, leave } = steps.request(start);
+
+  await expect(answer).rejects.toMatchObject({ code: 'caller_left' });
+  expect(steps.reads).toEqual(['readFarmsSummary']);
+});
+
+it('a dry run asks for no parameters once its caller has left', async () => {
+  const steps = await givenSteps();
+  steps.during.guards = async () => leave();
+
+  const { answer, leave } = steps.request(start, {}, 'plan');
+
+  await answer.catch(() => undefined);
+  expect(steps.sent()).toEqual([]);
+});
+
+it('a blocking finding of a guard refuses the change, and it has no intent', async () => {
+  const steps = await givenSteps();
+  steps.farm.status = 'up';
+
+  await expectRefused(steps, steps.request(start).answer, 'guarded');
+});
+
+it('a change whose caller was answered with a time-out is not sent afterwards', async () => {
+  const steps = await givenSteps({ timeoutMs: 20 });
+  const found = Promise.withResolvers<void>();
+  steps.during.probe = () => found.promise;
+
+  await expect(steps.request(start).answer).rejects.toMatchObject({ code: 'upstream_timeout' });
+  found.resolve();
+
+  const [, outcome] = await until(steps.records, (lines) => lines.length === 2);
+  expect(outcome).toMatchObject({ event: 'outcome' });
+  expect(outcome).not.toHaveProperty('uncertain');
+  expect(steps.sent()).toEqual([]);
+});
+
+describe('a reload, while a change waits in the queue,', () => {
+  it('sends it over the new connections of its appliance', async () => {
+    const steps = await givenSteps();
+    const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+
+    steps.appliances.set('lb-1', steps.applianceAt('new'));
+    release();
+
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(steps.sent()).toEqual([`new PUT ${start}`]);
+  });
+
+  it('refuses it when its appliance is gone', async () => {
+    const steps = await givenSteps();
+    const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+
+    steps.appliances.delete('lb-1');
+    release();
+
+    await expectRefused(steps, answer, 'unknown_appliance');
+  });
+});
+
+it('a principal that only plans repairs sends no change', async () => {
+  const steps = await givenSteps();
+  const principal = givenPrincipal({ plansOnly: true });
+
+  await expectRefused(steps, steps.request(start, { principal }).answer, 'role_too_low');
+  expect(steps.reads).toEqual([]);
+});
+
+it('a token that does not cover the appliance learns nothing of its operations', async () => {
+  const steps = await givenSteps();
+  steps.narrow(['lb-2']);
+
+  await expect(steps.request('/no/such/path').answer).rejects.toMatchObject({ code: 'appliance_denied' });
+});
+
+it('a change while all changes are frozen is refused before it is confirmed, and nothing is read', async () => {
+  const steps = await givenSteps();
+  await steps.freeze();
+  const deletion = { method: 'DELETE', body: undefined, contentType: undefined };
+
+  await expectRefused(steps, steps.request('/farms/shop', deletion).answer, 'frozen');
+  expect(steps.reads).toEqual([]);
+});

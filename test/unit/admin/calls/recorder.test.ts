@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { AuditError } from '../../../../src/admin/journal/record.ts';
+import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
+import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
+import { createRecorder, type Subject } from '../../../../src/admin/calls/recorder.ts';
+import { Secret } from '../../../../src/lib/secret.ts';
+import { givenPrincipal } from '../../../support/given-principal.ts';
+
+const ownToken = 'own-token-Zq7x-0123456789';
+const otherToken = 'other_token-Zq7x-0123456789';
+const applianceKey = 'ApplianceKeyZq7x0123456789';
+
+/** A recorder over a list of records, which can refuse them, and a clock that is set by hand. */
+function givenRecorder() {
+  const written: AuditRecord[] = [];
+  const lost: string[] = [];
+  const state = { nowMs: Date.parse('2026-11-20T08:00:00Z'), isFull: false };
+  const principals = createPrincipals(
+    [ownToken, otherToken].map((token) => ({
+      ...givenPrincipal({ role: 'viewer' }),
+      sha256: createHash('sha256').update(token).digest('hex'),
+    })),
+    () => state.nowMs,
+  );
+  const recorder = createRecorder({
+    journal: {
+      async append(record) {
+        if (state.isFull) throw new AuditError('full', 'no room is left');
+        written.push(record);
+        return { seq: written.length, hash: '' };
+      },
+    },
+    keys: () => [new Secret(applianceKey)],
+    isToken: (word) => principals.isToken(word),
+    onLost: (_, { id }) => lost.push(id),
+    now: () => state.nowMs,
+    maxDenialsPerMinute: 60,
+  });
+  return { recorder, written, lost, state };
+}
+
+function givenSubject(known: Partial<Subject> = {}): Subject {
+  return {
+    id: 'request-1',
+    principal: givenPrincipal({ role: 'viewer' }),
+    token: new Secret(ownToken),
+    method: 'PUT',
+    path: '/farms/shop/actions',
+    ...known,
+  };
+}
+
+const denied = { event: 'denied', status: 403, code: 'role_too_low' } as const;
+const encoded = (text: string): string =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+
+describe('refusals in the audit', () => {
+  it('are recorded sixty times a minute for each principal, then counted, and summed up once before the next record', async () => {
+    const { recorder, written, state } = givenRecorder();
+    const bob = givenPrincipal({ name: 'bob', role: 'viewer' });
+    for (let count = 1; count <= 500; count += 1) await recorder.note(givenSubject({ id: `ann-${count}` }), denied);
+    await recorder.note(givenSubject({ id: 'bob-1', principal: bob }), denied);
+    const before = written.length;
+
+    state.nowMs += 60_000;
+    const position = await recorder.record(givenSubject({ id: 'bob-2', principal: bob }), { event: 'intent' });
+    await recorder.note(givenSubject({ id: 'ann-501' }), denied);
+    await recorder.close();
+
+    expect(before).toBe(61);
+    expect(written[60]).toMatchObject({ request: 'bob-1' });
+    expect(written.slice(61)).toEqual([
+      { event: 'denied', request: '-', principal: 'ann', role: 'viewer', method: '-', path: '-', suppressed: 440 },
+      expect.objectContaining({ event: 'intent', request: 'bob-2' }),
+      expect.objectContaining({ request: 'ann-501', code: 'role_too_low' }),
+    ]);
+    expect(position.seq).toBe(63);
+  });
+
+  it('that were only counted are summed up when the exporter stops', async () => {
+    const { recorder, written } = givenRecorder();
+    for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
+
+    await recorder.close();
+    await recorder.close();
+
+    expect(written.slice(60)).toMatchObject([{ event: 'denied', principal: 'ann', suppressed: 1 }]);
+  });
+
+  it('are limited per minute, also if the clock is set', async () => {
+    const { recorder, written, state } = givenRecorder();
+    for (let count = 1; count <= 60; count += 1) await recorder.note(givenSubject(), denied);
+
+    state.nowMs -= 3_600_000;
+    await recorder.note(givenSubject(), denied);
+
+    expect(written).toHaveLength(61);
+  });
+
+  it('do not limit intents and outcomes', async () => {
+    const { recorder, written } = givenRecorder();
+
+    for (let count = 1; count <= 100; count += 1) {
+      await recorder.record(givenSubject(), { event: 'intent' });
+      await recorder.note(givenSubject(), { event: 'outcome', status: 200 });
+    }
+
+    expect(written).toHaveLength(200);
+  });
+
+  it('are short, and secrets are masked before the cut', async () => {
+    const { recorder, written } = givenRecorder();
+    const path = `/farms/${'x'.repeat(235)}/${ownToken}`;
+    const reason = `${'y'.repeat(240)} ${otherToken}`;
+
+    await recorder.note(givenSubject({ path, reason }), denied);
+    await recorder.note(givenSubject({ path, reason }), { event: 'outcome' });
+
+    expect(written[0]?.path).toBe(`/farms/${'x'.repeat(235)}/[redacted]`.slice(0, 256));
+    expect(written[0]?.reason).toBe(`${'y'.repeat(240)} [redacted]`);
+    expect(`${written[0]?.path} ${written[0]?.reason}`.length).toBeLessThanOrEqual(513);
+    expect(written[1]?.path).toHaveLength(253);
+  });
+
+  it('that could not be written are reported, also sums', async () => {
+    const { recorder, lost, state } = givenRecorder();
+    for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
+    state.isFull = true;
+
+    await recorder.note(
+      givenSubject({ id: 'lost', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }),
+      denied,
+    );
+    await recorder.close();
+
+    expect(lost).toEqual(['lost', '-']);
+  });
+});
+
+describe('a path or a reason in the audit', () => {
+  const pathAfter = async (path: string): Promise<string | undefined> => {
+    const { recorder, written } = givenRecorder();
+    await recorder.note(givenSubject({ path }), denied);
+    return written[0]?.path;
+  };
+  const reasonAfter = async (reason: string): Promise<string | undefined> => {
+    const { recorder, written } = givenRecorder();
+    await recorder.record(givenSubject({ reason }), { event: 'intent' });
+    return written[0]?.reason;
+  };
+
+  it.each([
+    '/farms/shop/actions',
+    '/farms/caf%C3%A9%20am%20See/actions',
+    '/interfaces/virtual/eth0:vip',
+    '/x/%zz/%',
+    '/farms/100%25',
+  ])('stays unchanged without a secret: %s', async (path) => {
+    expect(await pathAfter(path)).toBe(path);
+    expect(await reasonAfter(path)).toBe(path);
+  });
+
+  it.each([
+    ['the own token', ownToken],
+    ['a token of somebody else', otherToken],
+    ['a key of an appliance', applianceKey],
+  ])('does not show %s, plain or percent-encoded once or several times', async (_, secret) => {
+    for (const text of [secret, encoded(secret), encoded(encoded(secret)), encoded(encoded(encoded(secret)))]) {
+      for (const shown of [await pathAfter(`/farms/caf%C3%A9/${text}`), await reasonAfter(`why: "${text}".`)]) {
+        expect(shown).toContain('[redacted]');
+        expect(shown).not.toContain(text);
+        expect(decodeURIComponent(decodeURIComponent(shown ?? ''))).not.toContain(secret);
+      }
+    }
+  });
+
+  it('does not show a plain secret next to an encoded one', async () => {
+    const shown = await pathAfter(`/${ownToken}/${encoded(otherToken)}/%ff${encoded(applianceKey)}`);
+
+    expect(shown).toBe('/[redacted]/[redacted]/\u{FFFD}[redacted]');
+  });
+
+  it('is left out when it is encoded too many times', async () => {
+    expect(await pathAfter(`/farms/%${'25'.repeat(20)}41`)).toBe('[redacted]');
+  });
+
+  it.each([
+    ['password=hunter2 for now', 'password=[redacted] for now'],
+    ['see https://ann:hunter2@wiki.example.com/7', 'see https://[redacted]@wiki.example.com/7'],
+    ['-----BEGIN PRIVATE KEY-----hunter2', '[redacted PEM]'],
+    ['ticket 12, 10:30: planned work', 'ticket 12, 10:30: planned work'],
+  ])('is masked as texts in bodies are: %s', async (text, masked) => {
+    expect(await reasonAfter(text)).toBe(masked);
+    expect(await reasonAfter(encoded(text))).toBe(masked.includes('[redacted') ? masked : encoded(text));
+    expect(await pathAfter(`/farms/${encoded(text)}`)).not.toContain('hunter2');
+  });
+
+  it('is masked in the same way for other readers', () => {
+    const { recorder } = givenRecorder();
+
+    expect(recorder.scrubbed(`password=x, ${otherToken}`, new Secret(ownToken))).toBe('password=[redacted] [redacted]');
+  });
+
+  it('of the maximum length takes little time', async () => {
+    const { recorder } = givenRecorder();
+    const hostile = [encoded('abcdefgh/'), '%25', 'abcdefgh ', '%', 'password=', ownToken];
+    // The time of this thread, which other work on the machine does not lengthen.
+    const before = process.threadCpuUsage();
+
+    for (const part of hostile) {
+      const path = part.repeat(16_384 / part.length);
+      await recorder.record(givenSubject({ path }), { event: 'intent' });
+    }
+
+    expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000);
+  });
+});
+
+it('masks known secrets in every other field, also in names of fields', async () => {
+  const { recorder, written } = givenRecorder();
+  const body = { [`a ${applianceKey}`]: [{ note: `the token ${ownToken}, and ${otherToken}.` }], size: 7 };
+
+  await recorder.record(givenSubject(), { event: 'intent', body });
+
+  expect(written[0]?.body).toEqual({
+    'a [redacted]': [{ note: 'the token [redacted], and [redacted].' }],
+    size: 7,
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createRequestQueue, type QueueSlot, type QueueRequest } from '../../../../src/admin/calls/request-queue.ts';
+
+const here = new AbortController().signal;
+
+/** A queue for the reads of one appliance, and requests whose work ends when the test says so. */
+function givenQueue(options: { maxReads?: number; maxWaiting?: number } = {}) {
+  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 4, maxWaitMs: 1_000, ...options });
+  return {
+    queue,
+    request(principal: string, turn: Partial<QueueRequest> = {}) {
+      const { promise: work, resolve: end } = Promise.withResolvers<void>();
+      let slot: QueueSlot | undefined;
+      const ran = queue.run({ appliance: 'lb-1', kind: 'read', principal, signal: here, ...turn }, (held) => {
+        slot = held;
+        return work;
+      });
+      ran.catch(() => undefined);
+      return {
+        end,
+        ran,
+        slot: () => slot,
+        /** Once everything has happened that waits for nothing else. */
+        async state() {
+          const pending = Symbol('pending');
+          const settled = new Promise((resolve) => setImmediate(() => resolve(pending)));
+          try {
+            if ((await Promise.race([ran, settled])) !== pending) return 'done';
+            return slot ? 'runs' : 'waits';
+          } catch (error) {
+            return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+          }
+        },
+      };
+    },
+  };
+}
+
+describe('the request queue', () => {
+  it('runs the permitted number of reads, and then the next in order of arrival', async () => {
+    const { request } = givenQueue({ maxReads: 2 });
+    const first = request('alice');
+    request('alice');
+    const third = request('bob');
+    const fourth = request('carol');
+
+    expect([await third.state(), await fourth.state()]).toEqual(['waits', 'waits']);
+    first.end();
+
+    expect([await third.state(), await fourth.state()]).toEqual(['runs', 'waits']);
+  });
+
+  it('runs one change at a time, beside the reads', async () => {
+    const { request } = givenQueue({ maxReads: 2 });
+    const states = [
+      request('alice', { kind: 'change' }),
+      request('bob', { kind: 'change' }),
+      request('bob', { kind: 'change', appliance: 'lb-2' }),
+      request('bob'),
+    ].map(({ state }) => state());
+
+    expect(await Promise.all(states)).toEqual(['runs', 'waits', 'runs', 'runs']);
+  });
+
+  it('keeps a slot as long as an exchange lasts, also after the work has ended', async () => {
+    const { request } = givenQueue();
+    const exchange = Promise.withResolvers<void>();
+    const first = request('alice');
+    expect(await first.state()).toBe('runs');
+    first.slot()?.keepFor(exchange.promise);
+    const second = request('bob');
+
+    first.end();
+    expect([await first.state(), await second.state()]).toEqual(['done', 'waits']);
+    exchange.reject(new Error('cut'));
+
+    expect(await second.state()).toBe('runs');
+  });
+
+  it('refuses a principal that has half of the waiting requests, and keeps the other half for others', async () => {
+    const { request } = givenQueue();
+    request('alice');
+    const own = [request('alice'), request('alice')];
+
+    expect(await request('alice').state()).toBe('busy');
+    const others = [request('bob'), request('carol')];
+    expect(await request('dave').state()).toBe('busy');
+
+    expect(await Promise.all([...own, ...others].map(({ state }) => state()))).toEqual(
+      Array.from({ length: 4 }, () => 'waits'),
+    );
+  });
+
+  it('runs an urgent request before all waiting ones, also if the queue is full', async () => {
+    const { request } = givenQueue();
+    const running = request('bob');
+    const waiting = ['bob', 'bob', 'carol', 'carol'].map((name) => request(name));
+    const urgent = [request('alice', { urgent: true }), request('alice', { urgent: true })] as const;
+
+    expect([await running.state(), await urgent[0].state()]).toEqual(['runs', 'waits']);
+    running.end();
+    expect([await urgent[0].state(), await urgent[1].state()]).toEqual(['runs', 'waits']);
+    urgent[0].end();
+    expect([await urgent[1].state(), await waiting[0]?.state()]).toEqual(['runs', 'waits']);
+    urgent[1].end();
+
+    expect(await waiting[0]?.state()).toBe('runs');
+  });
+
+  it('refuses a request that has waited too long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { request } = givenQueue();
+      request('alice');
+      const waiting = request('bob');
+
+      vi.advanceTimersByTime(1_000);
+
+      await expect(waiting.ran).rejects.toMatchObject({ code: 'busy', headers: { 'retry-after': '2' } });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('keeps no slot for a caller that leaves while it waits', async () => {
+    const { request } = givenQueue();
+    const first = request('alice');
+    const leaving = new AbortController();
+    const gone = request('bob', { signal: leaving.signal });
+    const next = request('carol');
+
+    leaving.abort();
+    expect(await gone.state()).toBe('caller_left');
+    first.end();
+
+    expect(await next.state()).toBe('runs');
+    expect(await request('bob', { signal: leaving.signal }).state()).toBe('caller_left');
+  });
+
+  it('closes when running requests have ended, and aborts them after a time', async () => {
+    const { queue, request } = givenQueue();
+    const first = request('alice');
+    expect(await first.state()).toBe('runs');
+    const closed = queue.close(1);
+
+    await new Promise((resolve) => first.slot()?.signal.addEventListener('abort', resolve));
+    const second = request('bob');
+    first.end();
+    await first.ran;
+    expect(await second.state()).toBe('runs');
+    expect(second.slot()?.signal.aborted).toBe(true);
+    second.end();
+
+    await closed;
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
+import { requestableRecipes } from '../../../../src/admin/recipes/recipes.ts';
+import { type Asked, readChange } from '../../../../src/admin/changes/ask.ts';
+
+const known = { operations: createOperations(), recipes: () => requestableRecipes };
+const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
+const stop = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'stop' } };
+const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, 'x']));
+const ofEveryObject = (name: string) => JSON.parse(`{"farm":"shop","${name}":"x"}`) as Record<string, string>;
+const takes = 'restart-farm takes farm; nothing was sent.';
+const names = /^PUT \/farms\/\{farmname\}\/actions needs a plain value for each name in braces, and nothing else/;
+
+it.each<readonly [string, Partial<Asked>, string | RegExp]>([
+  ['nothing', {}, /names neither one operation nor one recipe: drain-backend, /],
+  ['an unknown recipe', { recipe: 'reboot' }, /names neither/],
+  ['a recipe and an operation', { ...restart, ...stop }, /names neither/],
+  ['a recipe without its value', { recipe: 'restart-farm' }, 'restart-farm needs farm; nothing was sent.'],
+  ['toString', { ...restart, parameters: ofEveryObject('toString') }, takes],
+  ['__proto__', { ...restart, parameters: ofEveryObject('__proto__') }, takes],
+  ['constructor', { ...restart, parameters: ofEveryObject('constructor') }, takes],
+  ['a read', { operation: 'readFarm', parameters: { farmname: 'shop' } }, /^readFarm changes nothing/],
+  ['another parameter', { ...stop, parameters: { farmname: 'shop', 'approved by': 'root' } }, names],
+  ['many of them', { ...stop, parameters: { farmname: 'shop', ...many } }, names],
+  ['an operation without its object', { ...stop, parameters: {} }, names],
+  ['an object that no path can name', { ...stop, parameters: { farmname: '../system' } }, names],
+])('is malformed: a request for %s', (_, asked, because) => {
+  const read = () => readChange({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
+
+  expect(read).toThrow(expect.objectContaining({ code: 'malformed_body' }));
+  expect(read).toThrow(because);
+});
+
+it('reads a recipe with its values, and an operation with its body', () => {
+  const read = (asked: Partial<Asked>) => readChange({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
+
+  expect(read(restart)).toMatchObject({ recipe: { name: 'restart-farm' }, parameters: { farm: 'shop' } });
+  expect(read(stop)).toEqual({
+    operation: 'actOnFarm',
+    parameters: { farmname: 'shop' },
+    content: { type: 'application/json', bytes: Buffer.from('{"action":"stop"}') },
+  });
+});

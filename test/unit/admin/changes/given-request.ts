@@ -1,0 +1,27 @@
+import type { ChangeRequest } from '../../../../src/admin/changes/change-request.ts';
+
+/** When the request of a test was made. */
+export const created = Date.parse('2026-11-24T01:00:00Z');
+
+/** A request of alice that waits, with the differences that a test names. */
+export function givenRequest(known: Partial<ChangeRequest> = {}): ChangeRequest {
+  return {
+    id: 'cr-aaaaaaaaaa',
+    state: 'pending',
+    appliance: 'lb-1',
+    title: 'restart-farm farm=shop',
+    recipe: 'restart-farm',
+    parameters: { farm: 'shop' },
+    force: false,
+    requested_by: 'alice',
+    reason: null,
+    alert: null,
+    created: new Date(created).toISOString(),
+    expires: new Date(created + 1_800_000).toISOString(),
+    digest: 'a'.repeat(64),
+    plan: { facts: [], steps: [] },
+    decision: null,
+    outcome: null,
+    ...known,
+  };
+}

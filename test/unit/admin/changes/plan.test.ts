@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import type { Calls, Preview } from '../../../../src/admin/recipes/calls.ts';
+import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
+import { keyOfChange, prepare } from '../../../../src/admin/changes/plan.ts';
+import { givenRecipe } from '../recipes/given-recipe.ts';
+
+it.each([
+  ['the parameters in another order', 'lb-1', 'drain', { backend: '1', farm: 'shop' }, true],
+  ['another value', 'lb-1', 'drain', { farm: 'shop', backend: '2' }, false],
+  ['a parameter less', 'lb-1', 'drain', { farm: 'shop' }, false],
+  ['another recipe', 'lb-1', 'restart-farm', { farm: 'shop', backend: '1' }, false],
+  ['another appliance', 'lb-2', 'drain', { farm: 'shop', backend: '1' }, false],
+])('a repair is compared with one that has %s', (_, appliance, recipe, parameters, isSame) => {
+  const key = keyOfChange('lb-1', 'drain', { farm: 'shop', backend: '1' });
+
+  expect(keyOfChange(appliance, recipe, parameters) === key).toBe(isSame);
+});
+
+const preview: Preview = {
+  operation: 'setFarm',
+  risk: 'reversible',
+  would: 'send',
+  because: [],
+  request: { method: 'PUT', url: 'https://lb/', body: 'hidden' },
+  findings: [],
+  validation: { problems: [] },
+  confirmation: { required: false, given: false },
+  current: null,
+};
+
+const write = { key: 'updateFarm', params: { farmname: 'shop' } } as const;
+
+/** The differences from a plan of one call with a body. */
+interface Differences {
+  readonly bytes?: string;
+  readonly type?: string;
+  readonly salt?: string;
+  readonly force?: boolean;
+  /** The present state of the object. */
+  readonly object?: string;
+  readonly recipe?: Recipe;
+  readonly onDryRun?: () => void;
+}
+
+/** Prepares a change, as the other approver would get it. */
+function planOf(differences: Differences = {}) {
+  const { bytes = 'one', type = 'application/json', salt = 'salt', force = false, object = 'up' } = differences;
+  const { recipe, onDryRun } = differences;
+  const calls = {
+    appliance: 'lb-1',
+    preview() {
+      onDryRun?.();
+      return Promise.resolve({ ...preview, current: { operation: 'readFarm', body: { text: object } } });
+    },
+  } as unknown as Calls;
+  const context = { ...givenRecipe({}), calls };
+  const content = { type, bytes: Buffer.from(bytes) };
+  const call = { operation: write.key, parameters: write.params, content };
+  return prepare(recipe ? { recipe, parameters: {} } : call, { context, force, reason: undefined, salt });
+}
+
+it.each<readonly [string, Differences]>([
+  ['another body that is shown in the same way', { bytes: 'two' }],
+  ['the body under another salt', { salt: 'pepper' }],
+  ['another content type', { type: 'text/plain' }],
+  ['guards overridden', { force: true }],
+  ['another object', { object: 'down' }],
+])('the digest of a plan differs for %s, and else is the same', async (_, other) => {
+  const { digest } = await planOf();
+
+  expect((await planOf()).digest).toBe(digest);
+  expect((await planOf(other)).digest).not.toBe(digest);
+});
+
+it('the digest of a plan differs also for what is left out of a large object', async () => {
+  const large = 'a'.repeat(100_000);
+  const one = await planOf({ object: `${large}1` });
+  const other = await planOf({ object: `${large}2` });
+
+  expect(one.plan.steps[0]?.current?.body).toMatch(/^Left out/);
+  expect(other.digest).not.toBe(one.digest);
+});
+
+it('a plan that has become too long is refused, and nothing more is asked for it', async () => {
+  const steps = Array.from({ length: 100 }, (_, at) => callStep({ title: `Step ${at}`, write, done: '' }));
+  const recipe = { name: 'long', about: '', parameters: {}, plan: () => Promise.resolve({ facts: [], steps }) };
+  let dryRuns = 0;
+  const onDryRun = () => void (dryRuns += 1);
+
+  const planned = planOf({ recipe, object: 'a'.repeat(60_000), onDryRun });
+
+  await expect(planned).rejects.toMatchObject({ code: 'recipe_refused', message: expect.stringContaining('too long') });
+  expect(dryRuns).toBe(5);
+});

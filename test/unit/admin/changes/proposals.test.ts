@@ -1,0 +1,135 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
+import { Secret } from '../../../../src/lib/secret.ts';
+import { requestableRecipes } from '../../../../src/admin/recipes/recipes.ts';
+import type { AlertSource, ChangeRequest } from '../../../../src/admin/changes/change-request.ts';
+import { createProposals, repairOf, repairs } from '../../../../src/admin/changes/proposals.ts';
+import { givenEntry } from '../../../support/given-principal.ts';
+import { alertNames } from '../../../support/shipped-rules.ts';
+import { givenRequest } from './given-request.ts';
+
+const since = '2026-11-24T01:00:00Z';
+const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
+
+const proposal = givenRequest({
+  state: 'proposed',
+  requested_by: 'alertmanager',
+  alert: { name: needsRestart.alertname, summary: null, since },
+});
+
+/** Proposals for the alerts that an Alertmanager sends, beside the requests that there are. */
+function givenProposals(requests: readonly ChangeRequest[], appliances = ['lb-1']) {
+  const principals = createPrincipals([givenEntry('token', { name: 'alertmanager', role: 'alertmanager' })], () => 0);
+  const found = principals.identify('token');
+  if (!found || !('principal' in found)) throw new Error('the token is in force');
+  const sender = { principal: found.principal, token: new Secret('token') };
+  const all = requests.map((request) => ({ request, alerts: [] as readonly AlertSource[] }));
+  const asked: string[] = [];
+  const planned = Promise.withResolvers<void>();
+  let suppressed = 0;
+  const proposals = createProposals({
+    changeRequests: {
+      get all() {
+        return all;
+      },
+      async ask({ appliance, change: { parameters }, alerts = [] }) {
+        await planned.promise;
+        const request = { ...proposal, id: `cr-${all.length}`, appliance, parameters };
+        asked.push(appliance);
+        all.push({ request, alerts });
+        return request;
+      },
+      setAlerts: () => Promise.resolve(),
+    },
+    recipes: () => requestableRecipes,
+    appliances: new Map(appliances.map((name) => [name, undefined])),
+    principals,
+    metrics: {
+      changeRequestEnded: () => {
+        suppressed += 1;
+      },
+    },
+    recorder: { scrubbed: (text) => text },
+    log: pino({ level: 'silent' }),
+  });
+  return {
+    tell: (alerts: readonly Record<string, string>[]) =>
+      proposals.take(
+        { version: '4', alerts: alerts.map((labels) => ({ status: 'firing', labels, startsAt: since })) },
+        sender,
+      ),
+    /** Lets everything be planned, and resolves to the appliances of all proposals. */
+    async asked() {
+      planned.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+      await proposals.close();
+      return asked;
+    },
+    suppressed: () => suppressed,
+  };
+}
+
+const outcome = (code: string | null, sent: boolean) => ({ outcome: { at: since, lines: [], code, sent } });
+const decidedBy = (by: string, what: 'denied' | 'cancelled' | 'withdrawn') => ({
+  decision: { by, what, reason: null, at: since },
+});
+
+it.each<readonly [string, boolean, Partial<ChangeRequest>]>([
+  ['nobody approved in time', true, { state: 'expired' }],
+  ['the exporter cancelled', true, { state: 'cancelled', ...decidedBy('-', 'cancelled') }],
+  ['a person cancelled', false, { state: 'cancelled', ...decidedBy('alice', 'cancelled') }],
+  ['a person denied', false, { state: 'denied', ...decidedBy('bob', 'denied') }],
+  ['was not sent, as the appliance was busy', true, { state: 'failed', ...outcome('busy', false) }],
+  ['was not sent, as changes were frozen', true, { state: 'failed', ...outcome('frozen', false) }],
+  ['was not sent, as the exporter was stopped', true, { state: 'failed', ...outcome(null, false) }],
+  ['was sent, and failed', false, { state: 'failed', ...outcome(null, true) }],
+  ['may have been carried out', false, { state: 'uncertain', ...outcome(null, true) }],
+  ['was carried out', false, { state: 'done', ...outcome(null, true) }],
+])('an alert whose repair %s: it is proposed again: %s', async (_, isAgain, ended) => {
+  const { tell, asked } = givenProposals([{ ...proposal, ...ended }]);
+
+  const told = await tell([needsRestart]);
+
+  expect(told).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
+  expect(await asked()).toEqual(isAgain ? ['lb-1'] : []);
+});
+
+it.each<readonly [string, Readonly<Record<string, string>>]>([
+  ['an appliance that is not there', { ...needsRestart, appliance: 'lb-9' }],
+  ['an alert without a repair', { ...needsRestart, alertname: 'ZlbSaturated' }],
+  ['a name of every object', { ...needsRestart, alertname: '__proto__' }],
+  ['a farm that runs without backends', { ...needsRestart, alertname: 'ZlbFarmDown', status: 'critical' }],
+  ['a delivery without a folder', { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1', file: 'old.pem' }],
+  ['an alert without its labels', { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1' }],
+])('an alert is ignored: %s', async (_, labels) => {
+  const { tell, asked } = givenProposals([]);
+
+  expect(await tell([labels])).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
+  expect(await asked()).toEqual([]);
+});
+
+it('the table of repairs names alerts of the rules', () => {
+  expect(Object.keys(repairs).filter((name) => !alertNames.includes(name))).toEqual([]);
+});
+
+it('each of 25 appliances has five proposals at most, also when all alerts come at once', async () => {
+  const appliances = Array.from({ length: 25 }, (_, at) => `lb-${at}`);
+  const { tell, asked, suppressed } = givenProposals([], appliances);
+  const alerts = appliances.flatMap((appliance) =>
+    Array.from({ length: 6 }, (_, farm) => ({ ...needsRestart, appliance, farm: `farm-${farm}` })),
+  );
+
+  expect(await tell(alerts)).toEqual({ proposed: 125, withdrawn: 0, ignored: 25 });
+  expect(suppressed()).toBe(25);
+  const proposed = await asked();
+  expect(appliances.map((name) => proposed.filter((each) => each === name).length)).toEqual(appliances.map(() => 5));
+});
+
+it.each([
+  ['down', 'restart-farm'],
+  ['silent', 'restart-farm'],
+  ['critical', undefined],
+])('ZlbFarmDown of a farm that is %s is repaired by %s', (status, recipe) => {
+  expect(repairOf({ alertname: 'ZlbFarmDown', farm: 'shop', status })?.recipe).toBe(recipe);
+});

@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import { questionOf } from '../../../../../src/admin/policy/guards/guard.ts';
+import { bodyOf, inspect, namesOf, type Replies, refusal, unclear } from './given-inspection.ts';
+
+const farm = { farmname: 'shop', profile: 'https', status: 'up', vip: '192.0.2.20', vport: '443' };
+const nic = { name: 'eth0', type: 'nic', ip: '192.0.2.5', status: 'up' };
+const carrier = { name: 'eth0:web', type: 'virtual', ip: '192.0.2.20', status: 'up' };
+
+function given(parts: { status?: unknown; profile?: string; farms?: unknown[]; interfaces?: unknown; more?: Replies }) {
+  const { status = 'up', profile = 'http', farms = [farm], interfaces = [nic, carrier], more = {} } = parts;
+  return {
+    readFarmsSummary: { params: { lslb: [{ name: 'shop', profile }] } },
+    readFarmStatus: { params: { status } },
+    listFarms: { params: farms },
+    listInterfaces: { interfaces },
+    readFarm: { params: { vip: farm.vip, certlist: [{ file: 'shop.pem' }] } },
+    listCertificates: { params: [{ file: 'shop.pem' }] },
+    ...more,
+  };
+}
+
+const restart = (replies: Replies) => inspect('actOnFarm', replies, { body: { action: 'restart' } });
+const start = (replies: Replies) => inspect('actOnFarm', replies, { body: { action: 'start' } });
+const only = async (seen: ReturnType<typeof restart>) => (await seen).findings.at(0)?.message;
+
+describe('a restart of a farm whose proxy does not answer', () => {
+  it('is the repair, and is not refused', async () => {
+    const seen = restart(given({ more: { readFarmStatus: refusal('timeout') } }));
+
+    expect(namesOf(await seen)).toEqual(['restart_may_leave_down warning']);
+    expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
+  });
+
+  it('is found out in 5 seconds, a quarter of the time for which the appliance waits', async () => {
+    const limits = new Map<string, number>();
+
+    await inspect('actOnFarm', given({}), {
+      body: { action: 'restart' },
+      onLimit: (key, limitMs) => limits.set(key, limitMs),
+    });
+
+    expect([...limits]).toEqual([['readFarmStatus', 5_000]]);
+  });
+});
+
+it.each([
+  ['is asked for its status', refusal('timeout'), ['readFarmStatus shop']],
+  ['is not, if its statistics show that its proxy answers', {}, []],
+])('a restart of a farm that was listed a moment ago %s', async (_, stats, status) => {
+  const outcome = stats instanceof Error ? Promise.reject(stats) : Promise.resolve(stats);
+  outcome.catch(() => undefined);
+  const answers = new Map<string, Promise<unknown>>([
+    [questionOf('listFarms', {}), Promise.resolve({ params: [farm] })],
+    [questionOf('readFarmStats', { farmname: 'shop' }), outcome],
+  ]);
+
+  const { asked } = await inspect('actOnFarm', given({}), { body: { action: 'restart' }, answers });
+
+  expect(asked).toEqual([...status, 'listInterfaces', 'readFarm shop', 'listCertificates']);
+});
+
+describe('a start', () => {
+  it.each(['up', 'problem', 'critical', 'maintenance', 'needed restart', -1, null])(
+    'is a hard restart on an HTTP farm whose status is %j',
+    async (status) => {
+      expect(namesOf(await start(given({ status })))).toEqual(['hard_restart blocking']);
+    },
+  );
+
+  it('is harmless on a stopped farm, and nothing else is read', async () => {
+    expect(await start(given({ status: 'down' }))).toEqual({
+      findings: [],
+      asked: ['readFarmsSummary', 'readFarmStatus shop'],
+    });
+  });
+
+  it('is harmless on a running L4xNAT farm', async () => {
+    expect(namesOf(await start(given({ profile: 'l4xnat' })))).toEqual([]);
+  });
+
+  it.each(['gslb', 'eproxy', ''])('is blocked on a running farm of the profile %j', async (profile) => {
+    expect(namesOf(await start(given({ profile })))).toEqual(['hard_restart blocking']);
+  });
+
+  it('of an unknown farm is sent to the appliance, which answers 404', async () => {
+    const replies = given({
+      more: { readFarmsSummary: { params: { lslb: [] } }, readFarmStatus: refusal('not_found') },
+    });
+
+    expect(namesOf(await start(replies))).toEqual([]);
+  });
+
+  it('of a listed farm is blocked if the release does not report its status', async () => {
+    const replies = given({ more: { readFarmStatus: refusal('not_found') } });
+
+    expect(namesOf(await start(replies))).toEqual(['hard_restart blocking', 'restart_may_leave_down blocking']);
+  });
+
+  it.each(unclear('start'))('is also a body that a release may read as one: %s', async (text) => {
+    expect(namesOf(await inspect('actOnFarm', given({}), { body: bodyOf(text) }))).toContain('hard_restart blocking');
+  });
+
+  it.each(['{"action":true}', '{"action":null}', '{"action":""}', '{"action":1}', '{"Action":"start"}', '{}'])(
+    'is not a body that every release refuses: %s',
+    async (text) => {
+      expect(await inspect('actOnFarm', given({}), { body: bodyOf(text) })).toEqual({ findings: [], asked: [] });
+    },
+  );
+});
+
+describe('a restart', () => {
+  it('of a farm that can start again is a warning about its connections', async () => {
+    const seen = await restart(given({}));
+
+    expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
+    expect(seen.findings[0]?.message).toBe(
+      'The farm shop is stopped and started again; its open connections drop at once, without being drained, and for about two seconds it serves nobody. Its address, its port and the files of its certificates were checked.',
+    );
+  });
+
+  it('would leave an HTTPS farm down whose certificate has no file any more', async () => {
+    const more = { listCertificates: { params: [{ file: 'other.pem' }] } };
+
+    expect(await only(restart(given({ more })))).toBe(
+      'The farm shop would be stopped, and could not start again: the store does not have the file of its certificate shop.pem.',
+    );
+  });
+
+  it('asks for no certificates of a farm that has none', async () => {
+    const { asked } = await restart(given({ farms: [{ ...farm, profile: 'http' }] }));
+
+    expect(asked).not.toContain('readFarm shop');
+  });
+
+  it('of a stopped farm is permitted', async () => {
+    expect(namesOf(await restart(given({ status: 'down', interfaces: [] })))).toEqual([]);
+  });
+
+  it.each([
+    ['no interface has its address 192.0.2.20', [nic]],
+    ['no interface has its address 192.0.2.20', null],
+    ['the interface eth0:web of its address 192.0.2.20 is down', [nic, { ...carrier, status: 'down' }]],
+  ])('would leave the farm down when %s', async (because, interfaces) => {
+    expect(await only(restart(given({ interfaces })))).toBe(
+      `The farm shop would be stopped, and could not start again: ${because}.`,
+    );
+  });
+
+  it.each([
+    ['up', 'restart_may_leave_down warning'],
+    ['down', 'restart_may_leave_down blocking'],
+    ['', 'restart_may_leave_down blocking'],
+  ])('reads the list of virtual interfaces if the other one omits the status: %j', async (status, name) => {
+    const interfaces = [nic, { ...carrier, status: '' }];
+    const listVirtualInterfaces = { interfaces: [{ ...carrier, status }] };
+
+    expect(namesOf(await restart(given({ interfaces, more: { listVirtualInterfaces } })))).toEqual([name]);
+  });
+
+  it('is blocked when the interfaces cannot be read', async () => {
+    const more = { listInterfaces: refusal('server_error') };
+
+    expect(namesOf(await restart(given({ more })))).toEqual(['restart_may_leave_down blocking']);
+  });
+
+  it('is blocked when the address cannot be read', async () => {
+    expect(await only(restart(given({ farms: [{ ...farm, vip: -1, vport: -1 }] })))).toContain(
+      'no interface has its address -1',
+    );
+    expect(await only(restart(given({ farms: [] })))).toContain('GET /farms does not list it');
+  });
+
+  it.each([
+    ['443', '443'],
+    ['443', '*'],
+    ['*', '443'],
+    ['9000:9005,443', '440:450'],
+    ['80,443', '443,8443'],
+  ])('would leave the farm at %s down when another one has %s', async (vport, taken) => {
+    const other = { ...farm, farmname: 'other', vport: taken };
+
+    expect(await only(restart(given({ farms: [other, { ...farm, vport }] })))).toContain(
+      `the running farm other has its address and port, 192.0.2.20:${taken}`,
+    );
+  });
+
+  it.each([
+    ['at another port', { vport: '444' }],
+    ['at a range beside it', { vport: '400:442,444:500' }],
+    ['at another address', { vip: '192.0.2.21' }],
+    ['that is stopped', { status: 'down' }],
+    ['of the kind that has an interface for a port', { vport: 'eth0' }],
+  ])('ignores a farm %s', async (_, parts) => {
+    const seen = await restart(given({ farms: [farm, { ...farm, farmname: 'other', ...parts }] }));
+
+    expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
+  });
+
+  it.each(unclear('restart'))('is also a body that a release may read as one: %s', async (text) => {
+    const seen = await inspect('actOnFarm', given({ interfaces: [] }), { body: bodyOf(text) });
+
+    expect(namesOf(seen)).toContain('restart_may_leave_down blocking');
+  });
+
+  it('of an L4xNAT farm is checked if a release may read it as a start', async () => {
+    const replies = given({ profile: 'l4xnat', interfaces: [] });
+
+    expect(namesOf(await inspect('actOnFarm', replies, { body: { action: ['start'] } }))).toContain(
+      'restart_may_leave_down blocking',
+    );
+  });
+
+  it.each(['1,'.repeat(1_000), 'x'.repeat(100_000)])('counts too many ports as all ports', async (vport) => {
+    const other = { ...farm, farmname: 'other', vport };
+
+    expect(namesOf(await restart(given({ farms: [other, farm] })))).toEqual(['restart_may_leave_down blocking']);
+  });
+
+  it('of an L4xNAT farm is a warning too', async () => {
+    expect(await only(restart(given({ farms: [{ ...farm, profile: 'l4xnat' }] })))).toBe(
+      'The farm shop is stopped and started again; its open connections drop. Its address, its port and the files of its certificates were checked.',
+    );
+  });
+});
+
+describe('a stop', () => {
+  it('is a warning without a read', async () => {
+    const seen = await inspect('actOnFarm', {}, { body: { action: 'stop' } });
+
+    expect(namesOf(seen)).toEqual(['stop_farm warning']);
+    expect(seen.asked).toEqual([]);
+  });
+
+  it.each(unclear('stop'))('is also a body that a release may read as one: %s', async (text) => {
+    expect(namesOf(await inspect('actOnFarm', given({}), { body: bodyOf(text) }))).toContain('stop_farm warning');
+  });
+});
+
+describe('moving a service', () => {
+  it.each(['up', 'needed restart', -1])('restarts a farm whose status is %j', async (status) => {
+    expect(namesOf(await inspect('moveService', given({ status }), { body: { position: 0 } }))).toEqual([
+      'moves_restart_farm blocking',
+    ]);
+  });
+
+  it('restarts no farm that is stopped', async () => {
+    expect(namesOf(await inspect('moveService', given({ status: 'down' }), { body: { position: 0 } }))).toEqual([]);
+  });
+});

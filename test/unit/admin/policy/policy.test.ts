@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
+import { may, mayOwn, maySee, ownOperations, riskOf, roleMay } from '../../../../src/admin/policy/policy.ts';
+import { roles } from '../../../../src/admin/policy/principal.ts';
+import { givenPrincipal } from '../../../support/given-principal.ts';
+
+const risks = ['read', 'secret', 'reversible', 'disruptive', 'destructive'] as const;
+const yes = { allowed: true };
+const no = (because: string) => ({ allowed: false, because });
+
+describe('a role', () => {
+  const allowed = {
+    viewer: ['read'],
+    operator: ['read', 'reversible'],
+    admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
+    alertmanager: [],
+  } as const;
+
+  it.each(roles.flatMap((role) => risks.map((risk) => [role, risk] as const)))('%s meets %s', (role, risk) => {
+    const isAllowed = (allowed[role] as readonly string[]).includes(risk);
+    const principal = givenPrincipal({ role });
+
+    expect(roleMay(role, risk)).toBe(isAllowed);
+    expect(may(principal, 'listFarms', { risk })).toEqual(isAllowed ? yes : no('role_too_low'));
+  });
+});
+
+describe('the lists of a token', () => {
+  it.each([
+    [{}, yes],
+    [{ allow: ['listFarms'] }, yes],
+    [{ allow: ['listFarms', 'readFarm'] }, yes],
+    [{ allow: ['readFarm'] }, no('operation_denied')],
+    [{ allow: [] }, no('operation_denied')],
+    [{ deny: ['listFarms'] }, no('operation_denied')],
+    [{ deny: ['readFarm'] }, yes],
+    [{ allow: ['listFarms'], deny: ['listFarms'] }, no('operation_denied')],
+    [{ allow: ['listFarms'], deny: ['readFarm'] }, yes],
+  ] as const)('%j answer listFarms with %j', (lists, decision) => {
+    expect(may(givenPrincipal(lists), 'listFarms', { risk: 'read' })).toEqual(decision);
+  });
+
+  it('add nothing to a role, and the role is what a refusal names first', () => {
+    const viewer = givenPrincipal({ role: 'viewer', allow: ['deleteFarm'], deny: ['deleteFarm'] });
+
+    expect(may(viewer, 'deleteFarm', endpoints.deleteFarm)).toEqual(no('role_too_low'));
+  });
+});
+
+describe('the operations of the gateway itself', () => {
+  const keys = Object.keys(ownOperations) as (keyof typeof ownOperations)[];
+
+  it('have no key or route of an operation of the appliances', () => {
+    const routes = Object.values(endpoints).map(({ route }) => route as string);
+
+    expect(keys.filter((key) => key in endpoints)).toEqual([]);
+    expect(Object.values(ownOperations).filter((route) => routes.includes(route))).toEqual([]);
+  });
+
+  it.each(keys)('%s is for the role admin and for who is left it by its lists', (key) => {
+    expect(mayOwn(givenPrincipal(), key)).toEqual(yes);
+    expect(mayOwn(givenPrincipal({ allow: [key] }), key)).toEqual(yes);
+    for (const role of ['viewer', 'operator'] as const)
+      expect(mayOwn(givenPrincipal({ role, allow: [key] }), key)).toEqual(no('role_too_low'));
+    for (const lists of [{ allow: [] }, { allow: ['listFarms'] }, { deny: [key] }, { allow: [key], deny: [key] }])
+      expect(mayOwn(givenPrincipal(lists), key)).toEqual(no('operation_denied'));
+  });
+
+  it.each([
+    [['*'], yes],
+    [['**'], yes],
+    [['lb-a', '*'], yes],
+    [['lb-*'], no('appliance_denied')],
+    [['lb-a'], no('appliance_denied')],
+    [['*-a', 'lb-*'], no('appliance_denied')],
+    [[], no('appliance_denied')],
+  ])('may be a freeze or a thaw with a token of %j: %j', (appliances, decision) => {
+    const principal = givenPrincipal({ appliances });
+
+    expect(mayOwn(principal, 'freeze')).toEqual(decision);
+    expect(mayOwn(principal, 'unfreeze')).toEqual(decision);
+    expect(mayOwn(principal, 'readAudit')).toEqual(yes);
+  });
+});
+
+it.each([
+  [{}, {}, true],
+  [{}, { appliance: 'lb-b', operation: 'deleteFarm' }, true],
+  [{ appliances: ['lb-a'] }, {}, false],
+  [{ appliances: ['lb-a'] }, { appliance: 'lb-a' }, true],
+  [{ appliances: ['lb-a'] }, { appliance: 'lb-b' }, false],
+  [{ appliances: ['lb-a'] }, { operation: 'listFarms' }, false],
+  [{ allow: ['listFarms'] }, { operation: 'listFarms' }, true],
+  [{ allow: ['listFarms'] }, { operation: 'deleteFarm' }, false],
+  [{ allow: ['listFarms'] }, {}, true],
+  [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
+  [{ deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'listFarms' }, true],
+  [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-a', operation: 'deleteFarm' }, false],
+  [{ appliances: ['lb-a'], deny: ['deleteFarm'] }, { appliance: 'lb-b', operation: 'listFarms' }, false],
+])('a record of the audit to a token with %j: %j is visible: %j', (limits, record, isVisible) => {
+  expect(maySee(givenPrincipal(limits), record)).toBe(isVisible);
+});
+
+describe('the risk of a call', () => {
+  const { find } = createOperations();
+
+  it.each([
+    ['GET /certificates/shop.pem/info', 'read'],
+    ['GET /certificates/shop.key/info', 'secret'],
+    ['GET /certificates/SHOP.KEY/info', 'secret'],
+    ['GET /certificates/shop.Key/info', 'secret'],
+    ['GET /certificates/shop.k%65y/info', 'secret'],
+    ['GET /certificates/shop.key.pem/info', 'read'],
+    ['GET /certificates/monkey/info', 'read'],
+    ['DELETE /certificates/shop.key', 'destructive'],
+  ])('%s is %s', (request, risk) => {
+    const [method = '', path = ''] = request.split(' ');
+
+    expect(riskOf(find(method, path))).toBe(risk);
+  });
+
+  it('is that of its row for every other operation', () => {
+    const operations = createOperations();
+    for (const key of Object.keys(endpoints) as EndpointKey[]) {
+      const operation = operations.named(key);
+      expect(operation && riskOf({ operation, params: {}, path: '/' }), key).toBe(endpoints[key].risk);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { drainBackend } from '../../../../src/admin/recipes/maintenance.ts';
+import type { RecipeContext } from '../../../../src/admin/recipes/recipe.ts';
+import { givenRecipe } from './given-recipe.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const row: Row = { ip: '10.20.0.11', port: '8080', status: 'maintenance', established: 3 };
+
+/** A context of `shop` with these rows of statistics. */
+function givenContext(
+  backends: readonly Row[],
+  known: Omit<Parameters<typeof givenRecipe>[0], 'calls'> = {},
+): RecipeContext {
+  const replies: Readonly<Record<string, unknown>> = {
+    listFarms: { params: [{ farmname: 'shop', profile: 'http', status: 'up', vip: '192.0.2.20', vport: '80' }] },
+    readFarmStats: { backends },
+  };
+  return givenRecipe({
+    calls: { read: (key) => Promise.resolve(replies[key] as never) },
+    values: { farm: 'shop', backend: '0' },
+    ...known,
+  });
+}
+
+it('quotes the names of the appliance in the command that ends the remaining connections', async () => {
+  const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front;reboot' }]));
+
+  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+    remedy: expect.stringContaining("farmname=shop service='front;reboot' backend=0 action=maintenance mode=cut"),
+  });
+});
+
+it.each([
+  ['back', '2 connections'],
+  ['front', '3 connections'],
+])('finds the backend of the service %s where two services have one of its id', async (service, connections) => {
+  const backends = [
+    { ...row, id: '0', service: 'front', established: 3 },
+    { ...row, id: '0', service: 'back', established: 2 },
+  ];
+  const context = givenContext(backends, { values: { farm: 'shop', backend: '0', service } });
+
+  const { facts } = await drainBackend.plan(context);
+
+  expect(facts[1]).toContain(connections);
+  await expect(drainBackend.plan(givenContext(backends))).rejects.toMatchObject({
+    title: '0 means 2 backends of shop',
+  });
+});
+
+it.each([
+  ['ten minutes ahead', 600_000],
+  ['back by an hour', -3_600_000],
+])('waits for its time of five minutes when the system clock is set %s', async (_, stepMs) => {
+  const clock = { wallMs: 1_800_000_000_000, steadyMs: 0 };
+  const context = givenContext([{ ...row, id: '0', service: 'front' }], {
+    waitMs: undefined,
+    now: () => clock.wallMs,
+    steadyNow: () => clock.steadyMs,
+    async sleep(ms) {
+      clock.steadyMs += ms;
+      clock.wallMs += ms + stepMs;
+    },
+  });
+  const { steps } = await drainBackend.plan(context);
+
+  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+    title: 'It did not come true in time',
+  });
+  expect(clock.steadyMs).toBe(300_000);
+});

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import type { Preview } from '../../../../src/admin/recipes/calls.ts';
+import { sendLogs } from '../../../../src/admin/recipes/send-logs.ts';
+import { givenRecipe } from './given-recipe.ts';
+
+type Parameter = NonNullable<Preview['validation']['parameters']>[number];
+
+const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
+  name,
+  required: false,
+  non_blank: true,
+  list: false,
+  ...more,
+});
+const usual = [parameter('ip'), parameter('port'), parameter('protocol', { possible_values: ['udp', 'tcp'] })];
+
+/** Plans it on an appliance that describes these parameters, if any. */
+function planned(to: string, parameters: readonly Parameter[] | undefined) {
+  const preview: Preview = {
+    operation: 'setRemoteSyslog',
+    risk: 'disruptive',
+    would: 'be sent',
+    because: [],
+    request: { method: 'POST', url: 'https://lb-1/' },
+    findings: [],
+    validation: { problems: [], ...(parameters ? { parameters } : { note: 'The appliance answered 404.' }) },
+    confirmation: { required: false, given: false },
+    current: { operation: 'readRemoteSyslog', body: { params: [{ ip: '192.0.2.9' }] } },
+  };
+  return sendLogs.plan(givenRecipe({ calls: { preview: () => Promise.resolve(preview) }, values: { to } }));
+}
+
+it.each([
+  ['ip, port and protocol', usual, { ip: '192.0.2.5', port: '5514', protocol: 'tcp' }],
+  [
+    'names of its own, and words in capitals',
+    [parameter('remote_host'), parameter('remote_port'), parameter('proto', { possible_values: ['UDP', 'TCP'] })],
+    { remote_host: '192.0.2.5', remote_port: '5514', proto: 'TCP' },
+  ],
+  ['more that may be left out', [...usual, parameter('template')], { ip: '192.0.2.5', port: '5514', protocol: 'tcp' }],
+])('sends what the appliance describes: %s', async (_, parameters, body) => {
+  const { facts, steps } = await planned('192.0.2.5:5514', parameters);
+
+  expect(facts).toEqual(['Its remote syslog is now: {"params":[{"ip":"192.0.2.9"}]}']);
+  expect(steps).toMatchObject([
+    { write: { key: 'setRemoteSyslog' }, undo: 'zlb-exporter admin lb-1 send-logs to=off' },
+  ]);
+  expect(JSON.parse(String(steps[0]?.write?.content?.bytes))).toEqual(body);
+});
+
+it.each([
+  ['something else that is required', [...usual, parameter('certificate', { required: true })]],
+  ['no port', usual.filter(({ name }) => name !== 'port')],
+  ['no TCP', [parameter('ip'), parameter('port'), parameter('protocol', { possible_values: ['udp'] })]],
+  ['two addresses', [...usual, parameter('server')]],
+])('refuses to guess where the appliance describes %s', async (_, parameters) => {
+  await expect(planned('192.0.2.5:5514', parameters)).rejects.toMatchObject({
+    title: expect.stringContaining('lb-1 takes ip'),
+    remedy: expect.stringContaining('zlb-exporter admin lb-1 setRemoteSyslog'),
+  });
+});
+
+it('removes it with to=off', async () => {
+  const { steps } = await planned('off', usual);
+
+  expect(steps).toMatchObject([{ write: { key: 'removeRemoteSyslog', confirm: 'lb-1' } }]);
+});
+
+it('has the line for rsyslog where the appliance describes no such call', async () => {
+  await expect(planned('192.0.2.5:5514', undefined)).rejects.toMatchObject({
+    message: 'The appliance answered 404. Nothing was changed.',
+    remedy: expect.stringContaining('target="192.0.2.5" port="5514" protocol="tcp"'),
+  });
+});
+
+it.each(['on', '192.0.2.5', ':5514', '192.0.2.5:0'])('refuses to=%s', async (to) => {
+  await expect(planned(to, usual)).rejects.toMatchObject({ title: `${to} is no address with a port` });
+});

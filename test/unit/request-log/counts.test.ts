@@ -1,0 +1,182 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import * as fc from 'fast-check';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { renderRegistry } from '../../../src/metrics/render.ts';
+import { lineResults, type Objective, RequestCounts } from '../../../src/request-log/counts.ts';
+import type { LoggedAnswer } from '../../../src/request-log/line.ts';
+import { seriesOf, valueOf } from '../../support/samples.ts';
+
+const answer: LoggedAnswer = {
+  kind: 'answer',
+  farm: 'shop',
+  service: 'front',
+  backend: '10.0.0.1:80',
+  code: '200',
+  bytes: 100,
+  seconds: 0.05,
+};
+const farms = [
+  { name: 'shop', backends: [{ service: 'front', backend: '10.0.0.1:80' }] },
+  { name: 'intranet', backends: undefined },
+];
+
+function given({ objectives = [] }: { readonly objectives?: readonly Objective[] } = {}) {
+  const counts = new RequestCounts('lb', [100, 300, 1_000], objectives);
+  counts.learn(farms);
+  return { counts, page: () => renderRegistry(counts.reading().registry) };
+}
+
+it('lines of each kind begin at 0', async () => {
+  const page = await given().page();
+  for (const result of lineResults) expect(valueOf(page, 'zlb_request_log_lines_total', { result })).toBe(0);
+});
+
+describe('requests', () => {
+  it.each([
+    ['100', '1xx'],
+    ['200', '2xx'],
+    ['404', '4xx'],
+    ['500', '5xx'],
+    ['502', '502'],
+    ['503', '503'],
+    ['504', '504'],
+    ['599', '5xx'],
+    ['999', 'unknown'],
+  ])('with the status %s have the code %s', async (code, label) => {
+    const { counts, page } = given();
+    counts.answered({ ...answer, code });
+    expect(valueOf(await page(), 'zlb_requests_total', { code: label })).toBe(1);
+  });
+
+  it.each([
+    ['a farm', { farm: 'forged' }, { farm: 'unknown', service: 'unknown', backend: 'unknown' }],
+    ['a service', { service: 'forged' }, { farm: 'shop', service: 'unknown', backend: 'unknown' }],
+    ['a backend', { backend: '10.9.9.9:80' }, { farm: 'shop', service: 'front', backend: 'unknown' }],
+    [
+      'a backend of a farm whose backends were not read',
+      { farm: 'intranet' },
+      { farm: 'intranet', service: 'unknown' },
+    ],
+    ['no service', { service: '', backend: '' }, { farm: 'shop', service: '', backend: '' }],
+  ])('of %s that polling does not know are under one name', async (_, names, labels) => {
+    const { counts, page } = given();
+    counts.answered({ ...answer, ...names });
+    expect(valueOf(await page(), 'zlb_requests_total', labels)).toBe(1);
+  });
+
+  it('of many lines keep nothing of the lines', async () => {
+    const backends = Array.from({ length: 500 }, (_, index) => ({
+      service: 'front',
+      backend: `10.0.0.1:${1_000 + index}`,
+    }));
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const memory = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const { counts } = given();
+    counts.learn([{ name: 'shop', backends }]);
+    const before = memory();
+    for (const { backend } of backends) {
+      const rest = `${'x'.repeat(60_000)}${backend}`;
+      counts.answered({ ...answer, backend: Buffer.from(rest).toString('latin1').slice(60_000) });
+    }
+    expect(memory() - before).toBeLessThan(10_000_000);
+  });
+
+  it('of forged names make no series', async () => {
+    const { counts, page } = given();
+    for (let index = 0; index < 1_000; index += 1) {
+      counts.answered({ ...answer, farm: `f${index}` });
+      counts.answered({ ...answer, service: `s${index}`, backend: `b${index}` });
+      counts.denied(`f${index}`);
+    }
+    expect(seriesOf(await page(), 'zlb_requests_total')).toHaveLength(2);
+    expect(seriesOf(await page(), 'zlb_waf_denials_total')).toHaveLength(1);
+  });
+
+  it('keep their names when polling knows them no more', async () => {
+    const { counts, page } = given();
+    counts.learn([]);
+    counts.answered(answer);
+    expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80' })).toBe(1);
+  });
+
+  it('that the proxy answers itself have neither size nor time', async () => {
+    const { counts, page } = given();
+    counts.answered({ ...answer, code: '503', bytes: undefined, seconds: undefined });
+    const text = await page();
+    expect(valueOf(text, 'zlb_requests_total', { code: '503' })).toBe(1);
+    expect(text).not.toMatch(/^zlb_(?:request_duration|response_bytes)\w*\{/m);
+  });
+
+  it('are all in the counts, and in the bounds of their time', async () => {
+    const some = fc.record({
+      code: fc.integer({ min: 100, max: 599 }).map(String),
+      bytes: fc.integer({ min: 0, max: 1e9 }),
+      seconds: fc.integer({ min: 0, max: 2_000 }).map((ms) => ms / 1_000),
+      farm: fc.constantFrom('shop', 'forged'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(some, { maxLength: 50 }), async (answers) => {
+        const { counts, page } = given();
+        for (const each of answers) counts.answered({ ...answer, ...each });
+        const text = await page();
+        const sum = (name: string, labels = {}) =>
+          seriesOf(text, name, labels).reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
+        expect(sum('zlb_requests_total')).toBe(answers.length);
+        expect(sum('zlb_response_bytes_total')).toBe(answers.reduce((total, { bytes }) => total + bytes, 0));
+        expect(sum('zlb_request_duration_seconds_count')).toBe(answers.length);
+        expect(sum('zlb_request_duration_seconds_bucket', { le: '0.3' })).toBe(
+          answers.filter(({ seconds }) => seconds <= 0.3).length,
+        );
+      }),
+    );
+  });
+});
+
+describe('an objective', () => {
+  const objectives = [{ farm: 'shop', availabilityRatio: 0.999, latency: { thresholdMs: 250, ratio: 0.99 } }];
+
+  it.each([
+    ['a good answer', {}, [0, 0]],
+    ['an answer with a status of 500', { code: '500' }, [1, 0]],
+    ['a refusal of the client', { code: '404' }, [0, 0]],
+    ['a late answer', { seconds: 0.251 }, [0, 1]],
+    ['an answer at the last moment', { seconds: 0.25 }, [0, 0]],
+    ['an answer of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
+  ])('is missed as it should by %s', async (_, part, missed) => {
+    const { counts, page } = given({ objectives });
+    counts.answered({ ...answer, ...part });
+    const text = await page();
+    const missedOf = (objective: string) => valueOf(text, 'zlb_objective_missed_total', { farm: 'shop', objective });
+    expect([missedOf('availability'), missedOf('latency')]).toEqual(missed);
+  });
+
+  it('has its counts from the beginning, so that the first failure is a difference', async () => {
+    const text = await given({ objectives }).page();
+    for (const name of ['zlb_objective_requests_total', 'zlb_objective_missed_total'])
+      expect(seriesOf(text, name).map((line) => line.split(' ').at(-1))).toEqual(['0', '0']);
+    expect(valueOf(text, 'zlb_objective_ratio', { objective: 'availability' })).toBe(0.999);
+    expect(valueOf(text, 'zlb_objective_ratio', { objective: 'latency' })).toBe(0.99);
+  });
+});
+
+describe('the last minute of a farm', () => {
+  it('has the rate, the failures and the time of 95 of 100, and forgets them: no line is not no failure', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { counts } = given();
+    expect(counts.lastMinute('shop')).toBeUndefined();
+
+    for (let index = 0; index < 100; index += 1)
+      counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
+    vi.advanceTimersByTime(10_000);
+    expect(counts.lastMinute('shop')).toEqual({ perSecond: 100 / 60, failed: 3, p95Seconds: 1 });
+
+    vi.advanceTimersByTime(60_000);
+    expect(counts.lastMinute('shop')).toBeUndefined();
+  });
+});

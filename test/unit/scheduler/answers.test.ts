@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import type { CallReport } from '../../../src/appliance/client.ts';
+import { Answers } from '../../../src/scheduler/answers.ts';
+
+const answered: CallReport = {
+  method: 'GET',
+  endpoint: '/stats/farms',
+  asksProxies: false,
+  code: '200',
+  reason: undefined,
+  seconds: 0.2,
+  authenticated: true,
+  clockOffsetSeconds: 0,
+};
+const unreachable: CallReport = { ...answered, reason: 'connect', authenticated: false, clockOffsetSeconds: undefined };
+
+/** An answer counts for three minutes. */
+function given() {
+  const options = { upForMs: 180_000 };
+  return {
+    options,
+    answers: new Answers({ before: undefined, upForMs: () => options.upForMs, isAnswering: () => true }),
+  };
+}
+
+it.each<
+  [
+    what: string,
+    calls: readonly (readonly [call: CallReport, atMs: number])[],
+    nowMs: number,
+    isUp: boolean | undefined,
+  ]
+>([
+  ['not known to be up before the first call', [], 0, undefined],
+  ['up while an answer counts', [[answered, 1_000]], 180_999, true],
+  ['down when it no longer counts', [[answered, 1_000]], 181_000, false],
+  [
+    'not down after a single failure',
+    [
+      [answered, 0],
+      [unreachable, 1_000],
+    ],
+    1_000,
+    true,
+  ],
+  ['down if the first call failed', [[unreachable, 0]], 0, false],
+  [
+    'down after an outage that goes on',
+    [
+      [answered, 0],
+      [unreachable, 182_000],
+    ],
+    182_000,
+    false,
+  ],
+  [
+    'up after an outage',
+    [
+      [answered, 0],
+      [unreachable, 182_000],
+      [answered, 183_000],
+    ],
+    183_000,
+    true,
+  ],
+])('an appliance is %s', (_, calls, nowMs, isUp) => {
+  const { answers } = given();
+
+  for (const [call, atMs] of calls) answers.called(call, atMs);
+
+  expect(answers.isUp(nowMs)).toBe(isUp);
+});
+
+it('an answer counts longer while intervals are stretched', () => {
+  const { answers, options } = given();
+  answers.called(answered, 0);
+
+  options.upForMs = 1_200_000;
+
+  expect([answers.isUp(600_000), answers.isUp(1_200_000)]).toEqual([true, false]);
+});
+
+it('the offset of the clock is known only while the appliance is up', () => {
+  const { answers } = given();
+  answers.called({ ...answered, clockOffsetSeconds: -7_200 }, 0);
+  answers.called({ ...answered, clockOffsetSeconds: undefined }, 1_000);
+
+  expect([answers.clockOffsetSeconds(2_000), answers.clockOffsetSeconds(500_000)]).toEqual([-7_200, undefined]);
+});

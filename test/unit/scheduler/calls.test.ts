@@ -1,0 +1,217 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createBreaker } from '../../../src/appliance/breaker.ts';
+import type { CallReport, ReadKey, UnreadableField } from '../../../src/appliance/client.ts';
+import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
+import { Calls, NotAskedError, type StepCalls } from '../../../src/scheduler/calls.ts';
+import type { SkipReason } from '../../../src/state/status.ts';
+import { givenLog } from './given-log.ts';
+
+const unreadable: UnreadableField = { endpoint: '/stats', field: 'established', count: 1, example: '"many"' };
+
+/** The calls to an appliance that answers as the test says; undefined is a reply. */
+function given() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { log, lines } = givenLog();
+  const appliance = { refuses: undefined as FailureReason | undefined, routeMissing: false, takesMs: 0 };
+  const limits: (number | undefined)[] = [];
+  const clock = { ms: 0, recoveries: 0 };
+  const asked: ReadKey[] = [];
+  const breaker = createBreaker({ now: () => performance.now(), random: () => 0 });
+  const calls = new Calls({
+    breaker,
+    connect: (onCall) => ({
+      read: (async (
+        key: ReadKey,
+        _params: unknown,
+        _signal: AbortSignal,
+        options?: { limitMs?: number; onUnreadable?: (found: readonly UnreadableField[]) => void },
+      ) => {
+        asked.push(key);
+        options?.onUnreadable?.([unreadable]);
+        if (key === 'listFarmStats') limits.push(options?.limitMs);
+        if (appliance.takesMs > 0) await new Promise((resolve) => setTimeout(resolve, appliance.takesMs));
+        const { refuses: reason, routeMissing } = appliance;
+        onCall({ endpoint: key, reason, seconds: 0.001 } as CallReport);
+        if (!reason) return {};
+        throw new ApplianceError(reason, { endpoint: key, message: reason, routeMissing });
+      }) as never,
+      retire: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    }),
+    onCall: () => undefined,
+    onRecovered: () => {
+      clock.recoveries += 1;
+    },
+    maxConcurrent: 1,
+    maxBusyRatio: 1,
+    timeoutMs: 20_000,
+    idleMs: 15_000,
+    mayProbe: () => false,
+    log,
+    now: () => clock.ms,
+  });
+  const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
+  const step: StepCalls = {
+    signal: new AbortController().signal,
+    skipReason: () => skipReason.reason,
+    askedAtMs: undefined,
+    spentSeconds: 0,
+    unreadable: [],
+  };
+  return { calls, breaker, read: calls.reader(step), limits, appliance, clock, asked, step, skipReason, lines };
+}
+
+describe('a route that the appliance lacks', () => {
+  it('and that is optional is not read again for ten minutes, or until it may be tried again', async () => {
+    const { calls, read, appliance, asked, clock } = given();
+    appliance.refuses = 'not_found';
+    appliance.routeMissing = true;
+
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found', routeMissing: true });
+    expect(asked).toHaveLength(1);
+
+    calls.forgetMissingRoutes();
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    expect(asked).toHaveLength(2);
+
+    clock.ms += 600_000;
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([
+    ['a bad moment of a read that nothing can replace', 'listCertificates', {}, true],
+    ['a farm that is not there', 'readFarm', { farmname: 'shop' }, true],
+    ['the days of a licence that is not installed', 'readActivationInfo', {}, true],
+    ['a licence that is not installed', 'readActivationCertificate', {}, true],
+    ['a page of the web server', 'listFarmStats', {}, false],
+  ])('is not confused with %s', async (_, key, params, routeMissing) => {
+    const { read, appliance, asked } = given();
+    Object.assign(appliance, { refuses: 'not_found', routeMissing });
+
+    await expect(read(key as 'readFarm', params as { farmname: string })).rejects.toThrow();
+    await expect(read(key as 'readFarm', params as { farmname: string })).rejects.toThrow();
+
+    expect(asked).toEqual([key, key]);
+  });
+});
+
+describe('the breaker before the calls', () => {
+  it.each<[reason: FailureReason, failures: number]>([
+    ['unauthorized', 1],
+    ['connect', 3],
+    ['timeout', 3],
+    ['tls', 3],
+  ])('opens on %s after %i, logs it once, and refuses all calls', async (reason, failures) => {
+    const { calls, read, appliance, asked, lines } = given();
+    appliance.refuses = reason;
+
+    // After a failure the next call is a probe, which counts as well.
+    while (calls.wouldAdmit) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
+    const refusal = read('readStats', {});
+
+    await expect(refusal).rejects.toEqual(new NotAskedError('breaker_open'));
+    expect(asked).toHaveLength(failures);
+    expect(calls.wouldAdmit).toBe(false);
+    expect(lines).toMatchObject([{ level: 40, reason, retryInSeconds: 10 }]);
+  });
+
+  it.each<FailureReason>([
+    'unlicensed',
+    'forbidden',
+    'not_found',
+    'server_error',
+    'gateway_timeout',
+    'malformed',
+    'oversize',
+    'bad_request',
+  ])('stays closed on %s, which is an answer', async (reason) => {
+    const { breaker, read, appliance } = given();
+    appliance.refuses = reason;
+
+    for (let call = 0; call < 5; call += 1) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
+
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('probes by itself with the cheapest call, and admits all calls after an answer', async () => {
+    const { breaker, calls, read, appliance, asked, lines } = given();
+    appliance.refuses = 'unauthorized';
+    await expect(read('readStats', {})).rejects.toThrow();
+
+    await vi.advanceTimersByTimeAsync(9_000);
+    const early = [...asked];
+    appliance.refuses = undefined;
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(early).toEqual(['readStats']);
+    expect(asked).toEqual(['readStats', 'readSystemVersion']);
+    expect([calls.wouldAdmit, breaker.state]).toEqual([true, 'closed']);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'appliance does not answer as it should, polling paused',
+      'appliance answers again, polling resumed',
+    ]);
+    await calls.close();
+  });
+
+  it.each(['connect', 'timeout', 'tls'] as const)('looks at once after %s whether anything answers', async (reason) => {
+    const { breaker, calls, read, appliance, asked } = given();
+    appliance.refuses = reason;
+    await expect(read('readStats', {})).rejects.toThrow();
+    expect(breaker.isAnswering).toBe(false);
+
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(breaker.state).toBe('open');
+    expect(asked).toEqual(['readStats', 'readSystemVersion', 'readSystemVersion']);
+
+    appliance.refuses = 'forbidden';
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([breaker.state, breaker.isAnswering]).toEqual(['closed', true]);
+    await calls.close();
+  });
+});
+
+describe('a call', () => {
+  it('is not sent if something forbids it at that moment', async () => {
+    const { read, asked, skipReason } = given();
+
+    skipReason.reason = 'unlicensed';
+
+    await expect(read('readStats', {})).rejects.toEqual(new NotAskedError('unlicensed'));
+    expect(asked).toEqual([]);
+  });
+
+  it('adds its cost and what cannot be read to its step, also if it failed', async () => {
+    const { read, appliance, step } = given();
+    appliance.takesMs = 1_000;
+
+    const answered = read('readStats', {});
+    await vi.advanceTimersByTimeAsync(1_000);
+    await answered;
+    appliance.refuses = 'server_error';
+    const failed = read('readStats', {}).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await failed).toBeInstanceOf(ApplianceError);
+    expect(step.spentSeconds).toBe(2);
+    expect(step.unreadable).toEqual([unreadable, unreadable]);
+  });
+});
+
+it('the time limit of a read that waits for proxies is at most what the appliance itself may wait, however long the last one took', async () => {
+  const { calls, read, limits, appliance } = given();
+  await read('listFarmStats', {});
+  appliance.takesMs = 21_000;
+  const slow = read('listFarmStats', {});
+  await vi.advanceTimersByTimeAsync(21_000);
+  await slow;
+
+  appliance.takesMs = 0;
+  // The busy ratio is 1: the queue opens at once.
+  await read('listFarmStats', {});
+
+  expect(limits).toEqual([undefined, 7_000, 60_000]);
+  await calls.close();
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { FailureLog } from '../../../src/scheduler/failure-log.ts';
+import { givenLog } from './given-log.ts';
+
+const farms = { collector: 'farms' };
+
+function given() {
+  const { log, lines } = givenLog();
+  return { failures: new FailureLog(log, () => 0), lines, messages: () => lines.map(({ msg }) => msg) };
+}
+
+describe('the failure log', () => {
+  it('logs a failure once, again when its reason changes, and its end once', () => {
+    const { failures, lines } = given();
+
+    failures.failed(farms, 'timeout', new Error('too slow'));
+    failures.failed(farms, 'timeout', new Error('too slow'));
+    failures.failed(farms, 'connect', new Error('refused'));
+    failures.recovered(farms);
+    failures.recovered(farms);
+
+    expect(lines).toEqual([
+      { level: 40, collector: 'farms', reason: 'timeout', because: 'too slow', msg: 'poll failed' },
+      { level: 40, collector: 'farms', reason: 'connect', because: 'refused', msg: 'poll failed' },
+      { level: 30, collector: 'farms', msg: 'poll succeeds again' },
+    ]);
+  });
+
+  it('logs one line for farms that fail alike, and the end when the last one has recovered', () => {
+    const { failures, messages } = given();
+    const shop = { collector: 'backends', farm: 'shop' };
+    const db = { collector: 'backends', farm: 'db' };
+
+    failures.failed(shop, 'timeout', new Error(''));
+    failures.failed(db, 'timeout', new Error(''));
+    failures.recovered({ collector: 'backends' });
+    failures.recovered(shop);
+    expect(messages()).toEqual(['poll failed']);
+
+    failures.recovered(db);
+    expect(messages()).toEqual(['poll failed', 'poll succeeds again']);
+  });
+
+  it('logs once, with a remedy, that series are left out', () => {
+    const { failures, lines } = given();
+
+    failures.seriesDropped('limit', 900);
+    failures.seriesDropped('limit', 900);
+
+    expect(lines).toEqual([expect.objectContaining({ reason: 'limit', series: 900 })]);
+  });
+
+  it('does not log the recovery of a deleted farm, and logs its next failure again', () => {
+    const { failures, messages } = given();
+    const shop = { collector: 'backends', farm: 'shop' };
+    failures.failed(shop, 'timeout', new Error(''));
+
+    failures.forget(shop);
+    failures.failed(shop, 'timeout', new Error(''));
+
+    expect(messages()).toEqual(['poll failed', 'poll failed']);
+  });
+
+  it('logs an unknown word once, shortened', () => {
+    const { failures, lines } = given();
+
+    failures.unknownWord('zlb_farm_status', 'x'.repeat(1_000_000));
+    failures.unknownWord('zlb_farm_status', 'x'.repeat(1_000_000));
+
+    expect(lines).toMatchObject([{ level: 40, family: 'zlb_farm_status', word: 'x'.repeat(64) }]);
+  });
+
+  it('stops logging if an appliance sends a new word at every poll', () => {
+    const { failures, lines } = given();
+
+    for (let poll = 0; poll < 10_000; poll += 1) failures.unknownWord('zlb_farm_status', `word ${poll}`);
+
+    expect(lines).toHaveLength(100);
+  });
+
+  it('logs a field that cannot be read once for all farms, and shows it until the newest replies are whole', () => {
+    const { failures, messages } = given();
+    const odd = { endpoint: '/stats/farms/{farmname}', field: 'established', count: 2, example: '"1,234"' };
+
+    for (const farm of ['shop', 'db']) failures.unreadable({ collector: 'backends', farm }, [odd]);
+    const both = failures.unreadableOf('backends');
+    failures.unreadable({ collector: 'backends', farm: 'shop' }, []);
+    const one = failures.unreadableOf('backends');
+    failures.forget({ collector: 'backends', farm: 'db' });
+
+    expect(messages()).toEqual(['values in a reply cannot be read, left out']);
+    expect([both, one, failures.unreadableOf('backends')]).toEqual([[{ ...odd, count: 4 }], [odd], []]);
+    expect(failures.unreadableOf('farms')).toEqual([]);
+  });
+});

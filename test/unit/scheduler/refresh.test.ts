@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { Repeats } from '../../../src/scheduler/refresh.ts';
+
+function givenRuns() {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const run = (name: string) => () => {
+    begun.push(name);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  };
+  return { begun, endNext: () => ends.shift()?.(), run };
+}
+
+/** Lets everything happen that waits for nothing else. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+it('waits for the current run, because it may have read before the change', async () => {
+  const { begun, endNext, run } = givenRuns();
+  const repeats = new Repeats();
+  const current = run('current')();
+
+  void repeats.after(current, 'farms', run('again'));
+  await settled();
+  expect(begun).toEqual(['current']);
+
+  endNext();
+  await settled();
+  expect(begun).toEqual(['current', 'again']);
+});
+
+it('combines requests before a run into one run', async () => {
+  const { begun, endNext, run } = givenRuns();
+  const repeats = new Repeats();
+  const current = run('current')();
+
+  const requests = [1, 2, 3].map((count) => repeats.after(current, 'farms', run(`request ${count}`)));
+  endNext();
+  await settled();
+  endNext();
+  await Promise.all(requests);
+
+  expect(begun).toEqual(['current', 'request 1']);
+});
+
+it('runs once more for a request during its run', async () => {
+  const { begun, endNext, run } = givenRuns();
+  const repeats = new Repeats();
+
+  void repeats.after(undefined, 'farms', run('first'));
+  await settled();
+  void repeats.after(undefined, 'farms', run('second'));
+  void repeats.after(undefined, 'farms', run('third'));
+  await settled();
+  expect(begun).toEqual(['first']);
+
+  endNext();
+  await settled();
+  expect(begun).toEqual(['first', 'second']);
+});

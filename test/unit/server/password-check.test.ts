@@ -1,0 +1,132 @@
+import { genSaltSync, hashSync } from 'bcryptjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../../src/lib/secret.ts';
+import { createBcryptThread, createPasswordCheck } from '../../../src/server/password-check.ts';
+
+const hash = hashSync('wonderland', genSaltSync(4));
+
+function givenThread() {
+  const thread = createBcryptThread();
+  onTestFinished(() => thread.close());
+  return thread;
+}
+
+it('compares each password with its own hash', async () => {
+  const thread = givenThread();
+  const other = hashSync('builder', genSaltSync(5));
+
+  const matches = await Promise.all([
+    thread.compare('wonderland', hash),
+    thread.compare('wonderland', other),
+    thread.compare('builder', other),
+    thread.compare('', hash),
+  ]);
+
+  expect(matches).toEqual([true, false, true, false]);
+});
+
+it('takes the hashes that htpasswd and Go make', async () => {
+  const thread = givenThread();
+
+  for (const prefix of ['$2a$', '$2b$', '$2y$'])
+    expect(await thread.compare('wonderland', hash.replace(/^\$2.\$/, prefix))).toBe(true);
+});
+
+it('fails what waits when it dies, and is there again for the next one', async () => {
+  const thread = givenThread();
+  const noPassword = JSON.parse('1');
+
+  const outcomes = await Promise.allSettled([thread.compare(noPassword, hash), thread.compare('wonderland', hash)]);
+  const next = await thread.compare('wonderland', hash);
+
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(next).toBe(true);
+});
+
+it('ends when it is closed, also while it compares', async () => {
+  const thread = givenThread();
+  const slow = hash.replace('$04$', '$15$');
+
+  const comparing = thread.compare('wonderland', slow);
+  await Promise.all([expect(comparing).rejects.toThrow('ended'), thread.close()]);
+});
+
+/** A check whose comparisons wait until the test says what comes out. */
+function givenCheck() {
+  const users = new Map([['alice', new Secret('hash of alice')]]);
+  const held: (PromiseWithResolvers<boolean> & { readonly hash: string })[] = [];
+  const check = createPasswordCheck((_, hash) => {
+    const one = { ...Promise.withResolvers<boolean>(), hash };
+    held.push(one);
+    return one.promise;
+  });
+  return {
+    held,
+    check: (user: string, password: string, from = '192.0.2.1') => check(users, { user, password, from }),
+  };
+}
+
+describe('an attempt', () => {
+  it.each([
+    [true, 'right'],
+    [false, 'wrong'],
+  ])('that comes many times is compared once, and is then known: %s is %s', async (matches, result) => {
+    const { held, check } = givenCheck();
+
+    const attempts = Array.from({ length: 5 }, () => check('alice', 'wonderland'));
+    held[0]?.resolve(matches);
+
+    expect(await Promise.all([...attempts, check('alice', 'wonderland')])).toEqual(Array(6).fill(result));
+    expect(held).toHaveLength(1);
+  });
+
+  it('of an unknown user takes as long as another one, and is wrong whatever comes out', async () => {
+    const { held, check } = givenCheck();
+
+    const attempt = check('mallory', 'wonderland');
+    held[0]?.resolve(true);
+
+    expect([await attempt, held[0]?.hash]).toEqual(['wrong', 'hash of alice']);
+  });
+
+  it('that was right stays known despite wrong ones, of which that is forgotten that came longest ago', async () => {
+    const { held, check } = givenCheck();
+    const right = check('alice', 'wonderland');
+    held.shift()?.resolve(true);
+    await right;
+    for (let count = 0; count < 150; count += 1) {
+      const wrong = check('mallory', String(count));
+      held.shift()?.resolve(false);
+      await wrong;
+      if (count === 60) await check('mallory', '1');
+    }
+
+    expect([await check('alice', 'wonderland'), await check('mallory', '1')]).toEqual(['right', 'wrong']);
+    void check('mallory', '0');
+    expect(held).toHaveLength(1);
+  });
+
+  it('waits only in a short queue, with a limit for each network', async () => {
+    const { held, check } = givenCheck();
+    const guess = (from: string) => Array.from({ length: 9 }, (_, count) => check('alice', `${from} ${count}`, from));
+
+    const attempts = ['a', 'b', 'c', 'd'].flatMap(guess);
+    const oneMore = await check('alice', 'wonderland', 'e');
+    for (const one of held) one.resolve(false);
+
+    expect((await Promise.all(attempts)).filter((result) => result === 'wrong')).toHaveLength(32);
+    expect([held.length, await attempts[8], oneMore]).toEqual([32, 'busy', 'busy']);
+  });
+
+  it('that could not be compared is no wrong one', async () => {
+    const { held, check } = givenCheck();
+
+    const failed = check('alice', 'wonderland');
+    held.shift()?.reject(new Error('out of memory'));
+    await expect(failed).rejects.toThrow('out of memory');
+    const again = check('alice', 'wonderland');
+    held.shift()?.resolve(true);
+
+    expect(await again).toBe('right');
+  });
+});

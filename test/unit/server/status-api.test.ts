@@ -1,0 +1,152 @@
+import { fastify } from 'fastify';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { registerStatusApi } from '../../../src/server/status-api.ts';
+import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
+import { unknownAppliance } from '../../support/fleet-status.ts';
+
+const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => unknownAppliance({ ...known, name });
+
+const whole = appliance('lb-1', {
+  labels: { site: 'paris' },
+  up: true,
+  version: '7.9.0',
+  farms: [
+    {
+      name: 'shop "1" </script>\u2028',
+      profile: 'http',
+      hasHealthCheck: undefined,
+      certificates: undefined,
+      state: 'down',
+      sinceMs: 1_795_200_000_000,
+      backends: [{ service: '', backend: '198.51.100.1:80', state: 'down', established: 0 }],
+    },
+  ],
+  collectors: [
+    {
+      name: 'farms',
+      ok: false,
+      lastSuccessMs: undefined,
+      intervalMs: 30_000,
+      isStale: true,
+      isSupported: true,
+      failure: { reason: 'timeout', sinceMs: 1_795_200_000_000 },
+    },
+  ],
+});
+
+const unknown = {
+  up: null,
+  product: null,
+  version: null,
+  edition: null,
+  hostname: null,
+  farms: null,
+  certificates: null,
+  activation: null,
+  interfaces: null,
+};
+
+const changeOf = (name: string): FleetStatus['transitions'][number] => ({
+  atMs: 1_795_200_000_000,
+  appliance: name,
+  object: 'farm',
+  labels: { farm: 'shop' },
+  from: 'up',
+  to: 'down',
+});
+
+function given(status: FleetStatus) {
+  const app = fastify();
+  const state = { status };
+  registerStatusApi(app, {
+    fleet: {
+      describe: () => state.status,
+      ready: true,
+      watches: (name) => status.appliances.some((each) => each.name === name),
+    },
+    shardWatching: () => undefined,
+    build: { version: '1.2.3' },
+    isDemonstration: false,
+    now: () => 1_795_200_060_000,
+  });
+  onTestFinished(() => app.close());
+  return { state, get: (query = '') => app.inject({ method: 'GET', url: `/api/status${query}` }) };
+}
+
+describe('GET /api/status', () => {
+  it('has the status as JSON, with null for unknown values', async () => {
+    const { get } = given({ appliances: [whole, appliance('lb-2')], transitions: [changeOf('lb-1')] });
+
+    const response = await get();
+
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.json()).toEqual({
+      version: '1.2.3',
+      demonstration: false,
+      ready: true,
+      transitions: [changeOf('lb-1')],
+      appliances: [
+        {
+          ...(JSON.parse(JSON.stringify(whole)) as object),
+          ...unknown,
+          up: true,
+          version: '7.9.0',
+          farms: [{ ...whole.farms?.[0], certificates: null, hasHealthCheck: null }],
+          collectors: [{ ...whole.collectors[0], lastSuccessMs: null }],
+          problems: [
+            expect.objectContaining({ level: 'critical', about: 'farm', alert: 'ZlbFarmDown' }) as object,
+            expect.objectContaining({ level: 'warning', about: 'appliance', alert: 'ZlbCollectorStale' }) as object,
+          ],
+        },
+        { ...(JSON.parse(JSON.stringify(appliance('lb-2'))) as object), ...unknown, problems: [] },
+      ],
+    });
+  });
+
+  it('has only the named appliances, also in transitions', async () => {
+    const names = ['lb-1', 'lb-2', 'lb-3'];
+    const { get } = given({ appliances: names.map((name) => appliance(name)), transitions: names.map(changeOf) });
+
+    const one = (await get('?appliance=lb-2')).json<FleetStatus>();
+    const two = (await get('?appliance=lb-3&appliance=lb-1')).json<FleetStatus>();
+
+    expect([one.appliances, one.transitions]).toMatchObject([[{ name: 'lb-2' }], [{ appliance: 'lb-2' }]]);
+    expect([two.appliances, two.transitions]).toMatchObject([
+      [{ name: 'lb-1' }, { name: 'lb-3' }],
+      [{ appliance: 'lb-1' }, { appliance: 'lb-3' }],
+    ]);
+  });
+
+  it('renders a changed appliance again', async () => {
+    const { get, state } = given({ appliances: [appliance('lb-1'), whole], transitions: [] });
+    await get();
+    state.status = { appliances: [appliance('lb-1', { up: false }), whole], transitions: [] };
+
+    expect((await get()).json()).toMatchObject({ appliances: [{ up: false }, { up: true }] });
+  });
+
+  it('yields to other work for a large fleet, and reuses the texts the next time', async () => {
+    const backends = Array.from({ length: 1_000 }, (_, index) => ({
+      service: 'front',
+      backend: `[::]:${index}`,
+      state: 'up',
+    }));
+    const farms = [{ name: 'shop', profile: 'http', state: 'up', backends }];
+    const appliances = Array.from({ length: 300 }, (_, index) => appliance(`lb-${index}`, { farms }));
+    const { get } = given({ appliances, transitions: [] });
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+
+    const first = await get();
+    isOver = true;
+
+    expect(turns).toBeGreaterThan(5);
+    expect(first.json<FleetStatus>().appliances.map(({ name }) => name)).toEqual(appliances.map(({ name }) => name));
+    expect((await get()).payload).toBe(first.payload);
+  });
+});

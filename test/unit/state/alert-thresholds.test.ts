@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { alertThresholds, expiryWindow, lifeLeft } from '../../../src/state/alert-thresholds.ts';
+import { shippedRules } from '../../support/shipped-rules.ts';
+
+/** The places of each number in the rules: the name of the rule, and a part of its expression. */
+const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly [rule: string, text: string])[]>> = {
+  expirySoonSeconds: [
+    ['ZlbCertificateExpirySoon', '< 28 * 86400'],
+    ['ZlbServedCertificateExpirySoon', '< 28 * 86400'],
+    ['ZlbActivationExpirySoon', '< 28 * 86400'],
+  ],
+  expirySoonRatio: [
+    ['ZlbCertificateExpirySoon', 'unless file:zlb_certificate_remaining:ratio >= 0.25'],
+    ['ZlbServedCertificateExpirySoon', '>= 0.25'],
+    ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.25'],
+  ],
+  expiryImminentSeconds: [
+    ['file:zlb_certificate_remaining:imminent', '< 3 * 86400'],
+    ['farm:zlb_served_certificate_remaining:imminent', '< 3 * 86400'],
+    ['ZlbActivationExpirySoon', '< 3 * 86400'],
+    ['ZlbActivationExpiryImminent', '< 3 * 86400'],
+  ],
+  expiryImminentRatio: [
+    ['file:zlb_certificate_remaining:imminent', 'unless file:zlb_certificate_remaining:ratio >= 0.1'],
+    ['farm:zlb_served_certificate_remaining:imminent', '>= 0.1'],
+    ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
+    ['ZlbActivationExpiryImminent', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
+  ],
+  clockOffsetSeconds: [
+    ['ZlbApplianceClockWrong', '> 60'],
+    ['ZlbExporterFault', '> 60'],
+  ],
+  farmBackendsUpRatio: [['ZlbFarmDegraded', '< 0.75']],
+  backendConnectionsRatio: [['ZlbSaturated', '> 0.8']],
+  backendChangesPer15m: [['ZlbBackendDown', '> 4']],
+  pendingConnections: [['ZlbSaturated', '> 100']],
+  pendingConnectionsRatio: [['ZlbSaturated', '> 0.5 * zlb_farm_established_connections']],
+  cpuBusyRatio: [['ZlbSaturated', '> 0.9']],
+  memoryUsedRatio: [['ZlbSaturated', '> 0.9']],
+  backupAgeSeconds: [['ZlbBackupTooOld', '> 30 * 86400']],
+  collectorStaleIntervals: [['ZlbCollectorStale', '> 3 * zlb_collector_interval_seconds']],
+  adminDeniedPer15m: [['ZlbAdminGateway', '> 10']],
+};
+
+it.each(Object.entries(literals))('%s is the number of the rules', (name, places) => {
+  const value = alertThresholds[name as keyof typeof alertThresholds];
+  for (const [rule, text] of places) {
+    const rules = shippedRules.filter(({ alert, record }) => (alert ?? record) === rule);
+    expect(rules.map(({ expr }) => expr).join('\n'), rule).toContain(text);
+    const [factor, other] = [...text.replaceAll(/[a-z_:]+/g, ' ').matchAll(/[\d.]+/g)].map(Number);
+    expect((factor ?? Number.NaN) * (other ?? 1), rule).toBe(value);
+  }
+});
+
+const nowMs = Date.UTC(2026, 10, 24);
+const validity = (leftDays: number, lifeDays: number) => ({
+  notBeforeSeconds: nowMs / 1_000 + (leftDays - lifeDays) * 86_400,
+  notAfterSeconds: nowMs / 1_000 + leftDays * 86_400,
+});
+
+it('the life left is a part from 0 to 1, and unknown without a beginning', () => {
+  expect(lifeLeft(validity(50, 200), nowMs)).toBe(0.25);
+  expect(lifeLeft(validity(-1, 200), nowMs)).toBe(0);
+  expect(lifeLeft(validity(300, 200), nowMs)).toBe(1);
+  expect(lifeLeft({ notAfterSeconds: nowMs / 1_000 }, nowMs)).toBeUndefined();
+});
+
+it.each([
+  [29, undefined],
+  [27, 'soon'],
+  [2, 'imminent'],
+  [-1, 'imminent'],
+])('without a beginning the days decide: %s days are %s', (days, window) => {
+  expect(expiryWindow({ notAfterSeconds: nowMs / 1_000 + days * 86_400 }, nowMs)).toBe(window);
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { activation } from '../../../src/collectors/activation.ts';
+import { appliance } from '../../../src/collectors/appliance.ts';
+import { backends } from '../../../src/collectors/backends.ts';
+import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { interfaces } from '../../../src/collectors/interfaces.ts';
+import { describeAppliance } from '../../../src/state/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
+import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
+
+/** The status of an appliance with these readings and no others. */
+function statusOf(...readings: readonly (Origin & { readonly data: unknown })[]): ApplianceStatus {
+  return describeAppliance({
+    name: 'lb',
+    url: 'https://192.0.2.10:444',
+    labels: {},
+    up: true,
+    deactivated: false,
+    breaker: 'closed',
+    readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
+    series: 0,
+    seriesLeftOut: 0,
+    collectors: [],
+  });
+}
+
+/** The farm `shop` with one more reading of it. */
+function shopWith(state: string, reading: Origin & { readonly data: unknown }): FarmStatus | undefined {
+  const farm = { name: 'shop', profile: 'https', state };
+  return statusOf({ collector: 'farms', data: { farms: [farm], excluded: 0 } }, reading).farms?.[0];
+}
+
+const shop = { name: 'shop', profile: 'https', state: 'up' };
+
+it.each([
+  ['of a farm that runs: there are none', 'up', [], []],
+  ['of a farm that is down: nobody knows', 'down', [], undefined],
+  ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
+  ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
+])('the status of backends reads an empty list %s', async (_, state, list, expected) => {
+  const { data } = await collectFarmFrom(backends, { ...shop, state }, { readFarmStats: { backends: list } });
+
+  expect(data.backends).toEqual(expected);
+  expect(shopWith(state, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
+});
+
+describe('the status of a farm, as configured', () => {
+  const service = (id: string, farmguardian: unknown) => ({ id, farmguardian, backends: [] });
+  const read = async (readFarm: object, profile = 'https', checks: unknown = { params: [] }) => {
+    const { data } = await collectFarmFrom(farmConfig, { ...shop, profile }, { listFarmguardians: checks, readFarm });
+    return shopWith('up', { collector: 'farm_config', farm: 'shop', data });
+  };
+
+  it('names the certificates, and reports whether every service has a health check', async () => {
+    const certlist = [{ file: 'shop.pem' }, { file: -1 }];
+    const whole = await read({
+      params: { status: 'up', certlist },
+      services: [service('a', 'tcp'), service('b', 'tcp')],
+    });
+    const part = await read({ params: { status: 'up', certlist }, services: [service('a', 'tcp'), service('b', '')] });
+
+    expect(whole).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: true, configuredBackends: [] });
+    expect(part).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: false });
+  });
+
+  it('names the configured backends like the metrics, and nothing without a list', async () => {
+    const twin = { ip: '10.0.0.1', port: 80 };
+    const services = [
+      {
+        id: 'front',
+        farmguardian: '',
+        backends: [
+          { ...twin, id: 0 },
+          { ...twin, id: 1 },
+        ],
+      },
+    ];
+    const params = { status: 'down' };
+
+    expect((await read({ params, services }))?.configuredBackends).toEqual([
+      { service: 'front', backend: '10.0.0.1:80#0' },
+      { service: 'front', backend: '10.0.0.1:80#1' },
+    ]);
+    expect((await read({ params, backends: [twin] }, 'l4xnat'))?.configuredBackends).toEqual([
+      { service: '', backend: '10.0.0.1:80' },
+    ]);
+    expect((await read({ params }))?.configuredBackends).toBe(undefined);
+  });
+
+  it('reports no unknown health check or certificate', async () => {
+    const silent = { params: { status: 'up' }, services: [{ id: 'a', backends: [] }] };
+
+    expect(await read(silent, 'https', refusal('forbidden'))).toMatchObject({
+      hasHealthCheck: undefined,
+      certificates: undefined,
+      configuredBackends: [],
+    });
+    expect(await read(silent, 'http'), 'plain HTTP presents none').toMatchObject({ certificates: [] });
+  });
+});
+
+const plain = ['http', 'l4xnat', 'gslb', 'datalink'].map((profile) => ({ name: profile, profile }));
+const fresh = [{ name: 'new', profile: 'https' }];
+
+it.each([
+  ['none, also with new farms of profiles that present no certificate', plain, [], 0, []],
+  ['those known to present it, before all others were read', fresh, ['a.pem'], 0, ['shop']],
+  ['not known while none is known to, and one was not read', fresh, [], 0, undefined],
+  ['not known while none is known to, and one is left out', [], [], 1, undefined],
+])('the farms that use a certificate are %s', (_, others, presented, excluded, users) => {
+  const config = { farm: 'shop', certificates: presented, checks: [], backends: undefined, protocol: undefined };
+  const file = {
+    file: 'a.pem',
+    kind: 'certificate',
+    commonName: 'a',
+    issuer: 'b',
+    state: 'valid',
+    isUnreadable: false,
+  };
+
+  const status = statusOf(
+    { collector: 'farms', data: { farms: [shop, ...others], excluded } },
+    { collector: 'farm_config', farm: 'shop', data: config },
+    { collector: 'certificates', data: [file] },
+  );
+
+  expect(status.certificates?.[0]?.usedBy).toEqual(users);
+});
+
+it('the status of the activation has its end, its kind and the edition', async () => {
+  const { data } = await collectFrom(activation, {
+    readSystemVersion: { params: { hostname: 'lb' } },
+    readSystemInfo: { params: { hostname: 'lb', edition: 'enterprise' } },
+    readActivationInfo: { params: { days_to_expire: '1', type: 'temporal' } },
+    readActivationCertificate: '    Not After : Jun 24 11:59:58 2027 GMT\n-----BEGIN CERTIFICATE-----\n',
+  });
+
+  expect(statusOf({ collector: 'activation', data })).toMatchObject({
+    activation: { status: 'activated', kind: 'temporal', notAfterSeconds: Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000 },
+    edition: 'enterprise',
+  });
+});
+
+describe('the status of the appliance and of its interfaces', () => {
+  it('leaves out objects without a name', async () => {
+    const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
+
+    const known = await collectFrom(appliance, { readSystemInfo: whole });
+    const bare = await collectFrom(appliance, { readSystemVersion: { params: { hostname: '' } } });
+
+    expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
+      hostname: 'lb-a',
+      product: 'relianoid',
+      version: '7.9.0',
+      edition: 'community',
+    });
+    expect(statusOf({ collector: 'appliance', data: bare.data })).toMatchObject({
+      hostname: undefined,
+      product: undefined,
+      version: undefined,
+      edition: undefined,
+    });
+  });
+
+  it('accepts no unknown state of an interface', async () => {
+    const { data } = await collectFrom(interfaces, {
+      readNetworkStats: { params: { interfaces: [] } },
+      listInterfaces: {
+        interfaces: [{ name: 'eth0', status: 'up' }, { name: 'eth1', status: 'odd' }, { name: 'eth2' }],
+      },
+    });
+
+    expect(statusOf({ collector: 'interfaces', data }).interfaces).toEqual([
+      { name: 'eth0', state: 'up' },
+      { name: 'eth1', state: 'unknown' },
+      { name: 'eth2', state: 'unknown' },
+    ]);
+  });
+});
+
+it('the data of other collectors is shown unchanged, of the appliance and of each farm', () => {
+  const own = { collector: 'sessions_table', data: { entries: 7 } };
+  const status = statusOf(
+    { collector: 'farms', data: { farms: [{ name: 'shop', profile: 'http', state: 'up' }], excluded: 0 } },
+    own,
+    { collector: 'latency', farm: 'shop', data: { seconds: 0.2 } },
+  );
+
+  expect(status.readings).toEqual({ sessions_table: { entries: 7 } });
+  expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
+});

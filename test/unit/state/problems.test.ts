@@ -1,0 +1,430 @@
+import { describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { applianceProblems } from '../../../src/state/appliance-problems.ts';
+import { compareProblems, type Problem } from '../../../src/state/problem.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
+import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
+import {
+  applianceStatus,
+  backendStatus,
+  certificateStatus,
+  collectorStatus,
+  dayMs,
+  farmStatus,
+  minuteMs,
+  nowMs,
+} from '../../support/fleet-status.ts';
+
+const unreachable = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
+const aDown = backendStatus({ backend: 'a', state: 'down' });
+
+describe('what is wrong with an appliance', () => {
+  it('is nothing while all is well', () => {
+    expect(problemsOf({})).toEqual([]);
+  });
+
+  it.each<readonly [Partial<FarmStatus>, string | undefined]>([
+    [{ state: 'down' }, 'critical ZlbFarmDown: Farm shop is down'],
+    [{ state: 'critical' }, 'critical ZlbFarmDown: Farm shop is critical'],
+    [{ state: 'needed_restart' }, 'warning ZlbFarmNeedsRestart: Farm shop waits for a restart'],
+    [{ state: 'problem' }, 'warning ZlbBackendDown: Some backends of farm shop are down'],
+    [{ state: 'unknown' }, 'warning ZlbFarmStatusUnknown: Nobody can tell how farm shop is'],
+    [{ state: 'maintenance' }, undefined],
+    [{ state: 'critical', isSilent: true }, 'critical ZlbFarmDown: The proxy of farm shop does not answer'],
+    [{ state: 'up', isSilent: true }, 'critical ZlbFarmDown: The proxy of farm shop does not answer'],
+    [{ state: 'down', isSilent: true }, 'critical ZlbFarmDown: Farm shop is down'],
+    // The state of the farm explains its backends.
+    [{ state: 'critical', backends: [aDown] }, 'critical ZlbFarmDown: Farm shop is critical'],
+    [{ backends: undefined }, 'unknown ZlbCollectorStale: The backends of farm shop are not known'],
+    [{ backends: undefined, profile: 'datalink' }, undefined],
+    [{ backends: [] }, undefined],
+    [{ probe: unreachable }, 'critical ZlbFarmUnreachable: Farm shop cannot be reached'],
+    [{ probe: unreachable, state: 'down' }, 'critical ZlbFarmDown: Farm shop is down'],
+  ])('is a farm with %j: %s', (farm, problem) => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', ...farm })] })).toEqual(problem ? [problem] : []);
+  });
+
+  it('is a list of farms without any state', () => {
+    const farms = ['shop', 'db'].map((name) => farmStatus({ name, state: 'unknown' }));
+
+    expect(problemsOf({ farms })).toContain('critical ZlbFarmsUnknown: No farm of lb-1 has a known state');
+  });
+
+  it.each([
+    ['status', 1, 'Not all of /stats/farms of lb-1 can be read: 1 value of status'],
+    ['farmname', 2, 'Not all of /stats/farms of lb-1 can be read: 2 rows without a readable farmname'],
+  ])('is an unreadable %s in a reply', (field, count, title) => {
+    const unreadable = [{ endpoint: '/stats/farms', field, count, example: '{}' }];
+    const collectors = [collectorStatus({ name: 'farms', unreadable })];
+
+    expect(problemsOf({ collectors })).toEqual([`warning ZlbCollectorStale: ${title}`]);
+    expect(problemsOf({ collectors, up: false })).not.toContain(`warning ZlbCollectorStale: ${title}`);
+  });
+
+  it.each([
+    ['up up up down', 'warning ZlbBackendDown: Backend b3 of service front of farm shop is down'],
+    ['up up down down', 'warning ZlbFarmDegraded: 2 of 4 backends of service front of farm shop are down'],
+    ['down down down maintenance', 'critical ZlbFarmNoBackends: No backend is up in service front of farm shop'],
+    ['up up up maintenance', undefined],
+    ['unknown unknown unknown unknown', 'unknown ZlbCollectorStale: The backends of farm shop are not known'],
+  ])('is a service whose backends are %s: %s', (states, problem) => {
+    const backends = states.split(' ').map((state, index) => backendStatus({ backend: `b${index}`, state }));
+
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends })] })).toEqual(problem ? [problem] : []);
+  });
+
+  it('names some of many backends and counts the others', () => {
+    const backends = Array.from({ length: 60 }, (_, index) =>
+      backendStatus({ backend: `10.0.0.${index}:80`, state: index < 20 ? 'down' : 'up', sinceMs: nowMs - index }),
+    );
+
+    const [problem] = applianceProblems(statusWith({ name: 'shop', backends }), nowMs);
+
+    expect(problem).toMatchObject({
+      title: '20 of 60 backends of service front of farm shop are down',
+      meaning: '10.0.0.0:80, 10.0.0.1:80, 10.0.0.2:80, 10.0.0.3:80 and 16 more; 40 carry their load.',
+      sinceMs: nowMs,
+    });
+  });
+
+  it.each([
+    [-1, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
+    [-1, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
+    [-1, undefined, ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
+    [2, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem expires in 2 d']],
+    [2, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
+    [13, ['shop'], ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
+    [2, undefined, ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
+    [13, undefined, ['unknown ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
+    [13, [], []],
+    [29, ['shop'], []],
+  ])('is a certificate of a year with %s days left that %j use', (days, usedBy, problems) => {
+    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
+    const notBeforeSeconds = notAfterSeconds - 365 * 86_400;
+    const certificate = certificateStatus({ file: 'a.pem', usedBy, notBeforeSeconds, notAfterSeconds });
+
+    expect(problemsOf({ certificates: [certificate] })).toEqual(problems);
+  });
+
+  it.each([
+    [['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem is not valid yet']],
+    [[], []],
+    [undefined, []],
+  ])('is a certificate that is not valid yet and that %j use', (usedBy, problems) => {
+    const dates = { notBeforeSeconds: (nowMs + dayMs) / 1_000, notAfterSeconds: (nowMs + 365 * dayMs) / 1_000 };
+
+    expect(problemsOf({ certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] })).toEqual(problems);
+  });
+
+  it('is a farm whose certificate has no file, if the store was read', () => {
+    const farms = [farmStatus({ name: 'shop', certificates: ['gone.pem'] })];
+
+    expect(problemsOf({ farms })).toEqual([
+      'warning ZlbCertificateInvalid: Farm shop has a certificate whose file is gone',
+    ]);
+    expect(problemsOf({ farms, certificates: undefined })).toEqual([]);
+  });
+
+  it.each([
+    ['forbidden', 'critical ZlbFarmsUnknown: The API key of lb-1 may not read its farms'],
+    ['malformed', 'critical ZlbFarmsUnknown: No farm of lb-1 is known'],
+    ['timeout', 'critical ZlbFarmsUnknown: No farm of lb-1 is known'],
+  ] as const)('is an appliance that answers, and whose farms cannot be read: %s', (reason, problem) => {
+    const collectors = [failing('farms', reason), failing('vpn', 'forbidden')];
+
+    expect(problemsOf({ farms: undefined, collectors })).toEqual([
+      problem,
+      'warning ZlbCollectorStale: The API key of lb-1 may not read vpn',
+    ]);
+    expect(problemsOf({ farms: undefined, collectors: [collectorStatus({ name: 'farms', ok: undefined })] })).toEqual(
+      [],
+    );
+  });
+
+  const down = { profile: 'l4xnat', state: 'down', vip: '192.0.2.22', vport: '5432' };
+  it.each([
+    [{}, 'The appliance says that it is down. It listened on 192.0.2.22:5432.'],
+    [
+      { probe: unreachable },
+      'The appliance says that it is down. A connection from here to it on 192.0.2.22:5432 is refused.',
+    ],
+    [
+      { probe: { ...unreachable, failure: 'timeout' as const } },
+      'The appliance says that it is down. A connection from here to it on 192.0.2.22:5432 times out.',
+    ],
+    [
+      { probe: { isReachable: true, connectSeconds: 0.01, failure: undefined, served: [] } },
+      'The appliance says that it is down. Nevertheless, a connection from here to it on 192.0.2.22:5432 succeeds: its clients may still be served.',
+    ],
+  ])('says of a farm that is down what is known of it: %j', (parts, meaning) => {
+    expect(applianceProblems(statusWith({ name: 'db', ...down, ...parts }), nowMs)).toMatchObject([{ meaning }]);
+  });
+
+  it('points to their daemon where several L4 farms went down together', () => {
+    const farms = [
+      farmStatus({ name: 'db', ...down, sinceMs: nowMs - minuteMs }),
+      farmStatus({ name: 'dns', ...down, sinceMs: nowMs - minuteMs }),
+      farmStatus({ name: 'alone', ...down, sinceMs: nowMs - dayMs }),
+      farmStatus({ name: 'web', ...down, profile: 'http', sinceMs: nowMs - minuteMs }),
+    ];
+
+    const problems = applianceProblems(applianceStatus({ name: 'lb-1', farms }), nowMs);
+
+    expect(problems.filter(({ meaning }) => meaning.includes('nftlb')).map(({ labels }) => labels?.farm)).toEqual([
+      'db',
+      'dns',
+    ]);
+    expect(problems[0]?.meaning).toContain('2 L4 farms went down together');
+  });
+
+  it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
+    'is no certificate of %s days with a third of its life left, but one with little less than a quarter and a tenth',
+    (lifeDays) => {
+      const problemsWith = (leftDays: number) => {
+        const notAfterSeconds = (nowMs + leftDays * dayMs) / 1_000;
+        const notBeforeSeconds = notAfterSeconds - lifeDays * 86_400;
+        return problemsOf({ certificates: [certificateStatus({ file: 'a.pem', notBeforeSeconds, notAfterSeconds })] });
+      };
+
+      expect(problemsWith(lifeDays / 3)).toEqual([]);
+      expect(problemsWith(Math.min(28, 0.25 * lifeDays) - 0.001)).toEqual([
+        expect.stringMatching(/^warning ZlbCertificateExpirySoon/),
+      ]);
+      expect(problemsWith(Math.min(3, 0.1 * lifeDays) - 0.001)).toEqual([
+        expect.stringMatching(/^critical ZlbCertificateExpiryImminent/),
+      ]);
+    },
+  );
+
+  it('is a certificate that cannot be read or does not load, and no signing request', () => {
+    const certificates = [
+      certificateStatus({ file: 'garbage.pem', isUnreadable: true, notAfterSeconds: undefined }),
+      certificateStatus({ file: 'bad_key.pem', state: 'invalid' }),
+      certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined }),
+    ];
+
+    expect(problemsOf({ certificates })).toEqual([
+      'warning ZlbCertificateInvalid: Certificate garbage.pem cannot be read',
+      'warning ZlbCertificateInvalid: Certificate bad_key.pem does not load',
+    ]);
+  });
+
+  it.each([
+    ['temporal', 365, 2, ['critical ZlbActivationExpiryImminent: The licence of lb-1 ends in 2 d']],
+    ['temporal', 365, 20, ['warning ZlbActivationExpirySoon: The licence of lb-1 ends in 20 d']],
+    ['temporal', 365, 29, []],
+    // A trial with a third of its life left.
+    ['temporal', 30, 10, []],
+    ['permanent', 365, 2, []],
+    ['permanent', 365, -2, ['warning ZlbSupportEnded: The support of lb-1 has ended']],
+  ])('is a %s licence of %s days that ends in %s days', (kind, lifeDays, days, problems) => {
+    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
+    const notBeforeSeconds = notAfterSeconds - lifeDays * 86_400;
+
+    expect(problemsOf({ activation: { status: 'activated', kind, notBeforeSeconds, notAfterSeconds } })).toEqual(
+      problems,
+    );
+  });
+
+  it('is its deactivation, and not the readings that it refuses for that', () => {
+    const collectors = [failing('farms', 'unlicensed'), failing('backends', 'unlicensed')];
+
+    expect(problemsOf({ deactivated: true, farms: undefined, collectors })).toEqual([
+      'critical ZlbApplianceDeactivated: lb-1 is deactivated',
+    ]);
+  });
+
+  it('is its silence, with the reason and since when, and not each reading that fails for it', () => {
+    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
+
+    const [problem, ...others] = applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs);
+
+    expect(problem).toMatchObject({
+      level: 'warning',
+      title: 'lb-1 does not answer: no answer in time',
+      sinceMs: nowMs - 3 * minuteMs,
+      alert: 'ZlbApplianceUnreachable',
+    });
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['timeout', 'lb-1 does not answer: no answer in time'],
+    ['not_found', 'lb-1 does not answer as an appliance does: not found'],
+  ] as const)('is that nothing is known of it, if it never was read: %s', (reason, title) => {
+    const collectors = [{ ...failing('farms', reason), lastSuccessMs: undefined }];
+
+    expect(applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs)).toMatchObject([
+      { title, meaning: 'It was not read since the exporter was started: nothing is known of it.' },
+    ]);
+  });
+
+  it('is its silence before what it said last is too old', () => {
+    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
+
+    expect(problemsOf({ up: true, breaker: 'open', collectors })).toEqual([
+      'warning ZlbApplianceUnreachable: lb-1 has stopped answering: no answer in time',
+    ]);
+  });
+
+  it('is what does not fit into the limit of series, for nobody sees that anywhere', () => {
+    expect(problemsOf({ seriesLeftOut: 1_200 })).toEqual(['warning ZlbExporterFault: Not all of lb-1 is shown']);
+  });
+
+  it('is an interface that was seen to go down', () => {
+    const interfaces = [
+      { name: 'eth0', state: 'down', sinceMs: nowMs },
+      { name: 'eth1', state: 'down' },
+    ];
+
+    expect(problemsOf({ interfaces })).toEqual(['warning ZlbInterfaceDown: Interface eth0 of lb-1 is down']);
+  });
+
+  it('is a key that is refused, whether the appliance still counts as up or not', () => {
+    const collectors = [failing('farms', 'unauthorized'), failing('backends', 'breaker_open')];
+
+    for (const up of [true, false])
+      expect(problemsOf({ up, collectors })).toEqual(['warning ZlbApplianceUnreachable: lb-1 refuses the API key']);
+  });
+
+  it.each([
+    [failing('vpn', 'forbidden'), 'warning ZlbCollectorStale: The API key of lb-1 may not read vpn'],
+    [failing('system', 'server_error'), 'warning ZlbCollectorStale: The reading of system from lb-1 fails'],
+    [
+      { ...failing('system', 'malformed'), isStale: true },
+      'warning ZlbCollectorStale: The reading of system from lb-1 fails',
+    ],
+  ])('is a reading that fails: %j', (collector, problem) => {
+    expect(problemsOf({ collectors: [collectorStatus({ name: 'appliance' }), collector] })).toEqual([problem]);
+  });
+
+  it.each<readonly [Serving, string | undefined]>([
+    [{ isInStore: true, days: 2 }, undefined],
+    [
+      { isInStore: false, days: 2 },
+      'critical ZlbServedCertificateExpiryImminent: The certificate that farm shop serves ends in 2 d',
+    ],
+    [{ days: -1 }, 'critical ZlbServedCertificateExpiryImminent: The certificate that farm shop serves has expired'],
+    [
+      { isInStore: false, days: 20 },
+      'warning ZlbServedCertificateDiffers: Farm shop does not serve its certificate of the store',
+    ],
+    [
+      { isInStore: true, days: 20, coversName: false },
+      'warning ZlbServedCertificateWrongName: The certificate that farm shop serves does not cover its name',
+    ],
+    [{ days: 20 }, 'warning ZlbServedCertificateExpirySoon: The chain that farm shop serves ends in 20 d'],
+    [
+      { isInStore: true, days: 200, chainDays: 2 },
+      'warning ZlbServedCertificateExpirySoon: The chain that farm shop serves ends in 2 d',
+    ],
+    [{ isInStore: true, days: 20, chainDays: 300 }, undefined],
+  ])('is a farm that serves %j: %s', (given, problem) => {
+    const farms = [farmStatus({ name: 'shop', probe: serving(given) })];
+
+    expect(problemsOf({ farms })).toEqual(problem ? [problem] : []);
+  });
+
+  it('is listed once for all names with one fault', () => {
+    const probe = serving({ days: 20, isInStore: false });
+    const farm = farmStatus({ name: 'shop', probe: { ...probe, served: [...probe.served, ...probe.served] } });
+
+    expect(problemsOf({ farms: [farm] })).toHaveLength(1);
+  });
+
+  it('names only alerts that exist', () => {
+    const named = ['src/state', 'src/pages/status'].flatMap((folder) =>
+      readdirSync(folder, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .flatMap(({ name }) => readFileSync(`${folder}/${name}`, 'utf8').match(/(?<=')Zlb\w+(?=')/g) ?? []),
+    );
+
+    expect(new Set(named).size).toBeGreaterThan(15);
+    expect(named.filter((alert) => !alertNames.includes(alert))).toEqual([]);
+  });
+});
+
+it('the order of what is wrong is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
+  const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
+    about: 'farm',
+    appliance: 'lb-1',
+    title,
+    meaning: '',
+    alert: 'ZlbFarmDown',
+    ...parts,
+  });
+  const problems = [
+    problem('to come', { level: 'critical', sinceMs: undefined }),
+    problem('newest, but small', { level: 'warning', sinceMs: nowMs }),
+    problem('unseen', { level: 'critical', sinceMs: 'unseen' }),
+    problem('old', { level: 'critical', sinceMs: nowMs - dayMs }),
+    problem('new', { level: 'critical', sinceMs: nowMs - minuteMs }),
+  ];
+
+  const titles = problems.toSorted(compareProblems).map(({ title }) => title);
+
+  expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
+});
+
+/** Each problem as a line; what is known to be wrong is as severe as its alert. */
+function problemsOf(given: Partial<ApplianceStatus>): string[] {
+  return applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs).map(({ level, alert, title }) => {
+    if (level !== 'unknown') expect(level, alert).toBe(levelOf(alert));
+    return `${level} ${alert}: ${title}`;
+  });
+}
+
+function levelOf(alert: string): string | undefined {
+  // Nothing else is known of it, but its farms usually go on working: nobody is woken.
+  if (alert === 'ZlbApplianceDeactivated') return 'critical';
+  return shippedRules.find((rule) => rule.alert === alert)?.labels?.['severity'];
+}
+
+interface Serving {
+  readonly days: number;
+  readonly chainDays?: number;
+  readonly coversName?: boolean;
+  readonly isInStore?: boolean;
+}
+
+/** A farm that serves a certificate of a year. */
+function serving({ days, chainDays, coversName = true, isInStore }: Serving) {
+  const certificate = {
+    commonName: 'shop.test',
+    issuer: 'Example CA',
+    serial: '01',
+    fingerprintSha256: 'ab'.repeat(32),
+    notBeforeSeconds: (nowMs + (days - 365) * dayMs) / 1_000,
+    notAfterSeconds: (nowMs + days * dayMs) / 1_000,
+  };
+  const intermediate = { ...certificate, notAfterSeconds: (nowMs + (chainDays ?? 0) * dayMs) / 1_000 };
+  const intermediates = chainDays === undefined ? [] : [intermediate];
+  const served = {
+    serverName: 'shop.test',
+    failure: undefined,
+    isInStore,
+    certificate: { ...certificate, coversName, intermediates },
+  };
+  return { isReachable: true, connectSeconds: 0.003, failure: undefined, served: [served] };
+}
+
+function statusWith(farm: Partial<FarmStatus> & { readonly name: string }): ApplianceStatus {
+  return applianceStatus({ name: 'lb-1', farms: [farmStatus(farm)] });
+}
+
+function failing(
+  name: string,
+  reason:
+    | 'timeout'
+    | 'unauthorized'
+    | 'unlicensed'
+    | 'forbidden'
+    | 'server_error'
+    | 'malformed'
+    | 'not_found'
+    | 'gone'
+    | 'breaker_open',
+  minutes = 1,
+) {
+  return collectorStatus({ name, ok: false, failure: { reason, sinceMs: nowMs - minutes * minuteMs } });
+}
