@@ -9,9 +9,9 @@ import {
 } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
-/** A distinguished name; its parts stand in this order. */
+/** A distinguished name; its parts stand in this order. It may be empty. */
 export interface SubjectName {
-  readonly CN: string;
+  readonly CN?: string;
   readonly OU?: string;
 }
 

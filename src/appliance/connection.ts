@@ -123,7 +123,7 @@ function createConnector(tls: TlsOptions, timeout: number): buildConnector.conne
 }
 
 /** Returns the SHA-256 of the peer's certificate in lower-case hex. */
-export function fingerprintOf(socket: TLSSocket): string {
+function fingerprintOf(socket: TLSSocket): string {
   return socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
 }
 

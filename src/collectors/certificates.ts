@@ -6,6 +6,7 @@ import { rowsOf } from './rows.ts';
 export interface Certificate {
   readonly file: string;
   readonly kind: 'certificate' | 'csr';
+  /** Empty for a certificate that has alternative names alone; the list does not have those. */
   readonly commonName: string;
   readonly issuer: string;
   /** The appliance's word, see `transitionStates.certificate`; judge by the date as well. */
@@ -77,13 +78,18 @@ function toCertificate(listed: Listed): Certificate {
   return {
     file: listed.file,
     kind,
-    commonName: listed.CN ?? '',
-    issuer: listed.issuer ?? '',
+    commonName: nameIn(listed.CN, 'no CN'),
+    issuer: nameIn(listed.issuer, 'no issuer'),
     state: stateWord(listed.status),
     notBeforeSeconds: isIssued ? begins : undefined,
     notAfterSeconds: isIssued ? ends : undefined,
     isUnreadable: begins === undefined || (isIssued && ends === undefined),
   };
+}
+
+/** Returns a name; empty for the appliance's word for none. */
+function nameIn(text: string | null | undefined, none: string): string {
+  return text === none ? '' : (text ?? '');
 }
 
 function kindOf({ type, file: name }: Listed): Certificate['kind'] {

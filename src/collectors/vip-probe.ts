@@ -4,7 +4,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { oneLine } from '../lib/text.ts';
+import { partOf } from '../lib/pem.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 
 /** A destination, and the name to ask for there. */
@@ -110,9 +110,6 @@ function handshake(host: string, port: number, servername: string): TLSSocket {
   });
 }
 
-/** No name in use is as long. */
-const maxLength = 256;
-
 function describe(certificate: X509Certificate, serverName: string): ServedCertificate {
   return {
     ...describeOne(certificate),
@@ -151,12 +148,4 @@ function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
     last = issuer;
   }
   return path;
-}
-
-/** Returns one part of a distinguished name, which has a line for each. */
-function partOf(name: string | undefined, type: string): string | undefined {
-  const [, value] = new RegExp(`^${type}=(.*)$`, 'm').exec(name ?? '') ?? [];
-  return value === undefined
-    ? undefined
-    : oneLine(value.slice(0, maxLength).replaceAll(/\\([^\dA-F])/g, '$1'), maxLength);
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { messageOf } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
-import { fingerprintOf } from '../appliance/connection.ts';
+import { partOf, shownNameOf } from '../lib/pem.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './usage-error.ts';
@@ -69,8 +69,9 @@ export function parseTarget(command: string, [target = '', ...more]: readonly st
 export interface ShownCertificate {
   /** Lower-case hex. */
   readonly fingerprintSha256: string;
-  /** Common names, without control characters. */
+  /** The common name, or else the first alternative one; without control characters. */
   readonly subject: string;
+  /** The same as `subject` for a certificate that signed itself. */
   readonly issuer: string;
   readonly endsAtMs: number;
 }
@@ -89,14 +90,17 @@ const timeoutMs = 10_000;
  */
 export async function readShownCertificate(parts: ShownParts): Promise<ShownCertificate> {
   const socket = await handshake(parts);
-  const { subject, issuer, valid_to: validTo } = socket.getPeerCertificate();
-  const fingerprintSha256 = fingerprintOf(socket);
+  const certificate = socket.getPeerX509Certificate();
   socket.destroy();
-  return { fingerprintSha256, subject: nameOf(subject.CN), issuer: nameOf(issuer.CN), endsAtMs: Date.parse(validTo) };
-}
-
-function nameOf(names: string | readonly string[] | undefined): string {
-  return oneLine([names ?? ''].flat().join(', '), 128) || 'nobody';
+  if (!certificate) throw new Error('it has none');
+  const subject = oneLine(shownNameOf(certificate) ?? '', 128) || 'nobody';
+  const isOwnIssuer = certificate.checkIssued(certificate);
+  return {
+    fingerprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    subject,
+    issuer: isOwnIssuer ? subject : (partOf(certificate.issuer, 'CN') ?? partOf(certificate.issuer, 'O') ?? 'nobody'),
+    endsAtMs: certificate.validToDate.getTime(),
+  };
 }
 
 async function handshake({ host, port, serverName, signal }: ShownParts): Promise<TLSSocket> {

@@ -1,7 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP, SocketAddress } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { errorCode, type Parsed } from './check.ts';
 import { Secret } from './secret.ts';
+import { oneLine } from './text.ts';
 
 /**
  * Returns only the certificates of a PEM text: a private key in the same file must not stay in
@@ -30,7 +32,7 @@ export function certificateParts(text: string): readonly string[] {
 
 function isCertificate(pem: string): boolean {
   try {
-    return new X509Certificate(pem).subject !== undefined;
+    return Boolean(new X509Certificate(pem));
   } catch {
     return false;
   }
@@ -76,10 +78,49 @@ export function pairProblem(cert: string, key: Secret, where: string): string | 
 }
 
 /** Returns the host names and addresses of a certificate, or its common name. */
-export function namesOf({ subjectAltName = '', subject }: X509Certificate): readonly string[] {
-  const alternatives = [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name = '']) => name);
-  const commonName = /^CN=(.*)$/m.exec(subject)?.[1];
+export function namesOf(certificate: X509Certificate): readonly string[] {
+  const alternatives = alternativeNames(certificate, ['DNS', 'IP Address']);
+  const commonName = partOf(certificate.subject, 'CN');
   return alternatives.length > 0 || commonName === undefined ? alternatives : [commonName];
+}
+
+/** Returns the common name of a certificate, or else its first alternative one. */
+export function shownNameOf(certificate: X509Certificate): string | undefined {
+  return partOf(certificate.subject, 'CN') ?? namesOf(certificate)[0];
+}
+
+/** No name in use is as long. */
+const maxLength = 256;
+
+/**
+ * Returns one part of a distinguished name, which has a line for each. Node has `undefined` for an
+ * empty name, which is valid: the alternative names are enough.
+ */
+export function partOf(name: string | undefined, type: string): string | undefined {
+  const [, value] = new RegExp(`^${type}=(.*)$`, 'm').exec(name ?? '') ?? [];
+  return value === undefined
+    ? undefined
+    : oneLine(value.slice(0, maxLength).replaceAll(/\\([^\dA-F])/g, '$1'), maxLength);
+}
+
+/** Returns the alternative names of some kinds: `DNS`, `IP Address`, `email`, `URI`. */
+export function alternativeNames(
+  { subjectAltName = '' }: X509Certificate,
+  kinds: readonly string[],
+): readonly string[] {
+  // A name that holds a comma or a quote is written as a JSON string, so that it cannot pass for
+  // two.
+  const entries = subjectAltName.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)/gy);
+  return [...entries].flatMap(([, kind = '', value = '']) => {
+    if (!kinds.includes(kind)) return [];
+    const name = value.startsWith('"') ? String(JSON.parse(value)) : value;
+    return [kind === 'IP Address' ? plainAddress(name) : name];
+  });
+}
+
+/** Returns an IPv6 address in its canonical spelling; any other text unchanged. */
+export function plainAddress(text: string): string {
+  return isIP(text) === 6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text;
 }
 
 /** Returns the names of a certificate that another one does not cover. */

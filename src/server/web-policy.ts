@@ -1,10 +1,10 @@
 import { constants, X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
-import { isIP, SocketAddress } from 'node:net';
 import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '../lib/secret.ts';
 import { errorCode } from '../lib/check.ts';
+import { alternativeNames, plainAddress } from '../lib/pem.ts';
 import type { ThrottledLog } from './throttled-log.ts';
 
 /** The access to the metrics listener, and its TLS settings. */
@@ -150,24 +150,7 @@ function clientCertificateProblem(socket: TLSSocket, tls: WebTls): string | unde
   return undefined;
 }
 
-function hasOneOf({ subjectAltName = '' }: X509Certificate, allowed: readonly string[]): boolean {
-  const names = new Set(alternativeNames(subjectAltName));
+function hasOneOf(certificate: X509Certificate, allowed: readonly string[]): boolean {
+  const names = new Set(alternativeNames(certificate, ['DNS', 'IP Address', 'email', 'URI']));
   return allowed.some((name) => names.has(plainAddress(name)));
-}
-
-/** Returns the DNS names, addresses and URIs of a subject alternative name in Node's text form. */
-function alternativeNames(text: string): readonly string[] {
-  // A name that holds a comma or a quote is written as a JSON string, so that it cannot pass for
-  // two.
-  const entries = text.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)/gy);
-  return [...entries].flatMap(([, kind = '', value = '']) => {
-    if (!['DNS', 'IP Address', 'email', 'URI'].includes(kind)) return [];
-    const name = value.startsWith('"') ? String(JSON.parse(value)) : value;
-    return [kind === 'IP Address' ? plainAddress(name) : name];
-  });
-}
-
-/** Returns an IPv6 address in its canonical spelling; any other text unchanged. */
-function plainAddress(text: string): string {
-  return isIP(text) === 6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text;
 }

@@ -181,8 +181,12 @@ function serves({ probe }: FarmStatus, { commonName, notBeforeSeconds, notAfterS
   );
 }
 
-/** Returns true if the farm serves a certificate of the same name that the store does not have. */
-function servesAnother({ probe }: FarmStatus, { commonName }: Certificate): boolean {
+/**
+ * Returns true if the farm serves a certificate of the same name that the store does not have.
+ * Nobody can tell that for one of several without a name.
+ */
+function servesAnother({ probe, certificates: files }: FarmStatus, { commonName }: Certificate): boolean {
+  if (commonName === '' && files?.length !== 1) return false;
   return (
     probe?.served.some(
       ({ isInStore, certificate }) => isInStore === false && certificate?.commonName === commonName,

@@ -9,11 +9,13 @@ import { runCommandLine } from '../../src/cli.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { createCertificate } from '../../simulator/certificate.ts';
 import { httpFarm } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { givenFolder } from '../support/folder.ts';
+import { tlsMaterialOf } from '../../simulator/tls.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 
 const apiKey = 'canarykey';
@@ -196,6 +198,26 @@ describe('the report of check', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/^lb-1 {2}FAILED {2}.*: SSL routines: wrong version number; check tls/m);
     expect(findings(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
+  });
+
+  it('trusts a certificate with an empty subject as its ca_file, and names its first alternative name', async () => {
+    const { cert, key } = createCertificate({
+      subject: {},
+      altNames: ['IP:127.0.0.1', 'DNS:lb.test'],
+      notBefore: new Date(Date.now() - 60_000),
+      notAfter: new Date(Date.now() + 6 * 86_400_000),
+    });
+    const usual = tlsMaterialOf(key, cert);
+    const { entry } = await givenAppliance(recordedWorld(), { tls: { usual, expired: usual } });
+    const file = join(givenFolder(), 'ca.pem');
+    await writeFile(file, cert);
+
+    const unknown = await check([{ ...entry, tls: {} }]);
+    const trusted = await check([{ ...entry, tls: { ca_file: file } }]);
+
+    expect(findings(unknown.out)).toContain('issued by itself, which this machine does not trust');
+    expect(trusted.out).toMatch(/for 127\.0\.0\.1, valid to \d{4}/);
+    expect(trusted.code).toBe(0);
   });
 
   it('names the variables to set where the environment names the appliance', async () => {

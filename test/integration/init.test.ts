@@ -112,17 +112,17 @@ describe('init that asks', () => {
     await mkdir(join(folder, 'keys'));
     if (process.getuid?.() === 0) await chown(join(folder, 'keys'), 12_345, 12_345);
 
-    const made = await initAnswering('lb paris/1');
+    const made = await initAnswering('lb-paris');
     await rm(join(folder, 'zlb.yml'));
-    const again = await initAnswering('lb paris/1');
+    const again = await initAnswering('lb-paris');
 
     expect([made.code, again.code]).toEqual([0, 1]);
-    expect(readdirSync(join(folder, 'keys'))).toEqual(['lb_paris_1.key']);
+    expect(readdirSync(join(folder, 'keys'))).toEqual(['lb-paris.key']);
     const { uid } = await stat(join(folder, 'keys'));
-    expect(await stat(join(folder, 'keys/lb_paris_1.key')), 'the exporter may read it').toMatchObject({ uid });
-    expect(again.stderr).toMatch(/keys\/lb_paris_1\.key exists; .* Nothing was written\.$/);
+    expect(await stat(join(folder, 'keys/lb-paris.key')), 'the exporter may read it').toMatchObject({ uid });
+    expect(again.stderr).toMatch(/keys\/lb-paris\.key exists; .* Nothing was written\.$/);
     expect(again.asked, 'no key is asked for in vain').toHaveLength(1);
-    expect(made.stdout).toContain('keys/lb_paris_1.key');
+    expect(made.stdout).toContain('keys/lb-paris.key');
     await initAnswering('other');
     expect(await text()).toContain('api_key_file: keys/other.key');
     expect(await check()).toMatchObject({ code: 0 });
@@ -176,6 +176,23 @@ describe('init without a terminal', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['given.key', 'zlb.yml']);
     expect(await check()).toMatchObject({ code: 0 });
   });
+
+  it.each(['../lb x', 'lb paris/1', '.hidden', '-dash', 'a\\b', "it's", 'a%2f'])(
+    'refuses the name %s, which would need quotes, before it asks for the key',
+    async (name) => {
+      const { initAnswering, init, keyFile, folder } = await givenPlace();
+
+      const typed = await initAnswering(name);
+      const given = await init(`--name=${name}`, `--api-key-file=${keyFile}`);
+
+      for (const { code, stderr } of [typed, given]) {
+        expect(code).toBe(1);
+        expect(stderr).toContain('would need quotes in each command and address; take letters, digits');
+      }
+      expect(typed.asked).toHaveLength(1);
+      expect(readdirSync(folder)).toEqual(['given.key']);
+    },
+  );
 
   it.each([
     [[], /give --name=lb-paris and --api-key-file=lb-paris\.key as well$/],

@@ -5,6 +5,7 @@ import { createFiles, readFileText } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { isThere } from '../../lib/disk.ts';
 import { Secret } from '../../lib/secret.ts';
+import { oneLine } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
@@ -34,7 +35,7 @@ export const init: Command = async (context) => {
   await readBefore(file, context);
   try {
     const fingerprintSha256 = await showCertificate(target, context);
-    const name = context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context));
+    const name = plainName(context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context)));
     const given = context.flags['api-key-file'];
     const keyFile = given ?? (await newKeyFile(file, name));
     const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
@@ -133,9 +134,20 @@ function urlOf({ host, port }: Target): string {
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/**
+ * Returns a name that needs no quotes in a command, a path and a URL. The configuration takes
+ * others too.
+ */
+function plainName(name: string): string {
+  if (/^[A-Za-z\d][\w.-]*$/.test(name)) return name;
+  throw new InitError(
+    `the name '${oneLine(name, 64)}' would need quotes in each command and address; take letters, digits, dots, dashes and underscores, such as lb-paris`,
+  );
+}
+
 /** Returns the file for a key that was typed, which must not exist. */
 async function newKeyFile(file: string, name: string): Promise<string> {
-  const path = join(await folderOfKeys(dirname(file)), `${name.replaceAll(/[^\w.-]/g, '_')}.key`);
+  const path = join(await folderOfKeys(dirname(file)), `${name}.key`);
   if (!(await isThere(path))) return path;
   throw new InitError(
     `${path} exists; if it holds the key, give --api-key-file=${path}, otherwise choose another name`,

@@ -131,8 +131,8 @@ ${own.length > 0 && panel('problems', 'What is wrong now', problemList(own, nowM
 function certificateFacts(certificate: CertificateStatus): Markup {
   const { kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds } = certificate;
   return factList([
-    ['Name', html`<bdi>${commonName || 'unknown'}</bdi>`],
-    ['Issued by', html`<bdi>${issuer || 'unknown'}</bdi>`],
+    ['Name', html`<bdi>${commonName || 'none'}</bdi>`],
+    ['Issued by', html`<bdi>${issuer || 'none'}</bdi>`],
     ['Valid from', utcOf(notBeforeSeconds)],
     ['Valid until', utcOf(notAfterSeconds)],
     ['The appliance calls it', kind === 'csr' ? 'a request' : wordOf(state)],

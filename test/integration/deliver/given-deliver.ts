@@ -13,7 +13,7 @@ export function attach(world: World, farm: string, file: string, { cert, key, su
   world.certificates.set(
     file,
     certificate(file, {
-      commonName: subject.CN,
+      commonName: subject.CN ?? 'no CN',
       notBefore: Date.now() - 60 * dayMs,
       notAfter: Date.now() + until * dayMs,
       pem: cert + key,

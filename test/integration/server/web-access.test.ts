@@ -10,7 +10,7 @@ import { isThere } from '../../support/programs.ts';
 import { exchangeRaw, renegotiation } from '../../support/raw-exchange.ts';
 import { until, untilIs } from '../../support/until.ts';
 import { loadWebText } from '../../unit/config/given-web-config.ts';
-import type { Identity } from '../../../simulator/certificate.ts';
+import { createCertificate, type Identity } from '../../../simulator/certificate.ts';
 
 let authority: Authority;
 let server: Identity;
@@ -47,6 +47,23 @@ describe('versions and ciphers', () => {
     expect(await outcomeOf(ask({ tls: old }))).toBe('let in');
     expect(await outcomeOf(ask())).toBe('let in');
   });
+});
+
+it('a certificate with an empty subject, and its renewal, are served', async () => {
+  const dates = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 6 * 86_400_000) };
+  const made = () => createCertificate({ subject: {}, altNames: ['DNS:a.test'], ...dates });
+  const policyOf = ({ cert, key }: Identity) =>
+    loadWebText('tls_server_config: { cert_file: server.crt, key_file: server.key }\n', {
+      files: { 'server.crt': cert, 'server.key': key },
+    });
+  const [first, renewed] = [made(), made()];
+  const { access, ask } = await givenWebAccess(await policyOf(first));
+  const trusting = (ca: Identity) => ask({ tls: { ca: ca.cert, servername: 'a.test', rejectUnauthorized: true } });
+
+  const before = await outcomeOf(trusting(first));
+  access.update(await policyOf(renewed));
+
+  expect([before, await outcomeOf(trusting(renewed))]).toEqual(['let in', 'let in']);
 });
 
 describe('a second handshake on a connection', () => {

@@ -1,12 +1,10 @@
+import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createCertificate } from '../../../simulator/certificate.ts';
-import { certificatesIn, privateKeyIn } from '../../../src/lib/pem.ts';
+import { certificatesIn, namesOf, pairProblem, privateKeyIn, shownNameOf } from '../../../src/lib/pem.ts';
 
-const { cert, key } = createCertificate({
-  subject: { CN: 'shop.example.com' },
-  notBefore: new Date('2026-11-01'),
-  notAfter: new Date('2027-02-01'),
-});
+const dates = { notBefore: new Date('2026-11-01'), notAfter: new Date('2027-02-01') };
+const { cert, key } = createCertificate({ subject: { CN: 'shop.example.com' }, ...dates });
 
 describe('a PEM text', () => {
   it('that has many beginnings and no end is read once', () => {
@@ -32,5 +30,26 @@ describe('a PEM text', () => {
     expect(privateKeyIn(key.slice(0, 100))).toEqual({
       problem: 'the private key in it is damaged; export it again',
     });
+  });
+});
+
+describe('a certificate', () => {
+  it.each([
+    ['with an empty subject', {}, ['DNS:b.test', 'DNS:a.test'], ['b.test', 'a.test'], 'b.test'],
+    ['with an organisation alone', { OU: 'CN=unit' }, ['DNS:a.test'], ['a.test'], 'a.test'],
+    ['with a common name', { CN: 'shop' }, ['DNS:a.test'], ['a.test'], 'shop'],
+    ['with a common name alone', { CN: 'Shop, the' }, [], ['Shop, the'], 'Shop, the'],
+    ['without any name', {}, [], [], undefined],
+    ['with a comma in a name', {}, ['DNS:a, DNS:forged', 'DNS:b'], ['a, DNS:forged', 'b'], 'a, DNS:forged'],
+    ['with addresses', {}, ['IP:2001:db8::1', 'IP:192.0.2.1'], ['2001:db8::1', '192.0.2.1'], '2001:db8::1'],
+  ])('%s is read, and has its names', (_, subject, altNames, names, shown) => {
+    const made = createCertificate({ subject, altNames, ...dates });
+    const read = certificatesIn(made.cert);
+    const privateKey = privateKeyIn(made.key);
+
+    expect(read).toEqual({ value: `${made.cert.trim()}\n` });
+    expect('value' in privateKey && pairProblem(made.cert, privateKey.value, 'cert_file')).toBeUndefined();
+    const certificate = new X509Certificate(made.cert);
+    expect([namesOf(certificate), shownNameOf(certificate)]).toEqual([names, shown]);
   });
 });

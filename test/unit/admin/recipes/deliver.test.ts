@@ -60,6 +60,20 @@ describe('a newer certificate is found', () => {
   });
 });
 
+it('a newer certificate is found in the place of one with an empty subject, for the same names', async () => {
+  const made = (from: number) =>
+    createCertificate({
+      subject: {},
+      altNames: ['DNS:a.test', 'DNS:b.test'],
+      notBefore: new Date(Date.now() + from * dayMs),
+      notAfter: new Date(Date.now() + (from + 90) * dayMs),
+    });
+  const newer = made(-1);
+  const { refusal } = await givenRenewed({ 'a/fullchain.pem': newer.cert, 'a/privkey.pem': newer.key }, made(-60));
+
+  expect(await refusal()).toMatch(/^No farm presents old\.pem/);
+});
+
 describe('no newer certificate is found', () => {
   const other = issue();
   const sooner = issue({ from: -2, until: 3 });
@@ -126,7 +140,7 @@ describe('no newer certificate is found', () => {
   });
 
   it.each<readonly [string, Pick<CertificateParts, 'subject' | 'altNames'>]>([
-    ['has no name', { subject: { OU: 'nobody' } as CertificateParts['subject'] }],
+    ['has no name', { subject: { OU: 'nobody' } }],
     ['has an empty name', { subject: { CN: '' } }],
     ['is for all names below one', { subject: { CN: '.example.com' }, altNames: ['DNS:.example.com'] }],
   ])('for a certificate that %s', async (_, named) => {
