@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import { GrowingBuffer } from '../lib/growing-buffer.ts';
 
 export interface TlsOptions {
   /** PEM of the authority, or of the appliance's own self-signed certificate. */
@@ -39,12 +40,13 @@ const maxConnectMs = 5_000;
 
 /** Creates a pool; opens no connection until the first request. */
 export function createConnection(options: ConnectionOptions) {
-  const connect = createConnector(options.tls, Math.min(options.connectMs ?? options.timeoutMs, maxConnectMs));
+  const { tls, timeoutMs, connectMs = timeoutMs, bodyBytes } = options;
+  const connect = createConnector(tls, Math.min(connectMs, maxConnectMs));
   let pool = createPool(options, connect);
   return {
     /** Resolves when the headers have arrived; the body is a stream. */
     request: (request: ConnectionRequest) => pool.request(request),
-    read: (request: BufferedRequest) => readResponse(pool, request),
+    read: (request: BufferedRequest) => readResponse(pool, request, bodyBytes),
     /**
      * Makes the next request open a new connection: a fail-over leaves sockets that look open and
      * never answer. Requests under way keep their connections.
@@ -152,11 +154,11 @@ const utf8 = new TextDecoder();
  * Rejects with the signal's reason as soon as it aborts, also while the request waits for a
  * connection; it is not sent then.
  */
-function readResponse(dispatcher: Dispatcher, request: BufferedRequest): Promise<BufferedResponse> {
+function readResponse(dispatcher: Dispatcher, request: BufferedRequest, maxBytes: number): Promise<BufferedResponse> {
   const { signal, onAnswer, path, headers } = request;
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
-    let chunks: Buffer[] = [];
+    let body: GrowingBuffer | undefined = new GrowingBuffer(maxBytes);
     let begun: Pick<BufferedResponse, 'status' | 'headers'> = { status: 0, headers: {} };
 
     const leave = (): void => {
@@ -168,7 +170,7 @@ function readResponse(dispatcher: Dispatcher, request: BufferedRequest): Promise
     const end = (): void => {
       signal.removeEventListener('abort', leave);
       controller = undefined;
-      chunks = [];
+      body = undefined;
     };
     const fail = (error: Error): void => {
       end();
@@ -190,11 +192,11 @@ function readResponse(dispatcher: Dispatcher, request: BufferedRequest): Promise
           begun = { status, headers };
           onAnswer();
         },
-        onResponseData(_controller, chunk) {
-          chunks.push(chunk);
+        onResponseData(responding, chunk) {
+          if (body?.add(chunk) === false) responding.abort(new errors.ResponseExceededMaxSizeError());
         },
         onResponseEnd() {
-          const text = utf8.decode(Buffer.concat(chunks));
+          const text = utf8.decode(body?.bytes);
           end();
           resolve({ ...begun, text });
         },

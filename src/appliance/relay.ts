@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './route.ts';
@@ -191,14 +192,11 @@ function isElsewhere({ statusCode: status, headers }: Dispatcher.ResponseData): 
  * decided.
  */
 async function readBeginning(body: Readable, wholeBytes: number): Promise<Buffer | Readable> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const beginning = new GrowingBuffer(wholeBytes);
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
-    if (size <= wholeBytes) continue;
-    body.unshift(Buffer.concat(chunks));
+    if (beginning.add(chunk as Buffer)) continue;
+    body.unshift(Buffer.concat([beginning.bytes, chunk as Buffer]));
     return body;
   }
-  return Buffer.concat(chunks);
+  return beginning.bytes;
 }

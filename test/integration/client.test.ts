@@ -352,6 +352,15 @@ describe('a failure on the network', () => {
       says: /; raise limits\.body_bytes/,
     },
     {
+      name: 'a body in chunks of one byte, long before its limit in bytes',
+      trouble(response) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        for (let count = 0; count < 1_000; count += 1) response.write(' ');
+      },
+      reason: 'oversize',
+      says: /; raise limits\.body_bytes/,
+    },
+    {
       name: 'headers that have no end',
       trouble: (response) => answerJson(response.setHeader('x-long', 'x'.repeat(100_000))),
       reason: 'malformed',

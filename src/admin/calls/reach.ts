@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ApplianceClient } from '../../appliance/client.ts';
 import { ApplianceError, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import type { Relay, RelayAnswer, RelayRequest } from '../../appliance/relay.ts';
+import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
 import type { GuardRead } from '../policy/guards/guard.ts';
@@ -112,17 +113,15 @@ export async function wholeBody(
   path: string,
   maxBytes: number,
 ): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
-    size += (chunk as Buffer).length;
-    if (size > maxBytes) {
-      const message = `the answer is longer than ${maxBytes} bytes`;
-      throw new ApplianceError('oversize', { endpoint: path, message, status });
-    }
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+  const tooLong = (): ApplianceError =>
+    new ApplianceError('oversize', {
+      endpoint: path,
+      message: `the answer is longer than ${maxBytes} bytes, or has too many parts`,
+      status,
+    });
+  if (!Buffer.isBuffer(body)) return await readWhole(body, maxBytes, tooLong);
+  if (body.length > maxBytes) throw tooLong();
+  return body;
 }
 
 /** Converts the failure of an answer that had begun; returns an error with a reason unchanged. */

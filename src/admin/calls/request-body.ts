@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { BodyKind } from '../../appliance/api/row.ts';
 import type { AuditRecord } from '../journal/record.ts';
 import { assert, isRecord, parseJson } from '../../lib/check.ts';
+import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
 import { maskBody } from './mask.ts';
@@ -82,7 +83,7 @@ export async function readBody(
   refuseLong(request.contentLength, wholeBytes);
   const { patienceMs } = limits;
   const content = request.body
-    ? await inTime(readWhole(request.body), patienceMs, () => bodyTooSlow(patienceMs))
+    ? await inTime(receive(request.body), patienceMs, () => bodyTooSlow(patienceMs))
     : Buffer.alloc(0);
   return {
     contentType,
@@ -159,16 +160,9 @@ export function repeatedName(json: string): string | undefined {
 /** Matches a string, with the colon that makes it a name, or a bracket outside of strings. */
 const stringOrBracket = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
 
-async function readWhole(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+async function receive(body: Readable): Promise<Buffer> {
   // Not destroyed if it is too long: that would close the socket of the refusal.
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-    size += (chunk as Buffer).length;
-    refuseLong(size, wholeBytes);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+  return await readWhole(body.iterator({ destroyOnReturn: false }), wholeBytes, () => tooLong(wholeBytes));
 }
 
 function fileBody(
@@ -227,9 +221,12 @@ function fileBody(
 }
 
 function refuseLong(bytes: number | undefined, most: number): void {
-  if (bytes === undefined || bytes <= most) return;
-  throw new AdminProblem('body_too_large', {
-    detail: `The body is longer than ${most} bytes; nothing was sent.`,
+  if (bytes !== undefined && bytes > most) throw tooLong(most);
+}
+
+function tooLong(most: number): AdminProblem {
+  return new AdminProblem('body_too_large', {
+    detail: `The body is longer than ${most} bytes, or came in too many parts; nothing was sent.`,
     remedy: 'Check what is sent; for backups and packages admin.upload_bytes is the limit.',
   });
 }

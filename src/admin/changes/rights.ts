@@ -103,7 +103,8 @@ function notYours({ name }: Principal): AdminProblem {
   });
 }
 
-function notApprover({ name }: Principal): AdminProblem {
+/** Returns the refusal of a token that may not decide on changes of others. */
+export function notApprover({ name }: Principal): AdminProblem {
   return new AdminProblem('not_approver', {
     detail: `The token of ${name} may not approve or deny this change request; nothing was sent.`,
     remedy: 'Ask somebody whose token has approver: true in admin.tokens.',

@@ -2,12 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Principal } from '../policy/principal.ts';
+import { refuseViewer } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { openStates, type RequestState, requestStates, type ShownRequest } from '../changes/change-request.ts';
+import {
+  type DecisionWord,
+  openStates,
+  type RequestState,
+  requestStates,
+  type ShownRequest,
+} from '../changes/change-request.ts';
 import type { ChangeRequests } from '../changes/change-requests.ts';
 import type { DecisionOn } from '../changes/decide.ts';
 import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
 import { AskedSchema, malformed } from '../changes/ask.ts';
+import { notApprover } from '../changes/rights.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
 import { own } from './openapi/answers.ts';
@@ -63,8 +71,10 @@ function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies 
     takes: AskedSchema,
   });
   app.post('/requests', { schema }, async (request, reply) => {
-    const asked = await bodies.readJson(request, AskedSchema);
     const actor = callerOf(request);
+    // Before the body, which costs memory until it has come whole.
+    refuseViewer(actor.principal);
+    const asked = await bodies.readJson(request, AskedSchema);
     const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
     Object.assign(contextOf(request), { appliance, reason: asked.reason });
     return accepted(reply, await changeRequests.askFor(asked, actor));
@@ -124,8 +134,9 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
     params: RequestParams,
   };
   routes.post('/requests/:id/approve', { schema: approving }, async (request, reply) => {
+    const decision = decisionOn(request, 'approve', parts);
     const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
-    return accepted(reply, await changeRequests.approve({ ...decisionOn(request, parts, reason), digest }));
+    return accepted(reply, await changeRequests.approve({ ...decision, reason: noted(request, reason), digest }));
   });
   const summaries = {
     deny: 'deny a change (a token with approver)',
@@ -137,23 +148,33 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
       params: RequestParams,
     };
     routes.post(`/requests/:id/${word}`, { schema }, async (request) => {
+      const decision = decisionOn(request, word, parts);
       const { reason } = await bodies.readJson(request, DecisionSchema);
-      return await changeRequests.denyOrCancel(word, decisionOn(request, parts, reason));
+      return await changeRequests.denyOrCancel(word, { ...decision, reason: noted(request, reason) });
     });
   }
 }
 
-/** Returns a decision on a request that the token covers; a refusal is audited with both. */
+/**
+ * Returns a decision on a request that the token covers, before its body is read. Throws an
+ * {@link AdminProblem}, also for a token that decides on nothing.
+ */
 function decisionOn(
   request: FastifyRequest<{ Params: Static<typeof RequestParams> }>,
+  word: DecisionWord,
   { changeRequests }: RequestRoutesParts,
-  reason: string | undefined,
-): DecisionOn {
+): Omit<DecisionOn, 'reason'> {
   const { id } = request.params;
   const actor = callerOf(request);
-  const { appliance } = changeRequests.get(id, actor.principal);
-  Object.assign(contextOf(request), { appliance, reason });
-  return { id, reason, actor };
+  contextOf(request).appliance = changeRequests.get(id, actor.principal).appliance;
+  if (word !== 'cancel' && !actor.principal.approver) throw notApprover(actor.principal);
+  return { id, actor };
+}
+
+/** Notes the reason of a decision, so that a later refusal is audited with it. */
+function noted(request: FastifyRequest, reason: string | undefined): string | undefined {
+  if (reason !== undefined) contextOf(request).reason = reason;
+  return reason;
 }
 
 const alertsPath = '/alerts';

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
+import { readWhole } from '../../lib/growing-buffer.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import type { CallOptions, Content } from '../../admin/recipes/calls.ts';
@@ -181,23 +182,11 @@ const maxMebibytes = 32;
  * memory.
  */
 async function readWholeBody(body: Readable): Promise<Buffer> {
-  // One growing buffer: small chunks would each keep the much larger buffer of the socket in
-  // memory.
-  let kept = Buffer.alloc(65_536);
-  let size = 0;
   try {
-    for await (const chunk of body) {
-      const bytes = chunk as Buffer;
-      const needed = size + bytes.length;
-      if (needed > maxMebibytes * mebibyte) throw tooLong();
-      if (needed > kept.length) kept = Buffer.concat([kept], Math.max(needed, 2 * kept.length));
-      bytes.copy(kept, size);
-      size = needed;
-    }
+    return await readWhole(body, maxMebibytes * mebibyte, tooLong);
   } catch (error) {
     throw error instanceof AdminError ? error : truncated(error);
   }
-  return kept.subarray(0, size);
 }
 
 /** Returns the error for an answer that ended early. */

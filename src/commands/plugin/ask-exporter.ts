@@ -2,6 +2,7 @@ import { createDecoder } from '../../appliance/decode.ts';
 import { messageOf } from '../../appliance/errors.ts';
 import { headerOf } from '../../appliance/answer.ts';
 import { parseJson } from '../../lib/check.ts';
+import { readWhole } from '../../lib/growing-buffer.ts';
 import { Secret } from '../../lib/secret.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from '../admin/connection.ts';
 import type { CommandContext } from '../command.ts';
@@ -19,6 +20,7 @@ interface Exporter extends TlsFiles {
 const defaultUrl = 'http://127.0.0.1:9444';
 /** Monitoring systems give a plug-in a minute, some of them ten seconds. */
 const timeoutMs = 8_000;
+const maxBytes = 64 * 1_048_576;
 /** Clocks of two machines may differ as much. */
 const maxDifferenceMs = 300_000;
 
@@ -26,7 +28,7 @@ const maxDifferenceMs = 300_000;
 export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
   const exporter = await readExporter(context);
   const { url, user } = exporter;
-  const agent = tlsAgent(exporter, { maxResponseSize: 64 * 1_048_576 });
+  const agent = tlsAgent(exporter, {});
   try {
     const { statusCode, headers, body } = await agent.request({
       origin: url.origin,
@@ -35,7 +37,7 @@ export async function askExporter(context: CommandContext, appliance: string): P
       headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
       signal: AbortSignal.any([context.stopped, AbortSignal.timeout(timeoutMs)]),
     });
-    const text = await body.text();
+    const text = (await readWhole(body, maxBytes, answerTooLong)).toString();
     if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, appliance));
     // The ages of readings are by the clock of the exporter.
     return { ...read(text, appliance), nowMs: clockOf(headerOf(headers, 'date'), url) };
@@ -45,6 +47,10 @@ export async function askExporter(context: CommandContext, appliance: string): P
   } finally {
     await agent.destroy();
   }
+}
+
+function answerTooLong(): NothingKnown {
+  return new NothingKnown(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
 }
 
 /** Returns the exporter's time; throws NothingKnown for that of an answer which a proxy repeats. */
