@@ -36,7 +36,12 @@ export function exporter(): Dashboard {
   const calls = series('zlb_api_requests_total');
   const callTimes = (by: string, window: string) =>
     total(by, 'appliance, le', `rate(${series('zlb_api_request_duration_seconds_bucket')}${window})`);
-  const ofRoutes = (metric: string, id: string) => total('endpoint', id, `rate(${series(metric)}[$__rate_interval])`);
+  const busyByRoute = total(
+    'endpoint',
+    'appliance, endpoint',
+    `increase(${series('zlb_api_busy_seconds_total')}[$__rate_interval])`,
+  );
+  const callsByRoute = total('endpoint', 'appliance, method, endpoint, code', counted(calls, '$__rate_interval'));
 
   return board({
     uid: 'zlb-exporter',
@@ -141,21 +146,19 @@ export function exporter(): Dashboard {
         }),
         'Runs left out': lines({
           description:
-            'Ticks of the schedules without a run, by reason, as a rate. Unsupported is what an appliance does not have.',
-          unit: 'reqps',
+            'Ticks of the schedules without a run in each interval of the graph, by reason. Unsupported is what an appliance does not have.',
           queries: {
-            '{{collector}}: {{reason}}': `${fastest('collector, reason', `${collectorId}, reason`, series('zlb_collector_skipped_total'))} > 0`,
+            '{{collector}}: {{reason}}': `topk(10, ${total('collector, reason', `${collectorId}, reason`, counted(series('zlb_collector_skipped_total'), '$__rate_interval'))}) > 0`,
           },
           empty: 'Every tick became a run.',
         }),
       }),
       'Calls to the appliances': collapsed({
         'Calls by answer': lines({
-          description: 'Calls a second by status, or by reason where no answer came.',
-          unit: 'reqps',
+          description: 'Calls in each interval of the graph, by status, or by reason where no answer came.',
           stacked: true,
           queries: {
-            '{{code}}': total('code', 'appliance, method, endpoint, code', `rate(${calls}[$__rate_interval])`),
+            '{{code}}': total('code', 'appliance, method, endpoint, code', counted(calls, '$__rate_interval')),
           },
         }),
         'Time that calls take': latency({
@@ -166,7 +169,7 @@ export function exporter(): Dashboard {
           description: 'The mean time of a call, of the ten slowest routes.',
           unit: 's',
           queries: {
-            '{{endpoint}}': `topk(10, ${ofRoutes('zlb_api_busy_seconds_total', 'appliance, endpoint')} / ${ofRoutes('zlb_api_requests_total', 'appliance, method, endpoint, code')} > 0)`,
+            '{{endpoint}}': `topk(10, ${busyByRoute} / ${callsByRoute} > 0)`,
           },
         }),
         'Share of time that appliances spend on us': lines({
@@ -277,7 +280,7 @@ function changeRequests(): Section {
       description:
         'Change requests that ended in each interval of the graph, by outcome. Suppressed: not proposed, since too many are open. Break glass: sent without approval.',
       width: 11,
-      queries: { '{{outcome}}': `sum by (outcome) (increase(${over}[$__rate_interval])) > 0` },
+      queries: { '{{outcome}}': `sum by (outcome) (${counted(over, '$__rate_interval')}) > 0` },
       empty: 'None ended.',
     }),
   });

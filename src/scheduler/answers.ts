@@ -1,4 +1,5 @@
 import type { CallReport } from '../appliance/client.ts';
+import type { FailingCalls } from '../state/status.ts';
 
 /** A poller that replaces another continues with it. */
 export interface AnswersState {
@@ -6,6 +7,8 @@ export interface AnswersState {
   answeredAtMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
+  /** Undefined when the newest call succeeded. */
+  failing: FailingCalls | undefined;
 }
 
 export interface AnswersParts {
@@ -17,20 +20,33 @@ export interface AnswersParts {
   readonly upForMs: () => number;
   /** False while calls fail, or wait far longer than calls do. */
   readonly isAnswering: () => boolean;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
-/** Knows from the calls to an appliance whether it is up, and how far its clock is off. */
+/**
+ * Knows from the calls to an appliance whether it is up, why not, and how far its clock is off.
+ */
 export class Answers {
   readonly state: AnswersState;
   readonly #parts: AnswersParts;
 
   constructor(parts: AnswersParts) {
     this.#parts = parts;
-    this.state = { answeredAtMs: undefined, called: false, offsetSeconds: undefined, ...parts.before };
+    this.state = {
+      answeredAtMs: undefined,
+      called: false,
+      offsetSeconds: undefined,
+      failing: undefined,
+      ...parts.before,
+    };
   }
 
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
-  called({ authenticated, clockOffsetSeconds }: CallReport, ageMs: number): void {
+  called({ authenticated, clockOffsetSeconds, reason }: CallReport, ageMs: number): void {
+    // Given up by us: it says nothing of the appliance.
+    if (reason !== 'cancelled')
+      this.state.failing = reason && { reason, sinceMs: this.state.failing?.sinceMs ?? this.#parts.now() };
     this.state.called = true;
     if (authenticated) this.state.answeredAtMs = ageMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
@@ -45,6 +61,11 @@ export class Answers {
   /** Returns the value of `zlb_up`: that, and true at this moment. */
   isUp(ageMs: number): boolean | undefined {
     return this.hasAnswered(ageMs) && this.#parts.isAnswering();
+  }
+
+  /** Returns why the newest call failed; undefined when it succeeded, or before the first one. */
+  get failing(): FailingCalls | undefined {
+    return this.state.failing;
   }
 
   /** Returns the seconds of its clock minus ours, while it is up. */

@@ -82,6 +82,7 @@ export function createCounters(name: string) {
   const durations = new Histogram({ ...optionsOf(families.requestDuration, registry), buckets: durationBounds });
 
   for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
+  durations.zero({ appliance });
 
   return {
     /** Starts counters at 0 for what is known in advance. */

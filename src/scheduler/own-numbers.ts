@@ -1,4 +1,5 @@
 import { type BreakerState, breakerStates } from '../appliance/breaker.ts';
+import type { FailureReason } from '../appliance/errors.ts';
 import type { ReadingFamily } from '../collectors/collector.ts';
 import { rowsOf } from '../collectors/rows.ts';
 import type { Family } from '../metrics/family.ts';
@@ -8,6 +9,8 @@ import type { LastRun } from './job.ts';
 /** The numbers of the exporter's work on one appliance that are not counters, at one moment. */
 export interface OwnNumbers {
   readonly up: boolean | undefined;
+  /** Why the newest call failed; undefined when it succeeded. */
+  readonly failureReason: FailureReason | undefined;
   readonly breaker: BreakerState;
   readonly collectors: readonly (LastRun & { readonly collector: string })[];
   readonly clockOffsetSeconds: number | undefined;
@@ -15,6 +18,7 @@ export interface OwnNumbers {
 }
 
 const ofAppliance = rowsOf((numbers: OwnNumbers) => [numbers], {});
+const ofFailure = rowsOf(({ failureReason }: OwnNumbers) => (failureReason ? [failureReason] : []), {});
 const ofCollectors = rowsOf(({ collectors }: OwnNumbers) => collectors, { collector: ({ collector }) => collector });
 
 export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
@@ -22,6 +26,11 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
     'zlb_up',
     '1 while the appliance answers, and accepted the key within the shortest max_stale of its collectors (any call).',
     ({ up }) => up,
+  ),
+  ofFailure.info(
+    'zlb_appliance_failure_info',
+    'Why the newest call failed, probes included; absent when it succeeded (this exporter).',
+    { reason: (reason) => reason },
   ),
   ofAppliance.stateSet(
     'zlb_circuit_breaker_state',

@@ -49,7 +49,7 @@ export class RunResults {
   #status: ApplianceStatus | undefined;
   /** True while `/metrics` does not have the newest of the exporter's own numbers. */
   #isBehind = false;
-  /** `zlb_up` and the breaker as last shown: a probe changes them without a run. */
+  /** `zlb_up`, its reason and the breaker as last shown: a probe changes them without a run. */
   #shown = '';
 
   constructor(parts: SharedParts) {
@@ -60,6 +60,7 @@ export class RunResults {
     this.#answers = new Answers({
       before: state.answers,
       isAnswering: () => parts.breaker.isAnswering,
+      now,
       upForMs: () => Math.min(...[...jobs.values()].map((job) => this.#parts.lateness.freshForMs(job))),
     });
     this.#failures = new FailureLog(log, now);
@@ -175,6 +176,7 @@ export class RunResults {
       url,
       labels,
       up: this.#answers.isUp(state.age()),
+      failing: this.#answers.failing,
       deactivated: this.#facts.licensed === false,
       breaker: breaker.state,
       readings,
@@ -197,13 +199,15 @@ export class RunResults {
     const { name, jobs, store, counters, breaker, state } = this.#parts;
     const ageMs = state.age();
     const up = this.#answers.isUp(ageMs);
-    const shown = `${up} ${breaker.state}`;
+    const failureReason = this.#answers.failing?.reason;
+    const shown = `${up} ${failureReason} ${breaker.state}`;
     if (!this.#isBehind && shown === this.#shown) return;
     this.#isBehind = false;
     this.#shown = shown;
     this.#status = undefined;
     const numbers = {
       up,
+      failureReason,
       breaker: breaker.state,
       collectors: [...jobs].map(([collector, { last }]) => ({ collector, ...last })),
       clockOffsetSeconds: this.#answers.clockOffsetSeconds(ageMs),

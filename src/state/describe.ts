@@ -22,7 +22,7 @@ import type {
 interface Snapshot
   extends Pick<
     ApplianceStatus,
-    'name' | 'url' | 'labels' | 'up' | 'deactivated' | 'breaker' | 'series' | 'seriesLeftOut' | 'collectors'
+    'name' | 'url' | 'labels' | 'up' | 'failing' | 'deactivated' | 'breaker' | 'series' | 'seriesLeftOut' | 'collectors'
   > {
   /** Readings that are not stale, by their key. */
   readonly readings: ReadonlyMap<string, Reading>;
@@ -45,6 +45,7 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     url: snapshot.url,
     labels: snapshot.labels,
     up: snapshot.up,
+    ...(snapshot.failing && { failing: snapshot.failing }),
     deactivated: snapshot.deactivated,
     product: description?.product,
     version: description?.version || undefined,

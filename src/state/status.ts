@@ -36,6 +36,8 @@ export interface ApplianceStatus {
   readonly labels: Readonly<Record<string, string>>;
   /** The value of `zlb_up`; undefined before the first answer. */
   readonly up: boolean | undefined;
+  /** The value of `zlb_appliance_failure_info`; undefined when the newest call succeeded. */
+  readonly failing?: FailingCalls | undefined;
   /** True after a 402, until a call behind the activation check succeeds. */
   readonly deactivated: boolean;
   /** The product's name, as in `zlb_appliance_info`; undefined where nobody says. */
@@ -144,6 +146,14 @@ export interface CollectorStatus {
   readonly failure?: CollectorFailure | undefined;
   /** Fields of its newest replies with values that could not be read; absent without any. */
   readonly unreadable?: readonly UnreadableField[] | undefined;
+}
+
+/** Calls to an appliance of which the newest failed, probes included. */
+export interface FailingCalls {
+  /** The reason of the newest one. */
+  readonly reason: FailureReason;
+  /** When the first call failed after the last one that succeeded. */
+  readonly sinceMs: number;
 }
 
 export interface CollectorFailure {

@@ -50,6 +50,11 @@ export function blocksToRun(...languages: readonly string[]): readonly Block[] {
     .filter(({ language, notRunBecause }) => languages.includes(language) && notRunBecause === undefined);
 }
 
+/** One query a line; a line that begins with blanks goes on with the one before. */
+export function queriesIn({ text }: Block): readonly string[] {
+  return text.split(/\n(?=\S)/).filter((query) => !/^\s*(#|$)/.test(query));
+}
+
 function readDocument(file: string, text: string): Document {
   const tokens = lexer(text);
   return { file, text, blocks: blocksOf(tokens, file, text), anchors: anchorsOf(tokens, text), ...namesOf(tokens) };

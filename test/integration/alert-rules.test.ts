@@ -8,7 +8,7 @@ import { knownSeries } from '../support/known-series.ts';
 import { isThere } from '../support/programs.ts';
 import { selectorsOf } from '../support/promql.ts';
 import { complaintsAbout } from '../support/query-complaints.ts';
-import { alertNames, type RuleGroup, shippedFiles, shippedRules } from '../support/shipped-rules.ts';
+import { alertNames, expressionsOf, type RuleGroup, shippedFiles, shippedRules } from '../support/shipped-rules.ts';
 
 interface Case {
   readonly alertname: string;
@@ -96,9 +96,9 @@ describe('every alert', () => {
 describe('every expression', () => {
   it('names only series, labels and states that the exporter serves', async () => {
     const known = await knownSeries();
-    const wrong = shippedRules.flatMap(({ alert, record, expr, annotations = {} }) =>
-      [expr, ...Object.values(annotations).flatMap(queriesIn)].flatMap((expression) =>
-        complaintsAbout(expression, known).map((complaint) => `${alert ?? record}: ${complaint}`),
+    const wrong = shippedRules.flatMap((rule) =>
+      expressionsOf(rule).flatMap((expression) =>
+        complaintsAbout(expression, known).map((complaint) => `${rule.alert ?? rule.record}: ${complaint}`),
       ),
     );
 
@@ -148,8 +148,3 @@ describe('the three files', () => {
     expect(read.filter(({ metric }) => metric.includes(':') && !recorded.has(metric))).toEqual([]);
   });
 });
-
-/** The queries with which an annotation fills itself in. */
-function queriesIn(annotation: string): readonly string[] {
-  return [...annotation.matchAll(/query \(printf "([^"]+)"/g)].map(([, format = '']) => format.replaceAll('%q', '"x"'));
-}

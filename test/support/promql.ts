@@ -66,6 +66,33 @@ export function groupsByNothing(expression: string): boolean {
   });
 }
 
+/** The increase of a counter over a time, or its rate. */
+export interface Increase {
+  readonly metric: string;
+  /** True where the expression counts a series that is new from 0: `new or increase(…)`. */
+  readonly countsNew: boolean;
+}
+
+/** Every counter of which an expression takes the increase or the rate. */
+export function increasesOf(expression: string): readonly Increase[] {
+  return nodesOf(parse(expression)).flatMap((node) => {
+    const isIncrease = /^(increase|i?rate)\s*\(/.test(textOf(node, expression));
+    if (node.name !== 'FunctionCall' || !isIncrease) return [];
+    const countsNew = ancestorsOf(node).some((ancestor) => isNewOr(ancestor));
+    return operandOf(node, expression).selectors.map(({ metric }) => ({ metric, countsNew }));
+  });
+}
+
+/** `series unless series offset … or …`: what is there only since a short time. */
+function isNewOr(node: Node): boolean {
+  const [left] = node.getChildren('Expr');
+  return node.getChild('Or') !== null && left !== undefined && nodesOf(left).some(({ name }) => name === 'Unless');
+}
+
+function ancestorsOf({ parent }: Node): readonly Node[] {
+  return parent ? [parent, ...ancestorsOf(parent)] : [];
+}
+
 const clauses = {
   On: 'on',
   Ignoring: 'ignoring',

@@ -31,3 +31,9 @@ export const shippedRules = shippedFiles.flat().flatMap(({ rules }) => rules);
 
 /** The names of all alerts, each once, in their order. */
 export const alertNames = [...new Set(shippedRules.flatMap(({ alert }) => alert ?? []))];
+
+/** The expression of a rule, and the queries with which its annotations fill themselves in. */
+export function expressionsOf({ expr, annotations = {} }: Rule): readonly string[] {
+  const queries = Object.values(annotations).flatMap((text) => [...text.matchAll(/query \(printf "([^"]+)"/g)]);
+  return [expr, ...queries.map(([, format = '']) => format.replaceAll('%q', '"x"'))];
+}

@@ -16,10 +16,15 @@ const unreachable: CallReport = { ...answered, reason: 'connect', authenticated:
 
 /** An answer counts for three minutes. */
 function given() {
-  const options = { upForMs: 180_000 };
+  const options = { upForMs: 180_000, nowMs: 0 };
   return {
     options,
-    answers: new Answers({ before: undefined, upForMs: () => options.upForMs, isAnswering: () => true }),
+    answers: new Answers({
+      before: undefined,
+      upForMs: () => options.upForMs,
+      isAnswering: () => true,
+      now: () => options.nowMs,
+    }),
   };
 }
 
@@ -86,4 +91,20 @@ it('the offset of the clock is known only while the appliance is up', () => {
   answers.called({ ...answered, clockOffsetSeconds: undefined }, 1_000);
 
   expect([answers.clockOffsetSeconds(2_000), answers.clockOffsetSeconds(500_000)]).toEqual([-7_200, undefined]);
+});
+
+it('tells why the newest call failed, and since when calls fail; what was given up says nothing', () => {
+  const { answers, options } = given();
+  const failing = [answered, unreachable, { ...unreachable, reason: 'cancelled' as const }, unreachable].map((call) => {
+    options.nowMs += 1_000;
+    answers.called(call, options.nowMs);
+    return answers.failing;
+  });
+  answers.called({ ...unreachable, reason: 'tls' }, 5_000);
+
+  const since = { reason: 'connect', sinceMs: 2_000 };
+  expect(failing).toEqual([undefined, since, since, since]);
+  expect(answers.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
+  answers.called(answered, 6_000);
+  expect(answers.failing).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { FailureReason } from '../../../src/appliance/errors.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { dropReasons, runOutcomes } from '../../../src/scheduler/counters.ts';
 import { valueOf } from '../../support/samples.ts';
@@ -68,6 +69,32 @@ describe("the exporter's own numbers", () => {
     expect(valueOf(text, 'zlb_api_request_duration_seconds_bucket', { le: '5' })).toBe(2);
     expect(valueOf(text, 'zlb_api_busy_seconds_total', { endpoint: 'readStats' })).toBe(5);
   });
+
+  it.each(['unauthorized', 'tls'] as const)(
+    'have the reason while the newest call fails, also a probe, and without an error counted by then: %s',
+    async (reason) => {
+      let fails: FailureReason | undefined;
+      const { poller, page } = givenPoller({
+        names: ['farms', 'system'],
+        answer: (key) => (fails ? { fails } : answering()(key)),
+      });
+      poller.start();
+      const after = async (ms: number): Promise<string> => {
+        await vi.advanceTimersByTimeAsync(ms);
+        return await page();
+      };
+      const failures = (text: string) => text.match(/^zlb_appliance_failure_info\{.*/gm);
+      expect(failures(await after(2 * minuteMs))).toBeNull();
+
+      fails = reason;
+      const expected = [`zlb_appliance_failure_info{appliance="lb",reason="${reason}"} 1`];
+      expect(failures(await after(2 * minuteMs))).toEqual(expected);
+      expect(failures(await after(20 * minuteMs))).toEqual(expected);
+
+      fails = undefined;
+      expect(failures(await after(3 * minuteMs))).toBeNull();
+    },
+  );
 
   it('do not count as series of the appliance, nor do those of the poller before', async () => {
     const { poller, page, replace } = givenPoller({ names: ['farms'], answer: answering() });
