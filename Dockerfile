@@ -15,7 +15,7 @@ COPY src ./src
 COPY simulator ./simulator
 # The exporter serves the runbooks of this document.
 COPY docs/operations.md ./docs/
-COPY scripts/build-runbooks.ts ./scripts/
+COPY scripts/before.sh scripts/build-runbooks.ts ./scripts/
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 # Removes what Node.js never reads: types, maps, manuals, tests. Licences stay.
 RUN find node_modules -type f ! -iname 'licen[cs]e*' \

@@ -176,7 +176,12 @@ export default defineConfig({
       rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
     },
     {
-      files: ['oxlint.config.ts', 'vitest.config.ts', 'test/mutation/vitest.config.ts', 'test/support/global-setup.ts'],
+      files: [
+        'oxlint.config.ts',
+        'vitest.config.ts',
+        'test/mutation/vitest.config.ts',
+        'test/support/{temp-folder,not-run}.ts',
+      ],
       rules: {
         'import/no-default-export': 'off',
       },

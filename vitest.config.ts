@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /** Minutes of fuzzing, simulated hours, killed processes: `npm run test:all` runs them. */
 const long = [
@@ -16,7 +16,8 @@ const long = [
 // Groups run one after the other, in this order.
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/temp-folder.ts'],
+    reporters: [...configDefaults.reporters, './test/support/not-run.ts'],
     // Far above what each takes alone: a busy machine makes all of them slow.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -20,18 +20,6 @@ const fromPython = {
   openapi2jsonschema: 'openapi2jsonschema==0.9.0',
 } as const;
 
-/** Programs as packages of Debian. */
-const fromDebian = {
-  'systemd-nspawn': 'systemd-container',
-  mmdebstrap: 'mmdebstrap',
-  lintian: 'lintian',
-  rsyslogd: 'rsyslog',
-  buildah: 'buildah',
-  runc: 'runc',
-  'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu',
-  'qemu-aarch64-static': 'qemu-user-static libstdc++6-arm64-cross',
-} as const;
-
 /** The Kubernetes that the chart is checked with, and the Prometheus Operator. */
 const kubernetesVersion = 'v1.37.2';
 const operator = 'github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring';
@@ -57,14 +45,6 @@ if (!find('verdaccio')) {
   const manifest = { private: true, dependencies: { verdaccio: '6.0.5' }, overrides: { 'node-fetch': '2.6.7' } };
   writeFileSync(join(cwd, 'package.json'), JSON.stringify(manifest));
   attempt('verdaccio', 'npm', ['install', '--ignore-scripts', '--omit=optional', '--prefer-offline'], { cwd });
-}
-
-const missing = Object.entries(fromDebian).filter(([name]) => !find(name));
-if (missing.length > 0) {
-  const packages = missing.flatMap(([, names]) => names.split(' '));
-  const words = ['install', '--yes', '--quiet', '--no-install-recommends', ...packages];
-  if (process.getuid?.() === 0) attempt(packages.join(', '), 'apt-get', words);
-  else console.warn(`${packages.join(', ')}: for their checks, run sudo apt-get ${words.join(' ')}`);
 }
 
 for (const suite of suites) fetchPrograms(suite);

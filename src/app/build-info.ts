@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export interface BuildInfo {
   readonly version: string;
@@ -8,9 +9,12 @@ export interface BuildInfo {
   readonly nodeVersion: string;
 }
 
-/** Reads the package's version and commit; works from a clone and from `dist/`. */
+/**
+ * Reads the package's version and commit; works from a clone and from `dist/`, and on an older
+ * Node.js, which knows the URL of this file and not its folder.
+ */
 export function readBuildInfo(env: Readonly<Record<string, string | undefined>>): BuildInfo {
-  const root = packageFolder(import.meta.dirname);
+  const root = packageFolder(dirname(fileURLToPath(import.meta.url)));
   const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string };
   const revision = env.ZLB_EXPORTER_REVISION ?? gitRevision(root) ?? 'unknown';
   return { version, revision, nodeVersion: process.version };

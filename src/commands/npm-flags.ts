@@ -49,7 +49,7 @@ export function swallowedFlags({ words, env, flags }: NpmRun): string | undefine
 
 /**
  * Returns the flags that npm took, with their values. It sets `npm_config_config.file` for
- * `--config.file`; a shell may drop such a name, then scripts/before-start.sh has put it into
+ * `--config.file`; a shell may drop such a name, then scripts/before.sh has put it into
  * `npm_dotted_flags`. A flag of npm itself has no dot.
  */
 function takenByNpm(env: NpmRun['env'], flags: readonly string[]): ReadonlyMap<string, string> {

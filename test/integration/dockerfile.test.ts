@@ -54,7 +54,7 @@ describe('the Dockerfile', () => {
   it('starts without a shell, as `npm start` does', () => {
     const main = `/app/${manifest.bin['zlb-exporter']}`;
 
-    expect(manifest.scripts['start']).toBe('. scripts/before-start.sh; exec node src/main.ts');
+    expect(manifest.scripts['start']).toBe('. scripts/before.sh; exec node src/main.ts');
     expect(readWords('ENTRYPOINT')).toEqual(['node', main]);
     expect(parseFlags(readWords('CMD')).flags).toMatchObject({ 'config.file': '/etc/zlb-exporter/zlb.yml' });
     expect(lastOf(image, 'HEALTHCHECK')).toMatch(new RegExp(`^CMD \\["node", "${main}", "healthcheck"\\]$`));

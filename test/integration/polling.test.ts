@@ -43,6 +43,9 @@ it('writes valid text for any names of objects', async () => {
     `${'x'.repeat(10_000)}y`,
     '\u{1F4A9}\ud800',
     '{}, 1 2\n# HELP zlb_up',
+    '}',
+    '{code="200"} 1',
+    `a${' '.repeat(300)}b`,
   ];
   for (const name of hostile)
     world.certificates.set(

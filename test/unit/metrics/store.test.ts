@@ -6,7 +6,6 @@ import type { Format } from '../../../src/metrics/page.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createMetricsStore, type MetricsStore } from '../../../src/metrics/store.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
-import { feed, isThere } from '../../support/programs.ts';
 import { textOf } from '../../support/store-text.ts';
 
 const up = gauge('zlb_up', 'Whether it answers (any call).');
@@ -230,23 +229,6 @@ describe('any history of readings', () => {
         expect(await unpacked(store, 'openmetrics')).toBe(await textOf(store, 'openmetrics'));
       }),
     );
-  });
-});
-
-describe.skipIf(!isThere('promtool'))('promtool', () => {
-  it('finds no fault in an exposition, even with hostile labels', async () => {
-    const store = given();
-    for (const each of ['lb-1', 'lb-2']) {
-      put(store, each, 'a', (emit) => {
-        fillEverything(emit);
-        for (const code of ['"', '\\', '\\"', '\\n', 'a\nb', '}', '{code="200"} 1', '\ud800', '🏠', ' '.repeat(300)])
-          emit.sample(calls, { code }, 1);
-      });
-    }
-
-    const { status, stdout, stderr } = feed('promtool', ['check', 'metrics'], Buffer.from(await textOf(store)));
-
-    expect({ status, stdout: stdout.toString(), stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 });
 

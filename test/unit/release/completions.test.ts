@@ -40,12 +40,12 @@ describe('the completion', () => {
     expect(offered('zlb-exporter', '--config.file', '=', 'package.j')).toEqual(['package.json']);
   });
 
-  it.each([
+  it.for([
     ['bash', bashCompletion()],
     ['zsh', zshCompletion()],
     ['fish', fishCompletion()],
-  ])('is a script that %s can read', (shell, text) => {
-    if (!isThere(shell)) return;
+  ] as const)('is a script that %s can read', ([shell, text], { skip }) => {
+    skip(!isThere(shell));
     const folder = givenFolder();
     const file = join(folder, 'completion');
     writeFileSync(file, text);

@@ -1,11 +1,11 @@
-# Sourced by scripts of package.json.
+# Sourced by every script of package.json.
 
 # Node.js 24 comes with `npm ci`, but not where npm runs no install scripts. An older one cannot run TypeScript files.
-case $(node --version) in
+case $(node --version 2>/dev/null) in
 v2[4-9].* | v[3-9][0-9].* | v[1-9][0-9][0-9].*) ;;
 *)
-  echo "zlb-exporter needs Node.js 24 or newer and found $(node --version); install Node.js 24, or run" \
-    "npm ci --ignore-scripts=false, which brings it along" >&2
+  echo "zlb-exporter needs Node.js 24 or newer and found $(node --version 2>/dev/null || echo none); install Node.js 24," \
+    "or run npm ci --ignore-scripts=false, which brings it along" >&2
   exit 1
   ;;
 esac
