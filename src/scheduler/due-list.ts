@@ -3,6 +3,8 @@ import { steadyNow } from '../lib/time.ts';
 import type { Job } from './job.ts';
 
 export interface DueListParts {
+  /** Returns Unix milliseconds. */
+  readonly now: () => number;
   /** In order of priority. */
   readonly jobs: readonly Job[];
   /** How many steps that make calls may be under way. */
@@ -64,8 +66,12 @@ export class DueList {
   #next(): Job | undefined {
     const nowMs = steadyNow();
     return this.#waiting()
-      .filter((job) => isDue(job) && this.#opensAtMs(job) <= nowMs)
+      .filter((job) => this.#isDue(job) && this.#opensAtMs(job) <= nowMs)
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
+  }
+
+  #isDue({ due: { atMs, wallMs } }: Job): boolean {
+    return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= this.#parts.now());
   }
 
   /** Returns the steady time from which a job may be taken; infinity until another step ends. */
@@ -86,10 +92,6 @@ export class DueList {
     const waitMs = firstMs - steadyNow();
     return Math.ceil(Math.min(Math.max(waitMs, 0), maxWaitMs));
   }
-}
-
-function isDue({ due: { atMs, wallMs } }: Job): boolean {
-  return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
 }
 
 function goesBefore(one: Job, other: Job): boolean {

@@ -5,10 +5,10 @@ import { until } from './until.ts';
 
 export type StartedProcess = ReturnType<typeof spawnExporter>;
 
-/** Starts the exporter as a process of its own; it ends with the test. */
+/** Starts the exporter as a process of its own; it ends with the test, and removes what it made. */
 export function startExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const exporter = spawnExporter(args, env);
-  onTestFinished(() => exporter.signal('SIGKILL'));
+  onTestFinished(() => exporter.end());
   return exporter;
 }
 
@@ -23,7 +23,7 @@ export function givenDemonstration(): () => string {
     exporter = spawnExporter(['--web.listen-address=127.0.0.1:0'], {});
     url = await exporter.url();
   });
-  afterAll(() => exporter?.signal('SIGKILL'));
+  afterAll(() => exporter?.end());
   return () => url;
 }
 
@@ -51,6 +51,15 @@ function spawnExporter(args: readonly string[], env: Readonly<Record<string, str
       child.kill(signal);
       const [code] = await exited;
       return { code, ms: performance.now() - startedAt };
+    },
+    /** Ends it, if it has not ended; resolves when it has. One that hangs is killed. */
+    async end() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      await exited;
+      clearTimeout(timer);
     },
   };
 }
