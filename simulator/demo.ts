@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { busyWorld } from './scenes/busy.ts';
 import { healthyPair } from './scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from './scenes/expiring.ts';
@@ -44,8 +45,10 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
     { name: 'lb-berlin', about: 'Enterprise, certificates and the trial licence run out', world: expiringWorld() },
     { name: 'lb-lisbon', about: 'Enterprise, deactivated: the trial is over', world: deactivatedWorld() },
   ];
-  // macOS has 127.0.0.1 alone: there, the others cannot send.
+  // macOS has 127.0.0.1 alone: there, the others cannot send, and farms share it.
   const logsFromOf = (name: string, index: number) => (name === 'lb-madrid' ? '127.0.0.1' : `127.0.1.${index + 1}`);
+  // The port of a farm that is stopped must be free when it starts: nobody else listens there.
+  const ownNetwork = `127.${randomInt(2, 255)}.${randomInt(255)}`;
   const appliances = await Promise.all(
     scenes.map(async ({ name, about, world }, index) => {
       const logsFrom = logsFromOf(name, index);
@@ -58,7 +61,7 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
           world,
           apiKey,
           latency,
-          farmsListen: true,
+          farmsListen: process.platform === 'darwin' ? true : `${ownNetwork}.${index + 1}`,
           sendLogsFrom: logsFrom,
           port: ports[name] ?? 0,
           ...(tls && { tls }),

@@ -7,21 +7,26 @@ import type { Farm } from './world-farms.ts';
 import type { World } from './world.ts';
 import type { StoredCertificate } from './world-certificates.ts';
 
-/** The running TCP farms of a simulated appliance, which listen on ports of 127.0.0.1. */
+/** The running TCP farms of a simulated appliance, which listen on one address of this machine. */
 export interface FarmListeners {
-  /** Listeners by `VIP:VPORT`; the port of a farm stays the same. */
+  /**
+   * The places to which clients are led: a port for each `VIP:VPORT` that had a TCP farm at the
+   * start, running or not, and one for each VIP, which farms at other ports share.
+   */
   readonly addresses: Readonly<Record<string, string>>;
   /** Starts, stops and restarts listeners as the farms were; a farm presents what it has loaded. */
   readonly follow: () => Promise<void>;
-  /** Ends the listener of a running farm until its next start, as of a process that hangs. */
-  readonly hang: (farm: string) => Promise<void>;
   close(): Promise<void>;
 }
 
 /** A farm that listens. */
 interface Listening {
+  /** One of `addresses`. */
+  readonly address: string;
   /** The certificates that it presents. */
   readonly loaded: readonly StoredCertificate[];
+  /** True if it accepts connections and answers none, as the kernel does for a stopped proxy. */
+  readonly isHung: boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -30,12 +35,11 @@ interface KeyPair {
   readonly cert: string;
 }
 
-/** Opens a listener for each running HTTP, HTTPS and L4 TCP farm. */
-export async function listenAsFarms(world: World): Promise<FarmListeners> {
+/** Opens a listener for each running HTTP, HTTPS and L4 TCP farm on an address of this machine. */
+export async function listenAsFarms(world: World, host = '127.0.0.1'): Promise<FarmListeners> {
   const listening = new Map<string, Listening>();
-  const hanging = new Map<string, Listening['loaded']>();
-  const ports = new Map<string, number>();
   const keyPairs = new WeakMap<StoredCertificate, KeyPair>();
+  const ports = await portsFor([...world.farms.values()].filter(isTcp), host);
   let last: Promise<void> = Promise.resolve();
 
   function keyPairOf(stored: StoredCertificate): KeyPair {
@@ -44,11 +48,12 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
     return keyPair;
   }
 
-  async function start(farm: Farm, loaded: readonly StoredCertificate[]): Promise<void> {
-    const server = serverOf(farm, loaded, keyPairOf);
-    const { port, close } = await listen(server, '127.0.0.1', ports.get(farm.name) ?? 0);
-    ports.set(farm.name, port);
-    listening.set(farm.name, { loaded, close });
+  function wantedOf(farm: Farm | undefined): Omit<Listening, 'close'> | undefined {
+    if (!farm?.running || !isTcp(farm)) return undefined;
+    const address = [exactAddress(farm), farm.vip].find((each) => ports.has(each));
+    return address === undefined
+      ? undefined
+      : { address, loaded: loadedBy(farm, world), isHung: farm.runState === 'hung' };
   }
 
   async function stop(name: string): Promise<void> {
@@ -58,14 +63,17 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
   }
 
   async function follow(): Promise<void> {
-    const running = new Map([...world.farms.values()].filter(isListener).map((farm) => [farm.name, farm]));
-    for (const name of listening.keys()) if (!running.has(name)) await stop(name);
-    for (const [name, farm] of running) {
-      const loaded = loadedBy(farm, world);
-      if (listening.get(name)?.loaded === loaded || hanging.get(name) === loaded) continue;
-      hanging.delete(name);
-      await stop(name);
-      await start(farm, loaded);
+    for (const [name, { address, loaded, isHung }] of listening) {
+      const wanted = wantedOf(world.farms.get(name));
+      if (wanted?.address !== address || wanted.loaded !== loaded || wanted.isHung !== isHung) await stop(name);
+    }
+    for (const farm of world.farms.values()) {
+      const wanted = wantedOf(farm);
+      const inUse = [...listening].some(([name, { address }]) => name === farm.name || address === wanted?.address);
+      if (!wanted || inUse) continue;
+      const server = wanted.isHung ? createTcpServer({ pauseOnConnect: true }) : serverOf(farm, wanted, keyPairOf);
+      const { close } = await listen(server, host, ports.get(wanted.address) ?? 0);
+      listening.set(farm.name, { ...wanted, close });
     }
   }
 
@@ -77,19 +85,8 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
 
   await followNext();
   return {
-    get addresses() {
-      const farms = [...world.farms.values()].filter(({ name }) => ports.has(name));
-      return Object.fromEntries(
-        farms.map(({ name, vip, vport }) => [`${vip}:${vport}`, `127.0.0.1:${ports.get(name)}`]),
-      );
-    },
+    addresses: Object.fromEntries([...ports].map(([address, port]) => [address, `${host}:${port}`])),
     follow: followNext,
-    async hang(name) {
-      await last;
-      const { loaded } = listening.get(name) ?? {};
-      if (loaded) hanging.set(name, loaded);
-      await stop(name);
-    },
     async close() {
       await last;
       for (const name of listening.keys()) await stop(name);
@@ -97,11 +94,29 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
   };
 }
 
+/** Finds a free port for each address and each VIP of farms. */
+async function portsFor(farms: readonly Farm[], host: string): Promise<ReadonlyMap<string, number>> {
+  const ports = new Map<string, number>();
+  const held: (() => Promise<void>)[] = [];
+  for (const address of new Set(farms.flatMap((farm) => [exactAddress(farm), farm.vip]))) {
+    const { port, close } = await listen(createTcpServer(), host, 0);
+    ports.set(address, port);
+    held.push(close);
+  }
+  // At the end: a port that is free again could be found a second time.
+  for (const close of held) await close();
+  return ports;
+}
+
+/** Returns the address by the first port of the farm, which is the one that is probed. */
+function exactAddress({ vip, vport }: Farm): string {
+  return `${vip}:${Number.parseInt(vport, 10)}`;
+}
+
 const noCertificates: readonly StoredCertificate[] = [];
 
-function isListener(farm: Farm): boolean {
-  const isTcp = farm.profile === 'http' || (farm.profile === 'l4xnat' && farm.protocol === 'tcp');
-  return farm.running && isTcp && /^\d+$/.test(farm.vport);
+function isTcp(farm: Farm): boolean {
+  return (farm.profile === 'http' || (farm.profile === 'l4xnat' && farm.protocol === 'tcp')) && /^\d/.test(farm.vport);
 }
 
 /**
@@ -115,7 +130,7 @@ function loadedBy(farm: Farm, world: World): readonly StoredCertificate[] {
 
 function serverOf(
   { name, profile }: Farm,
-  loaded: readonly StoredCertificate[],
+  { loaded }: Pick<Listening, 'loaded'>,
   keyPairOf: (stored: StoredCertificate) => KeyPair,
 ): Server {
   if (profile !== 'http') return createTcpServer((socket) => socket.end());

@@ -20,8 +20,8 @@ export interface SimulatedApplianceOptions {
   readonly now?: () => number;
   /** Any other path is answered by the web server's 404 page. */
   readonly basePaths?: readonly string[];
-  /** True if running TCP farms listen on ports of 127.0.0.1. */
-  readonly farmsListen?: boolean;
+  /** The address of this machine on which running TCP farms listen; true for 127.0.0.1. */
+  readonly farmsListen?: boolean | string;
   /** The local address from which it sends the lines of its HTTP farms to its remote syslog. */
   readonly sendLogsFrom?: string | undefined;
   /** Made for this appliance if absent. A thousand appliances should share one. */
@@ -61,7 +61,9 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
   const { basePaths = basePathsOf[world.release] } = options;
   const materials = tls && 'usual' in tls ? tls : createTlsMaterials(tls);
   const faults = new FaultTable();
-  const farms = options.farmsListen ? await listenAsFarms(world) : undefined;
+  const { farmsListen = false } = options;
+  const farms =
+    farmsListen === false ? undefined : await listenAsFarms(world, farmsListen === true ? host : farmsListen);
   const { sendLogsFrom: from } = options;
   const exchanges = new Exchanges({ world, basePaths, faults, latency, now, afterCall: farms?.follow });
   const root = world.users.get('root');

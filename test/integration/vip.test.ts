@@ -3,7 +3,8 @@ import { networkInterfaces } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
-import { certificate, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
+import { certificate, httpFarm, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
+import type { World } from '../../simulator/world.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
@@ -241,6 +242,26 @@ it.each([
   const { page } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
 
   expect(valueOf(await page(), 'zlb_farm_served_certificate_in_store', { farm })).toBe(inStore);
+  expect(await page()).not.toMatch(/^zlb_farm_reachable\{.* 0$|^zlb_farm_probe_failure_info/m);
+});
+
+it.each<[string, (world: World) => unknown]>([
+  [
+    'that was stopped when the exporter was configured',
+    ({ farms }) => Object.assign(farms.get('oldportal')!, { running: true }),
+  ],
+  ['that moved to another port', ({ farms }) => Object.assign(farms.get('payments')!, { vport: '9083' })],
+  ['that is new', ({ farms }) => farms.set('new', httpFarm({ name: 'new', vip: '192.0.2.40', vport: '9084' }))],
+])('reaches a simulated farm %s', async (_, change) => {
+  const world = busyWorld(nowMs);
+  const { poll, page, appliance } = await givenAppliance(world, { runs: lists, farmsListen: true });
+
+  change(world);
+  await appliance.farms?.follow();
+  await poll('farms');
+  await poll('vip');
+
+  expect(await page()).toMatch(/^zlb_farm_reachable\{.* 1$/m);
   expect(await page()).not.toMatch(/^zlb_farm_reachable\{.* 0$|^zlb_farm_probe_failure_info/m);
 });
 

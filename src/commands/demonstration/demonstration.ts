@@ -126,14 +126,7 @@ function sendLogsTo([address = '']: readonly string[], appliances: readonly Demo
     if (['lb-paris-1', 'lb-madrid', 'lb-berlin'].includes(name)) appliance.world.remoteSyslog = { ip, port };
 }
 
-/** A port of this machine on which nobody listens, for farms that are created later. */
-const nowhere = '127.0.0.1:9';
-
 /** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
 function vipOf(addresses: Readonly<Record<string, string>>): object {
-  const vips = new Set(Object.keys(addresses).map((address) => address.replace(/:\d+$/, '')));
-  return {
-    connect_to: { ...Object.fromEntries([...vips].map((vip) => [vip, nowhere])), ...addresses },
-    networks: [...vips, '127.0.0.1'],
-  };
+  return { connect_to: addresses, networks: ['192.0.2.0/24', '127.0.0.0/8'] };
 }

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { assert, expect, it } from 'vitest';
+import { startExporter } from '../support/process.ts';
+import { valueOf } from '../support/samples.ts';
+import { hasTerminals, runAtTerminal } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
+
+interface Problem {
+  readonly title: string;
+  readonly level: string;
+}
+
+it.skipIf(!hasTerminals)(
+  'each thing that the greeting invites to works, and leaves no false word on the page',
+  async () => {
+    const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
+    const url = await exporter.url();
+    const greeting = await until(exporter.stdout, (text) => text.includes('Stop with Ctrl-C.'));
+    const lines = greeting.split('\n').map((line) => line.trim());
+    const places = lines
+      .flatMap((line) => /^https?:\S+/.exec(line)?.[0] ?? [])
+      .filter((each) => !each.endsWith('/metrics'));
+    const commandWith = (words: string): string => {
+      const found = lines.find((line) => line.startsWith('npm start') && line.includes(words));
+      assert(found !== undefined, `${words} in ${greeting}`);
+      return found;
+    };
+    const tokens = lines.filter((line) => line.startsWith('export ZLB_ADMIN_TOKEN='));
+    const inShell = (token: number, command: string): string =>
+      [lines.find((line) => line.startsWith('export ZLB_ADMIN_URL=')), tokens[token], command].join('\n');
+    const run = async (token: number, command: string): Promise<string> =>
+      (await promisify(execFile)('sh', ['-c', inShell(token, command)])).stdout;
+    const pageIs = async (farm: string): Promise<readonly string[]> => {
+      const { appliances } = (await (await fetch(`${url}/api/status`)).json()) as {
+        appliances: readonly { readonly name: string; readonly problems: readonly Problem[] }[];
+      };
+      const page = await (await fetch(`${url}/?appliance=lb-madrid`)).text();
+      expect(page).not.toMatch(new RegExp(`${farm}</bdi> cannot be reached`));
+      return appliances
+        .find(({ name }) => name === 'lb-madrid')!
+        .problems.filter(({ title }) => title.includes(farm))
+        .map(({ level, title }) => `${level}: ${title}`);
+    };
+    const reached = (farm: string, value: number) =>
+      until(
+        async () => valueOf(await (await fetch(`${url}/metrics`)).text(), 'zlb_farm_reachable', { farm }),
+        (seen) => seen === value,
+        90_000,
+      );
+
+    for (const place of places) expect((await fetch(place)).status, place).toBe(200);
+    expect(places).toHaveLength(3);
+
+    expect(await run(0, commandWith('restart-farm farm=oldportal'))).toContain('oldportal is up');
+    await reached('oldportal', 1);
+    expect(await pageIs('oldportal')).toEqual([]);
+    expect(await run(0, commandWith('admin audit'))).toContain('actOnFarm');
+
+    const asked = await run(0, commandWith('restart-farm farm=payments --request'));
+    const [id = ''] = /cr-[a-z\d]+/.exec(asked) ?? [];
+    expect(await pageIs('payments')).toEqual(['warning: Farm payments waits for a restart']);
+    expect(await run(1, commandWith('admin requests'))).toContain(id);
+    const approve = commandWith('requests approve ID').replace('ID', id);
+    const { code, screen } = await runAtTerminal(
+      ['sh', '-c', inShell(1, approve)],
+      [{ question: '[y/N]', typed: 'y\n' }],
+    );
+    expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining('payments is up') as string });
+    await until(
+      () => pageIs('payments'),
+      (problems) => problems.length === 0,
+      90_000,
+    );
+    await reached('payments', 1);
+    expect(await pageIs('payments')).toEqual([]);
+  },
+  300_000,
+);
