@@ -19,29 +19,33 @@ export async function requestResults(): Promise<readonly Result[]> {
   const bytes = Buffer.from(Array.from({ length: linesAtOnce }, (_, index) => lineOf(index)).join(''), 'latin1');
   const counts = new RequestCounts('lb', [5, 25, 100, 300, 1_000, 3_000, 10_000], []);
   counts.learn(farms);
-  const frames = new FrameReader(
-    (line) => {
-      const read = readLine(line);
-      if (typeof read === 'string' || read.kind !== 'answer') throw new Error(`not read: ${line}`);
-      counts.line(read.kind);
-      counts.answered(read);
+  const frames = new FrameReader();
+  const refuse = (fault: string) => {
+    throw new Error(fault);
+  };
+  const sink = {
+    line(line: string) {
+      const { content } = readLine(line);
+      if (typeof content === 'string' || content.kind !== 'answer') return refuse(`not read: ${line}`);
+      counts.line(content.kind);
+      counts.answered(content);
     },
-    (fault) => {
-      throw new Error(fault);
-    },
-  );
+    fault: refuse,
+    piece: () => refuse('half a line'),
+    isOverLimit: false,
+  };
   const each = (lines: number, read: () => void) => {
     for (let count = 0; count < lines; count += linesAtOnce) read();
   };
   const [ours, reference] = await medians(rounds, [
-    () => timed(() => Promise.resolve(each(linesOfRound, () => frames.read(bytes)))),
+    () => timed(() => Promise.resolve(each(linesOfRound, () => frames.read(sink, bytes)))),
     () => timed(() => Promise.resolve(each(linesOfRound, () => split(bytes)))),
   ]);
 
   // The first million lines warm up.
-  each(linesOfAll / 10, () => frames.read(bytes));
+  each(linesOfAll / 10, () => frames.read(sink, bytes));
   const [memory, time] = [process.memoryUsage.rss(), process.cpuUsage()];
-  each(linesOfAll, () => frames.read(bytes));
+  each(linesOfAll, () => frames.read(sink, bytes));
   const { user, system } = process.cpuUsage(time);
   const perLine = (user + system) / 1e6 / linesOfAll;
   const grownMb = (process.memoryUsage.rss() - memory) / 1e6;

@@ -17,7 +17,7 @@ export function requestSection(): Section {
   const durations = total(`le, ${farmId}`, `le, ${farmId}, service`, rate(duration));
   return collapsed({
     'Requests by answer': lines({
-      description: 'Answers a second by the class of their status; 502, 503 and 504 by themselves.',
+      description: 'Answers a second by the class of their status; 500, 502, 503 and 504 by themselves.',
       unit: 'reqps',
       stacked: true,
       queries: { '{{code}}': total('code', requestId, rate(requests())) },

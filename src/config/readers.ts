@@ -46,7 +46,8 @@ function quantity(what: string, parse: (text: string) => number | undefined) {
 function parseRatio(text: string): number | undefined {
   const [, amount, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
   if (amount === undefined) return undefined;
-  return percent ? Number(amount) / 100 : Number(amount);
+  // By its digits: 99.9 / 100 is 0.9990000000000001.
+  return Number(percent ? `${amount}e-2` : amount);
 }
 
 const unitBytes: Record<string, number> = {

@@ -16,20 +16,30 @@ const source = '(system log of the appliance)';
 const families = {
   requests: counter(
     'zlb_requests_total',
-    `Answers to clients by class of status, and 502, 503 and 504 by themselves ${source}.`,
+    `Answers to clients by class of status, and 500, 502, 503 and 504 by themselves ${source}.`,
     ['farm', 'service', 'backend', 'code'],
   ),
   duration: histogram('zlb_request_duration_seconds', `Time until a request was answered in whole ${source}.`, [
     'farm',
     'service',
   ]),
+  backendDuration: histogram(
+    'zlb_backend_request_duration_seconds',
+    `Time until a request was answered in whole, by backend and without bounds ${source}.`,
+    ['farm', 'service', 'backend'],
+  ),
   bytes: counter('zlb_response_bytes_total', `Bytes of bodies of answers to clients ${source}.`, ofFarm),
   denials: counter('zlb_waf_denials_total', `Requests that the web application firewall denied ${source}.`, ofFarm),
   objective: gauge('zlb_objective_ratio', 'Part of the requests that is to be good (configuration).', ofObjective),
+  farmKnown: gauge(
+    'zlb_objective_farm_known',
+    'Whether the appliance has the farm of an objective (configuration, and the list of farms).',
+    ofFarm,
+  ),
   expected: counter('zlb_objective_requests_total', `Requests to a farm with an objective ${source}.`, ofObjective),
   missed: counter(
     'zlb_objective_missed_total',
-    `Requests that missed it: a status of 500 or more, or an answer that took longer ${source}.`,
+    `Requests that missed it: a status of 500 or more without a fault of the client, or an answer that took longer ${source}.`,
     ofObjective,
   ),
   lines: counter('zlb_request_log_lines_total', 'Lines from the appliance, by what became of them (this exporter).', [
@@ -53,7 +63,9 @@ export type KnownFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonl
 const unknown = 'unknown';
 /** The most names that are kept for an appliance; a restart forgets those that are gone. */
 const maxNames = 10_000;
-const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'over_limit', 'early'] as const;
+const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
+/** Failures of a backend that begin at 0, so that the first one is a difference. */
+const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
 export const lineResults: readonly LineResult[] = ['answer', 'denial', 'other', ...faults];
 
 /** Counts the requests to the farms of one appliance. */
@@ -67,6 +79,11 @@ export class RequestCounts {
   readonly #objectives: ReadonlyMap<string, Objective>;
   readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
   readonly #duration: Histogram;
+  readonly #backendDuration = new Histogram({ ...optionsOf(families.backendDuration, this.#registry), buckets: [] });
+  readonly #farmKnown = new Gauge(optionsOf(families.farmKnown, this.#registry));
+  /** Farms of which a request came. */
+  readonly #begun = new Set<string>();
+  #learned: readonly KnownFarm[] = [];
   readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
   readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
   readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
@@ -98,37 +115,55 @@ export class RequestCounts {
     for (const result of lineResults) this.#lines.inc({ appliance: this.#appliance, result }, 0);
   }
 
-  /** Adds names that polling knows. */
-  learn(farms: readonly KnownFarm[]): void {
+  /** Adds names that polling knows; undefined if it knows no list of farms now. */
+  learn(farms: readonly KnownFarm[] | undefined): void {
+    this.#farmKnown.reset();
+    if (!farms) return;
+    const names = new Set(farms.map(({ name }) => name));
+    for (const { farm } of this.#objectives.values())
+      this.#farmKnown.set({ appliance: this.#appliance, farm: labelValue(farm, ofFarm) }, Number(names.has(farm)));
     for (const { name } of farms) this.#know(name);
     for (const { name, backends = [] } of farms)
       for (const { service, backend } of backends) {
         this.#know(name, service);
         this.#know(name, service, backend);
       }
+    this.#learned = farms;
+    for (const farm of farms) if (this.#begun.has(farm.name)) this.#beginFailures(farm);
   }
 
-  line(result: LineResult): void {
-    this.#lines.inc({ appliance: this.#appliance, result });
+  /** Returns true if polling knows a farm, and its service and backend where a request has them. */
+  knows(...names: readonly string[]): boolean {
+    return names.every((_, index) => this.#nameOf(...names.slice(0, index + 1)) !== unknown);
   }
 
-  answered(answer: LoggedAnswer): void {
+  line(result: LineResult, times = 1): void {
+    this.#lines.inc({ appliance: this.#appliance, result }, times);
+  }
+
+  answered(answer: LoggedAnswer, times = 1): void {
     const { farm, service, backend, code, bytes, seconds } = answer;
     const labels = { appliance: this.#appliance, farm: this.#nameOf(farm) };
     const known = { ...labels, service: this.#nameOf(farm, service) };
-    this.#requests.inc({ ...known, backend: this.#nameOf(farm, service, backend), code: codeLabel(code) });
-    if (bytes !== undefined) this.#bytes.inc(labels, bytes);
-    if (seconds !== undefined) this.#duration.observe(known, seconds);
+    const ofBackend = { ...known, backend: this.#nameOf(farm, service, backend) };
+    this.#begin(farm);
+    this.#requests.inc({ ...ofBackend, code: codeLabel(code) }, times);
+    if (bytes !== undefined) this.#bytes.inc(labels, bytes * times);
+    if (seconds !== undefined)
+      for (let count = 0; count < times; count += 1) {
+        this.#duration.observe(known, seconds);
+        if (backend !== '') this.#backendDuration.observe(ofBackend, seconds);
+      }
     if (!this.#names.has(farm)) return;
-    this.#judge(answer);
+    this.#judge(answer, times);
     const recent = this.#recent.get(farm) ?? new RecentRequests();
     this.#recent.set(labels.farm, recent);
     const bound = this.#bounds.find((each) => seconds !== undefined && seconds <= each);
-    recent.add(isFailed(code), bound, steadyNow());
+    recent.add({ times, isFailed: isFailed(answer), withinSeconds: bound }, steadyNow());
   }
 
-  denied(farm: string): void {
-    this.#denials.inc({ appliance: this.#appliance, farm: this.#nameOf(farm) });
+  denied(farm: string, times = 1): void {
+    this.#denials.inc({ appliance: this.#appliance, farm: this.#nameOf(farm) }, times);
   }
 
   /** Returns the last minute of a farm; undefined if no line about it came. */
@@ -150,14 +185,36 @@ export class RequestCounts {
     return names.at(-1) === '' ? '' : (this.#names.get(keyOf(...names)) ?? unknown);
   }
 
-  #judge({ farm, code, seconds }: LoggedAnswer): void {
+  /** Begins the failures of a farm that logs: of one that does not, 0 would be an untruth. */
+  #begin(farm: string): void {
+    if (this.#begun.has(farm)) return;
+    const known = this.#learned.find(({ name }) => name === farm);
+    if (!known) return;
+    this.#begun.add(known.name);
+    this.#beginFailures(known);
+  }
+
+  #beginFailures({ name: farm, backends = [] }: KnownFarm): void {
+    const labels = { appliance: this.#appliance, farm };
+    const begin = (service: string, backend: string, code: string) =>
+      this.#requests.inc(
+        { ...labels, service: this.#nameOf(farm, service), backend: this.#nameOf(farm, service, backend), code },
+        0,
+      );
+    // The proxy itself says when no service or no backend is there.
+    for (const service of ['', ...backends.map((each) => each.service)]) begin(service, '', '503');
+    for (const { service, backend } of backends) for (const code of failureCodes) begin(service, backend, code);
+  }
+
+  #judge(answer: LoggedAnswer, times: number): void {
+    const { farm, seconds } = answer;
     const { availabilityRatio, latency } = this.#objectives.get(farm) ?? {};
     const count = (objective: string, isMissed: boolean) => {
       const labels = { appliance: this.#appliance, farm, objective };
-      this.#expected.inc(labels);
-      if (isMissed) this.#missed.inc(labels);
+      this.#expected.inc(labels, times);
+      if (isMissed) this.#missed.inc(labels, times);
     };
-    if (availabilityRatio !== undefined) count('availability', isFailed(code));
+    if (availabilityRatio !== undefined) count('availability', isFailed(answer));
     if (latency && seconds !== undefined) count('latency', seconds * 1_000 > latency.thresholdMs);
   }
 }
@@ -166,12 +223,13 @@ function keyOf(...names: readonly string[]): string {
   return names.join('\n');
 }
 
-function isFailed(code: string): boolean {
-  return code >= '500';
+function isFailed({ code, isClientFault }: LoggedAnswer): boolean {
+  return code >= '500' && !isClientFault;
 }
 
-/** Returns the class of a status; 502 to 504 say what is wrong behind a gateway. */
+/** Returns the class of a status, or one that says by itself what is wrong behind a gateway. */
 function codeLabel(code: string): string {
-  if (/^50[234]$/.test(code)) return code;
-  return /^[1-5]/.test(code) ? `${code.charAt(0)}xx` : unknown;
+  if (/^50[0234]$/.test(code)) return code;
+  if (code.startsWith('5')) return '5xx_other';
+  return /^[1-4]/.test(code) ? `${code.charAt(0)}xx` : unknown;
 }

@@ -5,11 +5,14 @@ export interface LoggedAnswer {
   /** Empty where the proxy had chosen none. */
   readonly service: string;
   readonly backend: string;
-  /** Three digits. */
+  /** Three digits; 000 for a request without an answer. */
   readonly code: string;
-  /** Undefined for an answer that the proxy gave itself: it logs neither size nor time. */
+  /** Undefined where the line has none, or one that is not of an answer. */
   readonly bytes: number | undefined;
+  /** Undefined where the line has no time, or the client made it. */
   readonly seconds: number | undefined;
+  /** True for a failure that the client caused. */
+  readonly isClientFault: boolean;
 }
 
 /** A request that the web application firewall denied. */
@@ -20,51 +23,133 @@ export interface LoggedDenial {
 
 /**
  * Reasons for which a line says nothing of a request: `other` is about something else, `unreadable`
- * is cut off, and in an `ambiguous` one the client has written what looks like a status.
+ * is about a request and has no known form, and an `ambiguous` one has two, of which a client wrote
+ * one.
  */
 export type LineFault = 'other' | 'unreadable' | 'ambiguous';
 
-/** The header of RFC 3164, also with a time of RFC 3339, or of RFC 5424; then the farm. */
-const header =
-  /^<\d{1,3}>(?:1 \S+ \S+ pound \S+ \S+ (?:-|\[[^\]]*\]) (?:\xef\xbb\xbf)? ?|(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\S+) \S+ pound(?:\[\d+\])?: ?)([\w.-]+), /;
-/** The time of a request, which no other line of the proxy has. */
-const requestTime = / \[\d\d\/[A-Z][a-z]{2}\/\d{4}:/;
-/** The end of the request, with status and size of the answer; longer numbers are no real ones. */
-const answerPart = / HTTP\/\d(?:\.\d)?" (\d{3}) (\d{1,15}|-) "/;
-const backendPart = /" \(([^\s()]+) -> ([^\s()]+)\) (\d{1,9}\.\d{1,9}) sec\s*$/;
-/** An answer of the proxy itself, or a denial, which follow the number of its thread. */
-const ownAnswer =
-  /^(?:service ([^\s,]+), (?:backend ([^\s,]+), ?)?)?\((?:0x)?[\da-f]+\) (?:e(\d{3}) |(WAF denied a request from |replied by WAF))/;
+export interface LoggedLine {
+  readonly content: LoggedAnswer | LoggedDenial | LineFault;
+  /** How many lines it stands for. */
+  readonly times: number;
+}
+
+const program = String.raw`(?:\S*\/)?pound`;
+const structuredData = String.raw`(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)`;
+/** RFC 5424, also with the mark of UTF-8. */
+const header5424 = String.raw`1 \S+ \S+ ${program} \S+ \S+ ${structuredData} ?(?:\xef\xbb\xbf)? ?`;
+/** RFC 3164 and its relatives: up to four words of time and host, none with a colon at its end. */
+const header3164 = String.raw`(?:[A-Z][a-z]{2} [ \d]\d )?(?:\S*[^\s:] ){0,4}${program}(?:\[\d+\])?: ?`;
+const header = new RegExp(`^<\\d{1,3}>(?:${header5424}|${header3164})`);
+/** Equal lines as rsyslog joins them ($RepeatedMsgReduction), cut to 800 characters. */
+const repeated = /^message repeated (\d{1,9}) times: \[ ?([^]*)\]\s*$/;
+const repeatedLength = 799;
+/** The most lines for which one stands. */
+const maxTimes = 10_000;
+const farmPart = /^([\w.-]+), /;
+/** The proxy cuts its own lines at this length, so that a client chooses their end. */
+const cutLength = 4_095;
+
+/** The time of a request, which no other line of the proxy has; the user before it has no colon. */
+const time = String.raw`\[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "`;
+const anyTime = new RegExp(time, 'g');
+const beginOfTime = /\[\d\d\/[A-Z][a-z]{2}\/\d{4}:/;
+/** Host (at some levels, and never with a blank), address, user, request, status and size. */
+const access = new RegExp(
+  String.raw`^(?:\S+ )?(?:[\da-f.:]+|\(UNKNOWN\)) - [^:]+ ${time}([\w-]+) \S+ HTTP\/1.[01]" (\d{3}) (\d{1,15}|-) "`,
+  'i',
+);
+/** The way of a request, which is not there after a redirect, and at a lower log level. */
+const way = /" \(([^\s()]+) -> ([^\s()]+)\) (\d{1,9}\.\d{1,9}) sec\s*$/;
+
+/** The proxy's own words begin with the number of its thread. */
+const ownWords = /^(?:service ([^\s,]+), (?:backend ([^\s,]*), ?)?)?\((?:0x)?[\da-f]+\) /;
+const ownAnswer = /^e(\d{3}) ([^]*)$/;
+const denial = /^(?:WAF denied a request from |replied by WAF)/;
+/** The end of failures; of the others, it may be written by a client. */
+const failureTime = /\((\d{1,9}\.\d{1,9}) secs?\)\s*$/;
+/** No HTTP, half a head, or an end in the middle of an upload. */
+const clientFault =
+  /^(?:headers: request URI too long|can't read header|too many headers|for \S+ (?:error copy client cont|copy_chunks) to )/;
+/** The error of an upload to a backend that has gone. */
+const goneBackend = /: Broken pipe \([\d.]+ sec\)\s*$/;
+/** Marks a line of the proxy, for those with an unknown header. */
+const ofProxy = new RegExp(String.raw`^pound\b.*(?:${beginOfTime.source}|\([\da-f]+\) e\d{3} )`);
+/** Within that many bytes is the name of the program, and within as many more what it says. */
+const headLength = 200;
 
 /**
  * Reads a line of the system log as `pound` of these appliances writes it, with one character for
- * each byte. Its form: docs/request-log.md. Keeps nothing that a client sent.
+ * each byte. Its forms: docs/request-log.md. Keeps nothing that a client sent.
  */
-export function readLine(line: string): LoggedAnswer | LoggedDenial | LineFault {
-  const [head, farm = ''] = header.exec(line) ?? [];
-  if (head === undefined) return 'other';
-  const message = line.slice(head.length);
-  if (requestTime.test(message)) return readRequest(farm, message);
-  const [, service = '', backend = '', code, denial] = ownAnswer.exec(message) ?? [];
-  if (denial !== undefined) return { kind: 'denial', farm };
-  if (code === undefined) return 'other';
-  return { kind: 'answer', farm, service, backend, code, bytes: undefined, seconds: undefined };
+export function readLine(line: string): LoggedLine {
+  const [head] = header.exec(line) ?? [];
+  if (head === undefined) return { content: isOfProxy(line) ? 'unreadable' : 'other', times: 1 };
+  const text = line.slice(head.length).replace(/\n$/, '');
+  const [, count, inner = ''] = repeated.exec(text) ?? [];
+  if (count === undefined) return { content: readText(text), times: 1 };
+  const times = Number(count);
+  if (times > maxTimes || inner.length >= repeatedLength)
+    return { content: 'unreadable', times: Math.min(times, maxTimes) };
+  return { content: readText(inner), times };
 }
 
-function readRequest(farm: string, message: string): LoggedAnswer | LineFault {
-  const answer = answerPart.exec(message);
-  const [, service, backend, seconds] = backendPart.exec(message) ?? [];
-  if (answer === null || service === undefined || backend === undefined) return 'unreadable';
-  // Host, address, referrer and agent are the words of clients.
-  if (answerPart.test(message.slice(answer.index + 1))) return 'ambiguous';
-  const [, code = '', bytes] = answer;
+function isOfProxy(line: string): boolean {
+  const at = line.search(/\bpound\b/);
+  return at >= 0 && at < headLength && ofProxy.test(line.slice(at, at + 2 * headLength));
+}
+
+/** Reads what a proxy wrote: its first words decide, unless a client can have written them. */
+function readText(text: string): LoggedLine['content'] {
+  const [head, farm = ''] = farmPart.exec(text) ?? [];
+  if (head === undefined) return 'other';
+  const message = text.slice(head.length);
+  const [own, service = '', backend = ''] = ownWords.exec(message) ?? [];
+  const times = message.match(anyTime)?.length ?? 0;
+  if (message.length === cutLength) return 'unreadable';
+  // Host, address, user, referrer and agent are the words of clients.
+  if (times > 1 || (own !== undefined && times > 0)) return 'ambiguous';
+  if (own !== undefined) return readOwn({ farm, service, backend }, message.slice(own.length));
+  if (times === 1) return readAccess(farm, message);
+  return beginOfTime.test(message) ? 'unreadable' : 'other';
+}
+
+type Names = Pick<LoggedAnswer, 'farm' | 'service' | 'backend'>;
+
+function readOwn(names: Names, text: string): LoggedLine['content'] {
+  if (denial.test(text)) return { kind: 'denial', farm: names.farm };
+  const [, code, reason = ''] = ownAnswer.exec(text) ?? [];
+  if (code === undefined) return 'other';
+  const isClientFault = code === '501' || (clientFault.test(reason) && !goneBackend.test(reason));
+  const seconds = code === '500' && !isClientFault ? failureTime.exec(reason)?.[1] : undefined;
+  return {
+    kind: 'answer',
+    ...names,
+    code,
+    bytes: undefined,
+    seconds: seconds === undefined ? undefined : Number(seconds),
+    isClientFault,
+  };
+}
+
+function readAccess(farm: string, message: string): LoggedLine['content'] {
+  const [head, verb = '', code = '', bytes = ''] = access.exec(message) ?? [];
+  if (head === undefined) return 'unreadable';
+  const rest = message.slice(head.length);
+  const [found, service = '', backend = '', seconds] = way.exec(rest) ?? [];
+  const isWhole = rest.includes('" "') && (found !== undefined || rest.trimEnd().endsWith('"'));
+  if (!isWhole) return 'unreadable';
+  // These live as long as both sides like: a WebSocket, and a remote desktop.
+  const isTunnel = code === '101' || /^RPC_/i.test(verb);
   return {
     kind: 'answer',
     farm,
     service: service === '-' ? '' : service,
     backend,
     code,
-    bytes: bytes === '-' ? 0 : Number(bytes),
-    seconds: Number(seconds),
+    // Without an answer, it is the size of the request.
+    bytes: code === '000' ? undefined : Number(bytes === '-' ? 0 : bytes),
+    seconds: isTunnel || seconds === undefined ? undefined : Number(seconds),
+    isClientFault: false,
   };
 }

@@ -6,7 +6,7 @@ import { errorCode } from '../lib/check.ts';
 import { parseListenAddress } from '../lib/address.ts';
 import type { Secret } from '../lib/secret.ts';
 import { listenError } from '../lib/listen.ts';
-import { type FrameFault, FrameReader, maxLineBytes } from './frames.ts';
+import { type FrameFault, FrameReader, type FrameSink, maxLineBytes } from './frames.ts';
 
 export interface ReceiverSettings {
   /** `host:port`; without it, no datagrams are received. */
@@ -16,16 +16,12 @@ export interface ReceiverSettings {
   readonly tls?: { readonly cert: string; readonly key: Secret; readonly clientCa?: string | undefined } | undefined;
 }
 
-/** Takes the lines of one sender. */
-export interface Sender {
-  line(line: string): void;
-  /** Counts what is no line, or a datagram that was thrown away. */
+/** Takes the lines of one sender: a connection waits over its limit, a datagram is thrown away. */
+export interface Sender extends FrameSink {
   fault(fault: FrameFault | 'over_limit'): void;
-  /** True while no more is to be read: a connection waits, a datagram is thrown away. */
-  readonly isOverLimit: boolean;
 }
 
-export const refusalReasons = ['sender', 'connections', 'tls'] as const;
+export const refusalReasons = ['sender', 'connections', 'share', 'tls', 'idle'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
 export interface LineSink {
@@ -41,9 +37,13 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Each appliance has one connection, and a second one while the first ends. */
 const maxConnections = 256;
+/** Each appliance has one connection, and a second one while the first ends. */
+const maxOfSender = 16;
 const handshakeTimeout = 10_000;
+/** A sender connects when it has a line, and may be silent for long after it. */
+const firstBytesMs = 60_000;
+const idleMs = 3_600_000;
 /** How long a connection waits whose sender is over its limit. */
 const restMs = 100;
 /** Lets the kernel keep a few thousand lines while the program is busy. */
@@ -68,19 +68,18 @@ export async function receiveDatagrams(address: string, sink: LineSink): Promise
 /** Receives lines by TCP, or TLS; rejects with a ListenError. */
 export async function receiveStreams(address: string, tls: ReceiverSettings['tls'], sink: LineSink): Promise<Receiver> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: 0 };
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, Sender>();
   const server = tls ? createTlsServer(tlsOptions(tls)) : createServer();
   // Before any handshake.
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
-    const isSender = sink.senderOf(socket.remoteAddress ?? '') !== undefined;
-    if (isSender && sockets.size < maxConnections) {
-      sockets.add(socket.setKeepAlive(true, 60_000));
-      socket.once('close', () => sockets.delete(socket));
-      return;
-    }
-    sink.refused(isSender ? 'connections' : 'sender');
-    socket.destroy();
+    const sender = sink.senderOf(socket.remoteAddress ?? '');
+    if (!sender) return refuse(socket, 'sender', sink);
+    if (sockets.size >= maxConnections) return refuse(socket, 'connections', sink);
+    if ([...sockets.values()].filter((each) => each === sender).length >= maxOfSender)
+      return refuse(socket, 'share', sink);
+    sockets.set(socket.setKeepAlive(true, 60_000), sender);
+    socket.once('close', () => sockets.delete(socket));
   });
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readStream(socket, sink));
   // One that ended before its handshake may have been refused already.
@@ -91,7 +90,7 @@ export async function receiveStreams(address: string, tls: ReceiverSettings['tls
   return {
     address: `${host}:${typeof bound === 'object' && bound ? bound.port : port}`,
     async close() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets.keys()) socket.destroy();
       await server[Symbol.asyncDispose]();
     },
   };
@@ -107,26 +106,33 @@ async function untilListening(server: Server | DatagramSocket, address: string, 
   server.on('error', () => undefined);
 }
 
+function refuse(socket: Socket, reason: RefusalReason, sink: LineSink): void {
+  sink.refused(reason);
+  socket.destroy();
+}
+
 function readStream(socket: Socket, sink: LineSink): void {
   const from = socket.remoteAddress ?? '';
-  // Each time: a reload may give the address to another appliance, or to none.
-  const senderNow = () => sink.senderOf(from);
-  const frames = new FrameReader(
-    (line) => senderNow()?.line(line),
-    (fault) => senderNow()?.fault(fault),
-  );
-  socket.on('data', (bytes: Buffer) => {
-    const sender = senderNow();
-    if (sender && !sender.isOverLimit) return frames.read(bytes);
-    if (!sender) {
-      sink.refused('sender');
-      return socket.destroy();
+  const frames = new FrameReader();
+  const read = (bytes?: Buffer): void => {
+    // Each time: a reload may give the address to another appliance, or to none.
+    const sender = sink.senderOf(from);
+    if (!sender) return refuse(socket, 'sender', sink);
+    if (frames.read(sender, bytes)) {
+      socket.resume();
+      return;
     }
     // Unread lines stay with the sender: nothing is lost, however many connections it has.
-    socket.pause().unshift(bytes);
-    return setTimeout(() => socket.resume(), restMs).unref();
+    socket.pause();
+    setTimeout(read, restMs).unref();
+  };
+  socket.setTimeout(firstBytesMs, () => refuse(socket, 'idle', sink));
+  socket.once('data', () => socket.setTimeout(idleMs));
+  socket.on('data', read);
+  socket.on('end', () => {
+    const sender = sink.senderOf(from);
+    if (sender) frames.end(sender);
   });
-  socket.on('end', () => frames.end());
   socket.on('error', () => socket.destroy());
 }
 

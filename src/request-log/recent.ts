@@ -9,6 +9,12 @@ interface Slot {
   readonly within: Map<number, number>;
 }
 
+interface Added {
+  readonly times: number;
+  readonly isFailed: boolean;
+  readonly withinSeconds: number | undefined;
+}
+
 const slotMs = 10_000;
 const slotsOfMinute = 6;
 
@@ -16,12 +22,12 @@ const slotsOfMinute = 6;
 export class RecentRequests {
   #slots: readonly Slot[] = [];
 
-  /** Adds a request; `withinSeconds` is undefined for one that was not timed. */
-  add(isFailed: boolean, withinSeconds: number | undefined, nowMs: number): void {
+  /** Adds requests; `withinSeconds` is undefined for one that was not timed. */
+  add({ times, isFailed, withinSeconds }: Added, nowMs: number): void {
     const slot = this.#slotAt(Math.floor(nowMs / slotMs));
-    slot.requests += 1;
-    if (isFailed) slot.failed += 1;
-    if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + 1);
+    slot.requests += times;
+    if (isFailed) slot.failed += times;
+    if (withinSeconds !== undefined) slot.within.set(withinSeconds, (slot.within.get(withinSeconds) ?? 0) + times);
   }
 
   /** Sums up the last six whole ten seconds; undefined without a request: the log may be silent. */

@@ -18,6 +18,7 @@ import {
   refusalReasons,
   type Sender,
 } from './receiver.ts';
+import { type LoggedRequest, maxWaitMs, namesOf, WaitingRequests } from './waiting.ts';
 
 /** The configuration of the log of requests. */
 export interface RequestLogSettings {
@@ -53,7 +54,9 @@ export const refusalMetric = {
 const storeKey = 'requests';
 /** Metrics show what came until so long ago. */
 const publishEveryMs = 1_000;
-/** How many lines of an appliance are read in a tenth of a second. */
+/** Objectives say within that time that their farm is gone, also without a line. */
+const learnEveryMs = 30_000;
+/** How much of an appliance is read in a tenth of a second: lines, and whatever else costs. */
 const linesPerSlot = 2_500;
 const slotMs = 100;
 /** How many addresses are remembered, with the appliance of each. */
@@ -158,7 +161,11 @@ class ApplianceLog implements Sender {
   readonly counts: RequestCounts;
   readonly #parts: RequestLogParts;
   readonly #networks: BlockList;
-  #learned: readonly KnownFarm[] | undefined;
+  readonly #waiting = new WaitingRequests();
+  #learnedAtMs = -Infinity;
+  #hasList = false;
+  /** When the first request came, if that was before the first list. */
+  #waitsSinceMs: number | undefined;
   #isBehind = true;
   #slot = 0;
   #linesInSlot = 0;
@@ -175,40 +182,82 @@ class ApplianceLog implements Sender {
   }
 
   get isOverLimit(): boolean {
-    return this.#slot === slotNow() && this.#linesInSlot >= linesPerSlot;
+    return (
+      (this.#slot === slotNow() && this.#linesInSlot >= linesPerSlot) || (this.#waiting.isFull && this.#awaitsList)
+    );
   }
 
   line(text: string): void {
-    if (this.#slot !== slotNow()) this.#beginSlot();
-    this.#linesInSlot += 1;
+    const { content, times } = readLine(text);
+    if (typeof content === 'string') return this.#count(content, times);
+    this.#spend(times);
+    const nowMs = steadyNow();
+    if (!this.#hasList) this.#waitsSinceMs ??= nowMs;
+    if (this.counts.knows(...namesOf(content))) return this.#request(content, times);
     // Under its names once polling knows them, and under no other ones before.
-    const read = this.#learned ? readLine(text) : 'early';
-    this.fault(typeof read === 'string' ? read : read.kind);
-    if (typeof read === 'string') return;
-    if (read.kind === 'answer') this.counts.answered(read);
-    else this.counts.denied(read.farm);
+    if ((this.#hasList || this.#awaitsList) && this.#waiting.add(content, times, nowMs)) return;
+    this.#nameless(content, times);
   }
 
-  /** Counts what became of a line. */
   fault(result: LineResult): void {
-    this.counts.line(result);
-    this.#isBehind = true;
+    this.#count(result, 1);
   }
 
-  /** Shows the counts; by default if something came since the last time. */
-  publish(isNeeded = this.#isBehind): void {
-    if (!isNeeded) return;
+  piece(): void {
+    this.#spend(1);
+  }
+
+  /** Shows the counts, with what has waited; by default if something came since the last time. */
+  publish(isForced?: true): void {
+    this.#learn();
+    if (!this.#isBehind && !isForced) return;
     this.#isBehind = false;
     this.#parts.store.put(this.appliance.name, storeKey, this.counts.reading());
   }
 
-  /** Begins a tenth of a second, with the names that polling knows by then. */
-  #beginSlot(): void {
-    this.#slot = slotNow();
-    this.#linesInSlot = 0;
+  get #awaitsList(): boolean {
+    return !this.#hasList && steadyNow() - (this.#waitsSinceMs ?? Infinity) < maxWaitMs;
+  }
+
+  /** Takes the names that polling knows by now. */
+  #learn(): void {
+    const nowMs = steadyNow();
+    const isDue = this.appliance.objectives.length > 0 && nowMs - this.#learnedAtMs >= learnEveryMs;
+    if (!this.#isBehind && this.#waiting.isEmpty && !isDue) return;
+    this.#learnedAtMs = nowMs;
+    this.#isBehind = true;
     const farms = this.#parts.farmsOf(this.appliance.name);
-    if (farms !== undefined && farms !== this.#learned) this.counts.learn(farms);
-    this.#learned = farms ?? this.#learned;
+    this.counts.learn(farms);
+    this.#hasList ||= farms !== undefined;
+    const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasList, nowMs);
+    for (const { request, times } of known) this.#request(request, times);
+    for (const { request, times } of late) this.#nameless(request, times);
+  }
+
+  /** Counts a request whose names polling does not know. */
+  #nameless(request: LoggedRequest, times: number): void {
+    if (this.#hasList) this.#request(request, times);
+    else this.#count('early', times);
+  }
+
+  #request(request: LoggedRequest, times: number): void {
+    this.counts.line(request.kind, times);
+    this.#isBehind = true;
+    if (request.kind === 'answer') this.counts.answered(request, times);
+    else this.counts.denied(request.farm, times);
+  }
+
+  /** Counts what became of lines. */
+  #count(result: LineResult, times: number): void {
+    this.#spend(times);
+    this.counts.line(result, times);
+    this.#isBehind = true;
+  }
+
+  #spend(times: number): void {
+    const slot = slotNow();
+    this.#linesInSlot = slot === this.#slot ? this.#linesInSlot + times : times;
+    this.#slot = slot;
   }
 }
 

@@ -90,7 +90,7 @@ export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'f
 /** The requests of a farm in the last minute, as its proxy logged them. */
 export interface LastMinute {
   readonly perSecond: number;
-  /** How many were answered with a status of 500 or more. */
+  /** How many were answered with a status of 500 or more, without a fault of the client. */
   readonly failed: number;
   /** The bound of the histogram within which 95 of 100 are; undefined if none was timed. */
   readonly p95Seconds: number | undefined;

@@ -48,6 +48,6 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
     page,
     port: (index: number) => Number(log.addresses[index]?.split(':').at(-1)),
     has,
-    counts: (count: number) => has('zlb_requests_total', {}, count),
+    counts: (count: number) => has('zlb_requests_total', { code: '2xx' }, count),
   };
 }

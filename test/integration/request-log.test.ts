@@ -43,7 +43,7 @@ it.each([
   ['half a frame', '500 <134>', 'malformed'],
   ['another program', '<134>Nov 26 04:17:34 lb sshd: x\n', 'other'],
   ['half a line about a request', `${line.slice(0, 150)}\n`, 'unreadable'],
-  ['a forged status', `${header}${logged({ agent: ' HTTP/1.1" 503 1 "' })}\n`, 'ambiguous'],
+  ['a forged status', `${header}${logged({ agent: logged({ code: '503' }) })}\n`, 'ambiguous'],
 ])('counts %s by its reason, and goes on', async (_, sent, result) => {
   const { port, counts, has } = await givenRequestLog();
   const socket = await connected(port(1));
@@ -54,22 +54,50 @@ it.each([
   await counts(1);
 });
 
-it('counts no request before polling knows the farms, and says so', async () => {
-  const { port, has, known, page } = await givenRequestLog();
+it.each([
+  ['TCP', 1],
+  ['UDP', 0],
+] as const)('counts what came by %s before the first list of farms under their names', async (_, index) => {
+  const { port, has, known, page, counts } = await givenRequestLog();
   known.farms = undefined;
-  const socket = await connected(port(1));
-  socket.write(`${line}\n`);
-  await has('zlb_request_log_lines_total', { result: 'early' }, 1);
+  if (index === 1) (await connected(port(1))).write(`${line}\n`.repeat(3));
+  else await datagrams(port(0), [line, line, line]);
+  await new Promise((resolve) => setTimeout(resolve, 200));
   expect(await page()).not.toContain('zlb_requests_total{');
 
   known.farms = farms;
-  await until(
-    async () => {
-      socket.write(`${line}\n`);
-      return valueOf(await page(), 'zlb_requests_total', { farm: 'shop' });
-    },
-    (count) => count !== undefined,
-  );
+  await counts(3);
+  await has('zlb_request_log_lines_total', { result: 'answer' }, 3);
+  await has('zlb_request_log_lines_total', { result: 'early' }, 0);
+});
+
+it('counts the first requests of a new farm, service and backend under their names', async () => {
+  const { port, has, known, page } = await givenRequestLog();
+  const socket = await connected(port(1));
+  const ofNewFarm = header + logged({ farm: 'news', service: 'web', backend: '10.0.0.9:80' });
+  const late = header + logged({ backend: '10.0.0.2:80' });
+  socket.write(`${ofNewFarm}\n${late}\n`.repeat(5));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await page()).not.toContain('farm="unknown"');
+  known.farms = [{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.2:80' }] }, { name: 'news' }];
+  await has('zlb_requests_total', { farm: 'shop', backend: '10.0.0.2:80', code: '2xx' }, 5);
+
+  known.farms = [{ name: 'news', backends: [{ service: 'web', backend: '10.0.0.9:80' }] }];
+  await has('zlb_requests_total', { farm: 'news', service: 'web', backend: '10.0.0.9:80', code: '2xx' }, 5);
+  expect(await page()).not.toContain('unknown"');
+});
+
+it('reads no more by TCP than can wait for the first list of farms, and loses nothing', async () => {
+  const { port, known, counts, page, has } = await givenRequestLog();
+  known.farms = undefined;
+  const many = 12_000;
+  (await connected(port(1))).write(`${line}\n`.repeat(many));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await page()).not.toContain('zlb_requests_total{');
+
+  known.farms = farms;
+  await counts(many);
+  await has('zlb_request_log_lines_total', { result: 'early' }, 0);
 });
 
 it('refuses senders that are no address of an appliance', async () => {
@@ -114,18 +142,34 @@ it('counts a sender that is refused once, also by TLS', async () => {
   expect(valueOf(await page(), 'zlb_exporter_request_log_refused_total', { reason: 'tls' })).toBe(0);
 });
 
-it('reads no more by many connections than by one', async () => {
+it.each([
+  ['other lines', '<1>\n', 'other'],
+  ['lines that are none', 'a\n', 'malformed'],
+  ['empty lines', '\n', 'empty'],
+])('reads no more %s by many connections than by one', async (_, text, result) => {
   const { port, page } = await givenRequestLog();
-  const sockets = await Promise.all(Array.from({ length: 50 }, () => connected(port(1))));
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => connected(port(1))));
   const startMs = performance.now();
-  for (const socket of sockets) socket.write('<1>\n'.repeat(50_000));
+  for (const socket of sockets) socket.write(text.repeat(50_000));
   const read = await until(
-    async () => valueOf(await page(), 'zlb_request_log_lines_total', { result: 'other' }) ?? 0,
+    async () => valueOf(await page(), 'zlb_request_log_lines_total', { result }) ?? 0,
     (value) => value > 0,
   );
-  // A connection is read in parts of 64 KiB, so that a tenth of a second may have one too much.
   const slots = Math.ceil((performance.now() - startMs) / 100) + 1;
-  expect(read).toBeLessThanOrEqual(slots * (2_500 + 16_384));
+  expect(read).toBeLessThanOrEqual(slots * 2_500);
+});
+
+it('leaves places for others when one sender takes all that it can', async () => {
+  const appliances = ['greedy', 'lb'].map((name, index) => ({ name, from: [`127.0.0.${index + 1}`], objectives: [] }));
+  const { port, has, counts } = await givenRequestLog({ appliances });
+  for (let count = 0; count < 300; count += 1) (await connected(port(1))).on('error', () => undefined);
+  await has('zlb_exporter_request_log_refused_total', { reason: 'share' }, 284);
+  await has('zlb_exporter_request_log_refused_total', { reason: 'connections' }, 0);
+
+  const other = connect({ port: port(1), host: '127.0.0.1', localAddress: '127.0.0.2' });
+  onTestFinished(() => void other.destroy());
+  other.write(`${line}\n`);
+  await counts(1);
 });
 
 it('leaves what it does not read in time with a sender by TCP, and loses nothing', async () => {

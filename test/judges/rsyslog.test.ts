@@ -44,7 +44,7 @@ if $programname == "pound" then action(type="omfwd" target="127.0.0.1" action.re
 async function givenLog(receiver: RequestLogSettings['receiver']) {
   const { log, settings, page } = await givenRequestLog({ receiver });
   return {
-    counted: async () => valueOf(await page(), 'zlb_requests_total') ?? 0,
+    counted: async () => valueOf(await page(), 'zlb_requests_total', { code: '2xx' }) ?? 0,
     /** Stops listening, and listens again. */
     async restart() {
       await log.reconfigure({ ...settings, receiver: {} });

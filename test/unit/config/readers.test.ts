@@ -16,6 +16,12 @@ const accepted: Readonly<Partial<Record<ReaderName, readonly (readonly [text: st
     ['1.5GiB', 1_610_612_736],
     ['2GB', 2_000_000_000],
   ],
+  ratio: [
+    ['99.9%', 0.999],
+    ['99.99 %', 0.9999],
+    ['7%', 0.07],
+    ['0.1', 0.1],
+  ],
   fingerprint: [digits, pairs, `sha256 Fingerprint=${pairs}`].map((text) => [text, digits.toLowerCase()]),
   schedule: [['  0  */5 * * *\t* ', '0 */5 * * * *']],
   // Also in the past.

@@ -15,6 +15,7 @@ const answer: LoggedAnswer = {
   code: '200',
   bytes: 100,
   seconds: 0.05,
+  isClientFault: false,
 };
 const farms = [
   { name: 'shop', backends: [{ service: 'front', backend: '10.0.0.1:80' }] },
@@ -37,16 +38,18 @@ describe('requests', () => {
     ['100', '1xx'],
     ['200', '2xx'],
     ['404', '4xx'],
-    ['500', '5xx'],
+    ['500', '500'],
     ['502', '502'],
     ['503', '503'],
     ['504', '504'],
-    ['599', '5xx'],
+    ['501', '5xx_other'],
+    ['599', '5xx_other'],
+    ['000', 'unknown'],
     ['999', 'unknown'],
   ])('with the status %s have the code %s', async (code, label) => {
     const { counts, page } = given();
     counts.answered({ ...answer, code });
-    expect(valueOf(await page(), 'zlb_requests_total', { code: label })).toBe(1);
+    expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80', code: label })).toBe(1);
   });
 
   it.each([
@@ -62,7 +65,7 @@ describe('requests', () => {
   ])('of %s that polling does not know are under one name', async (_, names, labels) => {
     const { counts, page } = given();
     counts.answered({ ...answer, ...names });
-    expect(valueOf(await page(), 'zlb_requests_total', labels)).toBe(1);
+    expect(valueOf(await page(), 'zlb_requests_total', { ...labels, code: '2xx' })).toBe(1);
   });
 
   it('of many lines keep nothing of the lines', async () => {
@@ -93,7 +96,8 @@ describe('requests', () => {
       counts.answered({ ...answer, service: `s${index}`, backend: `b${index}` });
       counts.denied(`f${index}`);
     }
-    expect(seriesOf(await page(), 'zlb_requests_total')).toHaveLength(2);
+    const series = seriesOf(await page(), 'zlb_requests_total').filter((line) => !line.endsWith(' 0'));
+    expect(series).toHaveLength(2);
     expect(seriesOf(await page(), 'zlb_waf_denials_total')).toHaveLength(1);
   });
 
@@ -101,14 +105,53 @@ describe('requests', () => {
     const { counts, page } = given();
     counts.learn([]);
     counts.answered(answer);
-    expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80' })).toBe(1);
+    expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.1:80', code: '2xx' })).toBe(1);
+  });
+
+  it.each([
+    ['a backend', { service: 'front', backend: '10.0.0.1:80' }, ['500', '502', '503', '504', '5xx_other']],
+    ['a service without one', { service: 'front', backend: '' }, ['503']],
+    ['no service', { service: '', backend: '' }, ['503']],
+  ])('that fail by %s begin at 0 with the first request of their farm, and not before', async (_, labels, codes) => {
+    const { counts, page } = given();
+    expect(seriesOf(await page(), 'zlb_requests_total')).toEqual([]);
+    counts.answered({ ...answer, code: '200' });
+    const text = await page();
+    for (const code of codes) expect(valueOf(text, 'zlb_requests_total', { ...labels, code })).toBe(0);
+  });
+
+  it('that fail by a backend that comes later begin at 0 too', async () => {
+    const { counts, page } = given();
+    counts.answered(answer);
+    counts.learn([{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.2:80' }] }]);
+    expect(valueOf(await page(), 'zlb_requests_total', { backend: '10.0.0.2:80', code: '502' })).toBe(0);
+  });
+
+  it('have their time by backend too, as sum and number', async () => {
+    const { counts, page } = given();
+    counts.answered(answer);
+    counts.answered({ ...answer, seconds: 0.25 });
+    const text = await page();
+    const labels = { farm: 'shop', service: 'front', backend: '10.0.0.1:80' };
+    expect(valueOf(text, 'zlb_backend_request_duration_seconds_sum', labels)).toBe(0.3);
+    expect(valueOf(text, 'zlb_backend_request_duration_seconds_count', labels)).toBe(2);
+    expect(seriesOf(text, 'zlb_backend_request_duration_seconds_bucket')).toHaveLength(1);
+  });
+
+  it('that one line stands for count each', async () => {
+    const { counts, page } = given();
+    counts.answered(answer, 3);
+    const text = await page();
+    expect(valueOf(text, 'zlb_requests_total', { code: '2xx' })).toBe(3);
+    expect(valueOf(text, 'zlb_response_bytes_total')).toBe(300);
+    expect(valueOf(text, 'zlb_request_duration_seconds_count')).toBe(3);
   });
 
   it('that the proxy answers itself have neither size nor time', async () => {
     const { counts, page } = given();
     counts.answered({ ...answer, code: '503', bytes: undefined, seconds: undefined });
     const text = await page();
-    expect(valueOf(text, 'zlb_requests_total', { code: '503' })).toBe(1);
+    expect(valueOf(text, 'zlb_requests_total', { backend: '10.0.0.1:80', code: '503' })).toBe(1);
     expect(text).not.toMatch(/^zlb_(?:request_duration|response_bytes)\w*\{/m);
   });
 
@@ -146,6 +189,8 @@ describe('an objective', () => {
     ['a refusal of the client', { code: '404' }, [0, 0]],
     ['a late answer', { seconds: 0.251 }, [0, 1]],
     ['an answer at the last moment', { seconds: 0.25 }, [0, 0]],
+    ['a late failure', { code: '500', seconds: 5.004 }, [1, 1]],
+    ['a failure that the client caused', { code: '501', seconds: undefined, isClientFault: true }, [0, 0]],
     ['an answer of the proxy itself', { code: '503', seconds: undefined }, [1, 0]],
   ])('is missed as it should by %s', async (_, part, missed) => {
     const { counts, page } = given({ objectives });
@@ -153,6 +198,14 @@ describe('an objective', () => {
     const text = await page();
     const missedOf = (objective: string) => valueOf(text, 'zlb_objective_missed_total', { farm: 'shop', objective });
     expect([missedOf('availability'), missedOf('latency')]).toEqual(missed);
+  });
+
+  it('says whether its farm is there, once the farms are known', async () => {
+    const { counts, page } = given({ objectives: [...objectives, { farm: 'shopp', availabilityRatio: 0.9 }] });
+    const known = async (farm: string) => valueOf(await page(), 'zlb_objective_farm_known', { farm });
+    expect([await known('shop'), await known('shopp')]).toEqual([1, 0]);
+    counts.learn(undefined);
+    expect([await known('shop'), await known('shopp')]).toEqual([undefined, undefined]);
   });
 
   it('has its counts from the beginning, so that the first failure is a difference', async () => {

@@ -1,6 +1,9 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLine } from '../../../src/request-log/line.ts';
 import { logged } from '../../support/logged-request.ts';
+
+const read = (line: string) => readLine(line).content;
 
 const message = logged({});
 const answer = {
@@ -11,6 +14,7 @@ const answer = {
   code: '200',
   bytes: 5_120,
   seconds: 0.042,
+  isClientFault: false,
 };
 const header = '<134>Nov 26 04:17:34 lb-paris pound: ';
 
@@ -23,18 +27,67 @@ describe('the header of a line', () => {
     ['of RFC 5424 as rsyslog sends it, with a blank more', '<134>1 2026-11-26T04:17:34Z lb-paris pound - - -  '],
     ['of RFC 5424 with structured data', '<134>1 2026-11-26T04:17:34Z lb-paris pound - - [a b="c"] '],
     ['of RFC 5424 with the mark of UTF-8', '<134>1 2026-11-26T04:17:34Z lb-paris pound - - - \xef\xbb\xbf'],
+    [
+      'of RFC 5424 with two elements of data',
+      '<134>1 2026-11-26T04:17:34Z lb pound 1 - [timeQuality tzKnown="1"][meta x="[1"] ',
+    ],
+    ['of RFC 5424 with an escaped bracket', String.raw`<134>1 2026-11-26T04:17:34Z lb pound 1 - [a b="c\]d \\"] `],
+    ['of RFC 5424 without anything', '<134>1 - - pound - - - '],
+    ['of RFC 3164 without a host', '<134>Nov 26 04:17:34 pound: '],
+    ['of RFC 3164 with a year', '<134>Nov 26 2026 04:17:34 lb-paris pound: '],
+    ['of RFC 3164 with a year behind it', '<134>Nov 26 04:17:34 2026 lb-paris pound: '],
+    ['of RFC 3164 with a fraction of a second', '<134>Nov 26 04:17:34.123456 lb-paris pound: '],
+    ['of RFC 3164 with a time zone', '<134>Nov 26 04:17:34 CET lb-paris pound: '],
+    ['with a date and a blank', '<134>2026-11-26 04:17:34,123 lb-paris pound: '],
+    ['with a path of the program', '<134>Nov 26 04:17:34 lb-paris /usr/local/sbin/pound[12]: '],
+    ['with no time and no host', '<134>pound: '],
     ['of a clock that is years away', '<134>1 1970-01-01T00:00:00Z lb-paris pound - - - '],
   ])('is read %s', (_, text) => {
-    expect(readLine(text + message)).toEqual(answer);
+    expect(read(text + message)).toEqual(answer);
   });
 
   it.each([
     ['another program', '<134>Nov 26 04:17:34 lb-paris sshd: '],
+    [
+      'another program that has the name of the proxy in its words',
+      '<134>Nov 26 04:17:34 lb sshd[1]: Invalid user pound: ',
+    ],
+    ['another program by RFC 5424', '<134>1 2026-11-26T04:17:34Z lb sshd 1 - - pound: '],
     ['a program whose name ends so', '<134>Nov 26 04:17:34 lb-paris compound: '],
-    ['no priority', 'Nov 26 04:17:34 lb-paris pound: '],
     ['nothing', ''],
-  ])('is of another line: %s', (_, text) => {
-    expect(readLine(text + message)).toBe('other');
+  ])('is of no request: %s', (_, text) => {
+    expect(['other', 'unreadable']).toContain(read(text + message));
+  });
+
+  it.each([
+    ['has no priority', 'Nov 26 04:17:34 lb-paris pound: '],
+    ['is JSON', '<134>{"program":"pound","message":"'],
+    ['has words between name and line', '<134>Nov 26 04:17:34 lb pound (daemon.info): '],
+  ])('is unreadable where it %s, so that the alert on such lines counts it', (_, text) => {
+    expect(read(text + message)).toBe('unreadable');
+    expect(read(`${text}shop, (7f) e503 no service "GET / HTTP/1.1" from 192.0.2.1 -`)).toBe('unreadable');
+  });
+});
+
+describe('equal lines', () => {
+  it.each([
+    [
+      '95',
+      `shop, service front, (7efc4d7586c0) e503 no back-end "GET / HTTP/1.1" from 192.0.2.1 -`,
+      { code: '503' },
+      95,
+    ],
+    ['3', message, { code: '200' }, 3],
+  ])('are read %s times', (count, text, part, times) => {
+    const line = readLine(`${header}message repeated ${count} times: [ ${text}]`);
+    expect(line).toMatchObject({ content: part, times });
+  });
+
+  it.each([
+    ['more than one line can stand for', `message repeated 999999 times: [ ${message}]`, 10_000],
+    ['cut off by rsyslog', `message repeated 2 times: [ ${logged({ agent: 'x'.repeat(900) }).slice(0, 799)}]`, 2],
+  ])('are unreadable when they are %s', (_, text, times) => {
+    expect(readLine(header + text)).toEqual({ content: 'unreadable', times });
   });
 });
 
@@ -50,7 +103,34 @@ describe('a request', () => {
     ['HTTP/1.0', { request: 'HEAD /x HTTP/1.0' }, {}],
     ['quotation marks of the client', { agent: 'a " b', referrer: '"(x -> y) 1.000 sec' }, {}],
   ])('is read with %s', (_, given, expected) => {
-    expect(readLine(header + logged(given))).toEqual({ ...answer, ...expected });
+    expect(read(header + logged(given))).toEqual({ ...answer, ...expected });
+  });
+
+  it.each([
+    ['a redirect', '192.0.2.77 - - [26/Nov/2026:22:17:34 +0000] "GET /cart HTTP/1.1" 302 0 "" "curl/8.0"', '302', 0],
+    [
+      'a redirect for an agent that writes a way',
+      '2001:db8::7 - bob [26/Nov/2026:22:17:34 +0000] "GET / HTTP/1.1" 301 0 "https://a.test/" "a (b -> c) 1.000 sec"',
+      '301',
+      0,
+    ],
+    ['log level 4', '192.0.2.77 - - [26/Nov/2026:22:17:34 +0000] "POST /x HTTP/1.1" 200 77 "" ""', '200', 77],
+    ['log level 3', 'a.test 192.0.2.77 - - [26/Nov/2026:22:17:34 +0000] "GET / HTTP/1.1" 404 - "" "x"', '404', 0],
+  ])('is read without a way and a time: %s', (_, text, code, bytes) => {
+    const expected = { ...answer, service: '', backend: '', code, bytes, seconds: undefined };
+    expect(read(`${header}shop, ${text}`)).toEqual(expected);
+  });
+
+  it.each([
+    ['a WebSocket', { code: '101', bytes: '4', seconds: '3600.000' }, { code: '101', bytes: 4 }],
+    [
+      'the way in of a remote desktop',
+      { request: 'RPC_IN_DATA /rpc/rpcproxy.dll HTTP/1.1', code: '000', bytes: '99', seconds: '900.000' },
+      { code: '000', bytes: undefined },
+    ],
+    ['its way out', { request: 'RPC_OUT_DATA /rpc/rpcproxy.dll HTTP/1.1', seconds: '900.000' }, {}],
+  ])('has no time, because it is a tunnel: %s', (_, given, expected) => {
+    expect(read(header + logged(given))).toEqual({ ...answer, seconds: undefined, ...expected });
   });
 
   it.each([
@@ -58,30 +138,29 @@ describe('a request', () => {
     ['has no status', logged({ code: '' }), 'unreadable'],
     ['has a size that no number holds', logged({ bytes: '9'.repeat(400) }), 'unreadable'],
     ['has a time that no number holds', logged({ seconds: `${'9'.repeat(400)}.0` }), 'unreadable'],
-    ['has a status in its agent', logged({ agent: 'x HTTP/1.1" 503 1 "' }), 'ambiguous'],
-    [
-      'has a status in its host',
-      logged({ host: 'x [26/Nov/2026:04:17:34 +0000] "GET / HTTP/1.1" 503 1 "" "" (a -> b) 9.000 sec' }),
-      'ambiguous',
-    ],
-    ['has an answer of the proxy in its host', logged({ host: '(7f) e503 ' }), { ...answer }],
+    ['has a blank in its host', logged({ host: 'a b' }), 'unreadable'],
+    ['is as long as the proxy makes a line', logged({ agent: 'x'.repeat(4_095 - message.length + 14) }), 'unreadable'],
+    ['has a status in its agent', logged({ agent: 'x HTTP/1.1" 503 1 "' }), answer],
+    ['has a request in its agent', logged({ agent: message }), 'ambiguous'],
+    ['has a request in its host', logged({ host: message }), 'ambiguous'],
+    ['has an answer of the proxy in its host', logged({ host: '(7f) e503 ' }), 'ambiguous'],
   ])('of a client that %s', (_, text, expected) => {
-    expect(readLine(header + text)).toEqual(expected);
+    expect(read(header + text)).toEqual(expected);
   });
 });
 
 describe('what the proxy says itself', () => {
-  const own = { kind: 'answer', farm: 'shop', service: '', backend: '', bytes: undefined, seconds: undefined };
+  const own = { ...answer, service: '', backend: '', bytes: undefined, seconds: undefined };
   it.each([
     [
       'service front, (7efc4d7586c0) e503 no back-end "GET / HTTP/1.1" from 192.0.2.1 -',
       { ...own, service: 'front', code: '503' },
     ],
     ['(7efc4d7586c0) e503 no service "GET / HTTP/1.1" from 192.0.2.1 -', { ...own, code: '503' }],
-    ['(7efc4d7586c0) e501 bad request "x" from 192.0.2.1', { ...own, code: '501' }],
+    ['(7efc4d7586c0) e501 bad request "x" from 192.0.2.1', { ...own, code: '501', isClientFault: true }],
     [
       'service front, backend 10.0.0.1:80, (7efc4d7586c0) e500 error write to 10.0.0.1:80: Broken pipe (0.000 sec)',
-      { ...own, service: 'front', backend: '10.0.0.1:80', code: '500' },
+      { ...own, service: 'front', backend: '10.0.0.1:80', code: '500', seconds: 0 },
     ],
     [
       'service front, backend 10.0.0.1:80, (7efc4d7586c0) WAF denied a request from 192.0.2.1',
@@ -92,6 +171,167 @@ describe('what the proxy says itself', () => {
     ['service front, backend 10.0.0.1:80, (7efc4d7586c0) backend 10.0.0.1:80 connect: Connection refused', 'other'],
     ['(7efc4d7586c0) bad header from 192.0.2.1 ((7f) e503 x)', 'other'],
   ])('%s', (text, expected) => {
-    expect(readLine(`${header}shop, ${text}`)).toEqual(expected);
+    expect(read(`${header}shop, ${text}`)).toEqual(expected);
+  });
+});
+
+describe('a failure', () => {
+  const way = 'service front, backend 10.0.0.1:80, (7efc4d7586c0) ';
+  const upload = 'e500 for 192.0.2.7 error copy client cont to 10.0.0.1:80/POST /up HTTP/1.1';
+  it.each([
+    [
+      'of a backend',
+      `${way}e500 for 192.0.2.1 response error read from 10.0.0.1:80/GET /x HTTP/1.1: Connection timed out (5.004 secs)`,
+      '500',
+      false,
+      5.004,
+    ],
+    [
+      'of writing to a backend',
+      `${way}e500 error write to 10.0.0.1:80/GET /x HTTP/1.1: Broken pipe (0.100 sec)`,
+      '500',
+      false,
+      0.1,
+    ],
+    ['of an upload to a backend that has gone', `${way}${upload}: Broken pipe (3.000 sec)`, '500', false, 3],
+    [
+      'of a client that leaves its upload',
+      `${way}${upload}: Connection reset by peer (3.000 sec)`,
+      '500',
+      true,
+      undefined,
+    ],
+    [
+      'of a client that leaves its upload in pieces',
+      `${way}e500 for 192.0.2.7 copy_chunks to 10.0.0.1:80/POST /up HTTP/1.1 (3.000 sec)`,
+      '500',
+      true,
+      undefined,
+    ],
+    ['of half a head', "(7f) e500 can't read header", '500', true, undefined],
+    ['of too many headers', '(7f) e500 too many headers', '500', true, undefined],
+    ['of a long address', '(7f) e414 headers: request URI too long', '414', true, undefined],
+    ['of what is no HTTP', String.raw`(7f) e501 bad request "\x16\x03\x01" from 198.51.100.1`, '501', true, undefined],
+    ['of a bad address', '(7f) e501 bad URL "/%c0%af" from 198.51.100.1', '501', true, undefined],
+    ['of a long body', '(7f) e501 request too large (9999999) from 198.51.100.1', '501', true, undefined],
+    ['without a service', '(7f) e503 no service "GET / HTTP/1.1" from 192.0.2.1 (9.000 sec)', '503', false, undefined],
+  ])('%s says whose fault it is, and how long it took', (_, text, code, isClientFault, seconds) => {
+    expect(read(`${header}shop, ${text}`)).toMatchObject({ kind: 'answer', code, isClientFault, seconds });
+  });
+});
+
+describe('a client', () => {
+  const thread = '(7f22cba676c0)';
+  const way = 'service front, backend 10.0.0.1:80,';
+  /** The words of a client. */
+  interface Words {
+    readonly host: string;
+    readonly user: string;
+    readonly url: string;
+    readonly referrer: string;
+    readonly agent: string;
+  }
+  const request = ({ url }: Words) => `GET ${url} HTTP/1.1`;
+  /** Forms of the proxy, and the results that they are. */
+  const forms: Readonly<
+    Record<string, { readonly write: (words: Words) => string; readonly code: string | undefined }>
+  > = {
+    answer: { write: (words) => logged({ ...words, request: request(words), code: '201' }), code: '201' },
+    redirect: {
+      write: (words) =>
+        `shop, 192.0.2.77 - ${words.user} [26/Nov/2026:22:17:34 +0000] "${request(words)}" 302 0 "${words.referrer}" "${words.agent}"`,
+      code: '302',
+    },
+    'no back-end': {
+      write: (words) =>
+        `shop, service front, ${thread} e503 no back-end "${request(words)}" from 192.0.2.1 ${words.host}`,
+      code: '503',
+    },
+    'no service': {
+      write: (words) => `shop, ${thread} e503 no service "${request(words)}" from 192.0.2.1 ${words.host}`,
+      code: '503',
+    },
+    'bad request': { write: ({ host }) => `shop, ${thread} e501 bad request "${host}" from 192.0.2.1`, code: '501' },
+    'bad URL': { write: ({ host }) => `shop, ${thread} e501 bad URL "${host}" from 192.0.2.1`, code: '501' },
+    'lost backend': {
+      write: (words) =>
+        `shop, ${way} ${thread} e500 for 192.0.2.1 response error read from 10.0.0.1:80/${request(words)}: Success (0.004 secs)`,
+      code: '500',
+    },
+    denial: { write: () => `shop, ${way} ${thread} WAF denied a request from 192.0.2.1`, code: undefined },
+    'long line': { write: ({ host }) => `shop, ${thread} line too long: ${host}`, code: 'other' },
+    'bad header': { write: ({ host }) => `shop, ${thread} bad header from 192.0.2.1 (${host})`, code: 'other' },
+    'bad destination': { write: ({ host }) => `shop, ${way} ${thread} Can't parse Destination ${host}`, code: 'other' },
+  };
+  const usual: Words = { host: 'a.test', user: '-', url: '/x', referrer: '', agent: 'curl' };
+  const code = (content: ReturnType<typeof read>) =>
+    typeof content === 'object' && content.kind === 'answer' ? content.code : content;
+  /** Forms as text, without the farm, and halves of them. */
+  const forged = Object.values(forms).flatMap(({ write }) => {
+    const whole = write(usual).slice('shop, '.length);
+    return [whole, whole.slice(0, whole.length / 2), whole.slice(whole.length / 2)];
+  });
+  const piece = fc.constantFrom(
+    ...forged,
+    '(7f) e200 ',
+    ' HTTP/1.1" 200 5 "',
+    '" "" (front -> 10.0.0.1:80) 0.001 sec',
+    '[26/Nov/2026:04:17:34 +0000] "',
+    ' from 192.0.2.1 ',
+    '192.0.2.1 - - ',
+    ': Broken pipe (0.001 sec)',
+    '(0.001 secs)',
+    '"',
+    ' ',
+    'x',
+    ']',
+    '\n',
+    '#012',
+  );
+  const text = fc.oneof(
+    piece,
+    fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join('')),
+  );
+  const words: fc.Arbitrary<Words> = fc.record({
+    host: text,
+    // The proxy takes no colon in a user, and no blank in an address.
+    user: text.map((user) => user.replaceAll(':', '') || '-'),
+    url: text.map((url) => `/${url.replaceAll(/\s/g, '')}`),
+    referrer: text,
+    agent: text,
+  });
+
+  it.each(Object.entries(forms))('cannot make another result of the form %s', (_, form) => {
+    const right = read(header + form.write(usual));
+    if (form.code !== undefined) expect(code(right)).toBe(form.code);
+    fc.assert(
+      fc.property(words, (given) => {
+        expect([right, 'ambiguous', 'unreadable']).toContainEqual(read(header + form.write(given)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('costs no more time with a line that fits nearly', () => {
+    const nearly = [
+      '" "',
+      '[26/Nov/2026:04:17:34 +0000] "',
+      '" (a -> b) 1.0 sec',
+      'pound ',
+      '[a b="c"]',
+      ': ',
+      ' - ',
+      '(7f) ',
+    ];
+    const startMs = performance.now();
+    for (const each of nearly)
+      for (const head of [
+        header,
+        '<134>1 2026-11-26T04:17:34Z lb pound - - ',
+        '<134>',
+        `${header}shop, a 192.0.2.1 - - [26/Nov/2026:04:17:34 +0000] "GET / HTTP/1.1" 200 1 "`,
+      ])
+        read((head + each.repeat(8_000)).slice(0, 8_000));
+    expect(performance.now() - startMs).toBeLessThan(500);
   });
 });
