@@ -4,6 +4,7 @@ import { sleep } from '../src/lib/time.ts';
 import { type Api, createApi } from './api.ts';
 import type { Reply } from './call.ts';
 import { type Fault, type FaultTable, substitute, withWrongTypes } from './faults.ts';
+import { hungProxyWaitMs, webServerLimitMs } from './hung-proxy.ts';
 import { RequestLog } from './request-log.ts';
 import { deliver, dress } from './response.ts';
 import type { World } from './world.ts';
@@ -78,10 +79,11 @@ export class Exchanges {
     const { world, now } = this.#parts;
     const content = await buffer(request);
     if (fault?.kind === 'hang') return this.#pause(foreverMs, signal);
-    await this.#takeTime(asked);
+    const isEnded = await this.#takeTime(asked);
 
     const nowMs = now() + (fault?.kind === 'clock_skew' ? fault.seconds * 1_000 : 0);
-    const reply = withFault(substitute(fault, world) ?? this.#replyTo(request, asked, content, nowMs), fault);
+    const instead: Reply | undefined = isEnded ? { kind: 'page', status: 504 } : substitute(fault, world);
+    const reply = withFault(instead ?? this.#replyTo(request, asked, content, nowMs), fault);
     await this.#parts.afterCall?.();
     const gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
     await deliver(response, dress(reply, { release: world.release, nowMs, gzip }), fault, signal);
@@ -94,16 +96,21 @@ export class Exchanges {
     return this.#api.answer({ method, headers: request.headers, path, shown: destination.shown, content, nowMs });
   }
 
-  /** Waits as long as a real appliance would need for the call. */
-  async #takeTime({ destination, route, signal }: ReadRequest): Promise<void> {
+  /**
+   * Waits as long as a real appliance would need for the call. Resolves to true if its web server
+   * ended the request meanwhile.
+   */
+  async #takeTime({ destination, route, signal }: ReadRequest): Promise<boolean> {
     const { world, latency } = this.#parts;
     this.#calls += 1;
-    if (!destination) return;
-    const waitMs = proxyWaitMs(world, route, destination.path);
-    if (waitMs > 0) await this.#pause(waitMs, signal);
-    if (latency === 'none') return;
+    if (!destination) return false;
+    const waitMs = hungProxyWaitMs(world, route, destination.path);
+    if (waitMs > 0) await this.#pause(Math.min(waitMs, webServerLimitMs), signal);
+    if (waitMs >= webServerLimitMs) return true;
+    if (latency === 'none') return false;
     const factor = latency === 'realistic' ? 1 : latency();
     await this.#pause(latencyMs(world, route, this.#calls) * factor, signal);
+    return false;
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -125,16 +132,6 @@ function withFault(reply: Reply, fault: Fault | undefined): Reply {
 function needsLength({ method = '', headers }: IncomingMessage): boolean {
   const bodiless = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method);
   return !bodiless && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
-
-/** The time for which the appliance waits for each proxy that hangs. */
-const hungProxyMs = 20_150;
-
-function proxyWaitMs(world: World, route: string, path: string): number {
-  const hung = [...world.farms.values()].filter(({ running, runState }) => running && runState === 'hung');
-  if (route === 'GET /stats/farms') return hung.length * hungProxyMs;
-  const asksOne = /^GET \/(stats\/farms\/\{farmname\}|farms\/\{farmname\}\/status)/.test(route);
-  return asksOne && hung.some(({ name }) => path.split('/').includes(name)) ? hungProxyMs : 0;
 }
 
 /** Seconds that each call took on a real appliance (test/recorded); `usual` for the others. */

@@ -13,7 +13,7 @@ interface FarmBase {
   needsRestart: boolean;
   /**
    * `unreadable`: the appliance prints the number -1 as the status. `hung`: its proxy does not
-   * answer the appliance, which waits 20 s for it (docs/api.md §1.6).
+   * answer the appliance; hung-proxy.ts has the times.
    */
   runState: 'readable' | 'unreadable' | 'hung';
 }

@@ -127,6 +127,9 @@ const backendsOfService = WireList(configuredBackend, keyOfBackend, maxBackends)
 export const FarmReply = Type.Object({
   params: Type.Object(
     {
+      listener: WireText,
+      vip: WireText,
+      vport: WireText,
       farmguardian: WireText,
       protocol: WireText,
       ciphers: WireText,

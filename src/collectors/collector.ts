@@ -40,6 +40,8 @@ export interface CollectContext {
    * is none, or a stale one.
    */
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
+  /** The interval of its schedule. */
+  readonly intervalMs: number;
   /** Aborts when the poller closes. */
   readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */

@@ -1,4 +1,4 @@
-import { ApplianceError } from '../appliance/errors.ts';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { type CollectContext, type FarmFact, stateWord } from './collector.ts';
 
 /** When a farm was last asked for alone, on the clock of ages. */
@@ -8,7 +8,17 @@ export interface AskedFarm {
   readonly awaitedAtMs?: number | undefined;
 }
 
-type Farm = FarmFact & { readonly asked?: AskedFarm | undefined };
+interface Farm extends FarmFact {
+  readonly vip?: string | undefined;
+  readonly vport?: string | undefined;
+  readonly asked?: AskedFarm | undefined;
+}
+
+/** The list before: states from it serve until a farm is asked for again. */
+interface ListBefore {
+  readonly farms: readonly Farm[];
+  readonly startedAtMs?: number;
+}
 
 /** The appliance waits 20 s for a proxy that hangs, and then has a word for it. */
 const patientMs = 30_000;
@@ -19,46 +29,50 @@ export const hungMs = 15_000;
 /** The work of a call; beyond it the appliance only waits. */
 const workMs = 1_000;
 /** A state is asked for again after this time: with every second run of the schedule. */
-const recentMs = 45_000;
+const recentMs = 40_000;
+/** An older state is not known any more: twice the usual `max_stale`, as for late runs. */
+const keptMs = 360_000;
+/** The part of an interval for which a run asks, so that what it found is shown soon. */
+const ratioOfInterval = 0.9;
+/** The same for the first run, which finds the farm that hangs, without pauses between calls. */
+const firstRunMs = 45_000;
 /** The time between two calls for farms that are silent. */
 const silentEveryMs = 90_000;
-/** The time between two patient calls, for each silent farm; a twentieth of it is waiting. */
-const patienceEveryMs = 400_000;
+/** The time between two patient calls, for each silent farm: meanwhile nothing else is read. */
+const patienceEveryMs = 1_800_000;
 const neverMs = Number.NEGATIVE_INFINITY;
 
 /**
  * Reads the state of each farm with a call of its own, so that a proxy that hangs costs its own
- * farm only. `callMs` is how long a call takes that asks no proxy. Silent farms are asked after all
- * others, one a run; until then they keep the last word of the appliance.
+ * farm only. `callMs` is how long a call takes that asks no proxy. The farms that have waited
+ * longest are asked first, as many as the time of a run allows; silent ones after all others, one a
+ * run. A farm that is not asked keeps the last word of the appliance.
  */
 export async function askEachFarm<Listed extends Farm>(
   context: CollectContext,
   listed: readonly Listed[],
-  { before, callMs }: { readonly before: readonly Farm[]; readonly callMs: number },
+  { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
 ): Promise<readonly Listed[]> {
-  const known = new Map(before.map((farm) => [farm.name, farm]));
+  const startedAtMs = context.age();
+  const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
+  const isFirst = !before?.farms.some(({ asked }) => asked);
+  const endMs = startedAtMs + (isFirst ? firstRunMs : ratioOfInterval * context.intervalMs);
   const limitMs = Math.min(Math.max(4 * callMs, briefMs), patientMs);
-  const isRecent = (was: Farm | undefined): boolean =>
-    was?.asked !== undefined && context.age() - was.asked.atMs < recentMs;
-  const isDue = (farm: Listed): boolean => {
-    const was = known.get(farm.name);
-    return hasProxy(farm) && farm.state !== 'down' && !was?.isSilent && !isRecent(was);
-  };
-  const silent = before.filter(({ isSilent }) => isSilent).toSorted((one, other) => askedAt(one) - askedAt(other));
-  const lastAskedMs = Math.max(neverMs, ...silent.map(askedAt));
-  const next =
-    context.age() - lastAskedMs < silentEveryMs ? undefined : listed.find(({ name }) => name === silent[0]?.name);
-  const awaitedAtMs = silent[0]?.asked?.awaitedAtMs ?? neverMs;
-  const isPatient = context.age() - awaitedAtMs > silent.length * patienceEveryMs;
+  const usual = { callMs, limitMs, workMs: isFirst ? 0 : workMs };
 
-  const result: (Listed | undefined)[] = [];
-  for (const farm of listed.filter((each) => each !== next)) {
-    const was = known.get(farm.name);
-    result.push(isDue(farm) ? await askState(context, farm, { was, limitMs, callMs }) : asBefore(farm, was));
+  const result = new Map<string, Listed | undefined>();
+  for (const farm of listed) result.set(farm.name, asBefore(farm, known.get(farm.name), before, startedAtMs));
+  for (const farm of dueOf(listed, known, startedAtMs)) {
+    if (context.age() >= endMs) break;
+    result.set(farm.name, await askState(context, farm, known.get(farm.name), usual));
   }
-  if (next)
-    result.push(await askState(context, next, { was: silent[0], limitMs: isPatient ? patientMs : limitMs, callMs }));
-  return result.filter((farm) => farm !== undefined);
+  const next = nextSilent(listed, known, startedAtMs);
+  if (next) {
+    const { farm, isPatient } = next;
+    const limits = isPatient ? { limitMs: patientMs } : {};
+    result.set(farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits }));
+  }
+  return listed.flatMap(({ name }) => result.get(name) ?? []);
 }
 
 /** Returns true for a farm whose state the appliance asks a proxy for. */
@@ -66,35 +80,95 @@ export function hasProxy({ profile }: FarmFact): boolean {
   return ['http', 'https', 'eproxy'].includes(profile);
 }
 
+/** Returns the farms to ask for, without silent ones: by their wait, those with a proxy first. */
+function dueOf<Listed extends Farm>(
+  listed: readonly Listed[],
+  known: ReadonlyMap<string, Farm>,
+  nowMs: number,
+): readonly Listed[] {
+  const lastMs = ({ name }: Listed): number => askedAt(known.get(name));
+  return listed
+    .filter((farm) => !known.get(farm.name)?.isSilent && nowMs - lastMs(farm) >= recentMs)
+    .toSorted((one, other) => compare(lastMs(one), lastMs(other)) || Number(hasProxy(other)) - Number(hasProxy(one)));
+}
+
+/** Returns the silent farm whose turn it is, if any. */
+function nextSilent<Listed extends Farm>(listed: readonly Listed[], known: ReadonlyMap<string, Farm>, nowMs: number) {
+  const silent = listed.filter(({ name }) => known.get(name)?.isSilent);
+  const lastMs = Math.max(neverMs, ...silent.map(({ name }) => askedAt(known.get(name))));
+  if (nowMs - lastMs < silentEveryMs) return undefined;
+  const [farm] = silent.toSorted((one, other) => askedAt(known.get(one.name)) - askedAt(known.get(other.name)));
+  const awaitedAtMs = farm && (known.get(farm.name)?.asked?.awaitedAtMs ?? neverMs);
+  return farm && { farm, isPatient: nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs };
+}
+
+interface Limits {
+  readonly callMs: number;
+  readonly limitMs: number;
+  readonly workMs: number;
+}
+
 /** Returns the farm with its state; undefined if it is gone. */
 async function askState<Listed extends Farm>(
-  { read, age }: CollectContext,
+  context: CollectContext,
   farm: Listed,
-  { was, limitMs, callMs }: { readonly was: Farm | undefined; readonly limitMs: number; readonly callMs: number },
+  was: Farm | undefined,
+  { callMs, limitMs, workMs: countedMs }: Limits,
 ): Promise<Listed | undefined> {
+  const { read, age } = context;
   const asked: AskedFarm = { atMs: age(), awaitedAtMs: limitMs === patientMs ? age() : was?.asked?.awaitedAtMs };
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
   };
   try {
-    const { params } = await read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs, took });
-    return { ...farm, state: stateWord(params.status), isSilent: tookMs >= Math.max(hungMs, 2 * callMs), asked };
+    const { params } = await read('readFarmStatus', { farmname: farm.name }, { limitMs, workMs: countedMs, took });
+    const isSilent = tookMs >= Math.max(hungMs, 2 * callMs);
+    const found = { ...farm, state: stateWord(params.status), isSilent, asked };
+    return isSilent ? found : { ...found, ...(await addressOf(context, farm, limitMs)) };
   } catch (error) {
-    if (!(error instanceof ApplianceError)) throw error;
-    if (error.reason === 'timeout')
-      return { ...asBefore(farm, was?.isSilent ? was : undefined), isSilent: true, asked };
+    if (!(error instanceof ApplianceError) || ofAppliance.includes(error.reason)) throw error;
     if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
-    throw error;
+    const isSilent = error.reason === 'timeout' && hasProxy(farm);
+    // An appliance that answers nothing else has not lost its proxies alone.
+    if (error.reason === 'timeout') await read('readFarmsSummary', {});
+    return { ...farm, state: isSilent && was?.isSilent ? was.state : 'unknown', isSilent, asked };
   }
 }
 
-/** Returns a farm with a proxy that was not asked, as it was before. */
-function asBefore<Listed extends Farm>(farm: Listed, was: Farm | undefined): Listed {
-  if (!hasProxy(farm) || farm.state === 'down') return farm;
-  return { ...farm, state: was?.state ?? 'unknown', isSilent: was?.isSilent ?? false, asked: was?.asked };
+/** Failures that say nothing of one farm. */
+const ofAppliance: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'unauthorized', 'unlicensed'];
+
+/** Returns profile and address of an HTTP farm that was never listed with them. */
+async function addressOf({ read }: CollectContext, farm: Farm, limitMs: number): Promise<Partial<Farm>> {
+  if (farm.vip !== undefined || farm.profile !== 'http') return {};
+  try {
+    const { listener, vip, vport } = (await read('readFarm', { farmname: farm.name }, { limitMs })).params;
+    return { profile: listener || farm.profile, vip: vip || undefined, vport: vport || undefined };
+  } catch (error) {
+    if (!(error instanceof ApplianceError) || ofAppliance.includes(error.reason)) throw error;
+    return {};
+  }
 }
 
-function askedAt({ asked }: Farm): number {
-  return asked?.atMs ?? neverMs;
+/** Returns a farm that was not asked, as it was before; without its state if that is too old. */
+function asBefore<Listed extends Farm>(
+  farm: Listed,
+  was: Farm | undefined,
+  before: ListBefore | undefined,
+  nowMs: number,
+): Listed {
+  if (!was) return farm;
+  const readAtMs = was.asked?.atMs ?? before?.startedAtMs ?? neverMs;
+  const state = nowMs - readAtMs < keptMs || was.isSilent ? was.state : 'unknown';
+  return { ...farm, state, isSilent: was.isSilent ?? false, asked: was.asked };
+}
+
+function askedAt(farm: Farm | undefined): number {
+  return farm?.asked?.atMs ?? neverMs;
+}
+
+/** Compares two times, of which both may be never. */
+function compare(one: number, other: number): number {
+  return one === other ? 0 : one - other;
 }

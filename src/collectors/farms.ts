@@ -18,8 +18,10 @@ export interface FarmList {
   readonly excluded: number | undefined;
   /** The usual time of the list of statistics; undefined before it was read. */
   readonly usualMs?: number | undefined;
-  /** True after a list that took so long, or failed so, that a proxy may hang. */
-  readonly isSuspect?: boolean;
+  /** When the reading began, on the clock of ages. */
+  readonly startedAtMs?: number;
+  /** When the list of statistics, which failed, is tried again, on the clock of ages. */
+  readonly retryAtMs?: number | undefined;
 }
 
 export interface ListedFarm extends FarmFact {
@@ -27,11 +29,11 @@ export interface ListedFarm extends FarmFact {
   readonly vport?: string | undefined;
   readonly established?: number | undefined;
   readonly pending?: number | undefined;
-  /** When it was last asked for alone, in Unix ms; see farm-states.ts. */
+  /** When it was last asked for alone; see farm-states.ts. */
   readonly asked?: AskedFarm | undefined;
 }
 
-const source = '(GET /stats/farms, else GET /farms';
+const source = '(GET /stats/farms, else GET /farms/{farmname}/status';
 const ofFarms = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
 const ofList = rowsOf((list: FarmList) => [list], {});
 
@@ -48,17 +50,16 @@ export const farms = defineCollector<FarmList>({
   withoutReading: { farms: [], excluded: undefined },
   async collect(context) {
     const before = context.newest(collector);
-    const mayHang = before?.isSuspect || before?.farms.some(({ isSilent }) => isSilent);
-    const list = mayHang ? undefined : await readAtOnce(context, before);
-    if (list && !(list instanceof ApplianceError)) return list;
+    const list = mayReadAtOnce(context, before) ? await readAtOnce(context, before) : undefined;
+    if (list && !(list instanceof ApplianceError) && !list.hasWaited) return list.read;
+    const known = list && !(list instanceof ApplianceError) ? list.read : before;
     try {
-      return await readOneByOne(context, before);
+      return await readOneByOne(context, known, list instanceof ApplianceError);
     } catch (error) {
+      if (!(error instanceof ApplianceError) || !list) throw error;
       // The failure of the usual list says more.
-      if (!(error instanceof ApplianceError)) throw error;
-      const instead = list ?? (await readAtOnce(context, undefined));
-      if (instead instanceof ApplianceError) throw instead;
-      return instead;
+      if (list instanceof ApplianceError) throw list;
+      return list.read;
     }
   },
   entity: ofFarms.entity('farm', ({ state }) => state),
@@ -79,7 +80,7 @@ export const farms = defineCollector<FarmList>({
       'Half-open connections of a farm (GET /stats/farms, pending).',
       ({ pending }) => pending,
     ),
-    ofFarms.info('zlb_farm_info', `A farm and where it listens ${source}).`, {
+    ofFarms.info('zlb_farm_info', 'A farm and where it listens (GET /stats/farms, else GET /farms/{farmname}).', {
       profile: ({ profile }) => profile,
       vip: ({ vip }) => vip ?? '',
       vport: ({ vport }) => vport ?? '',
@@ -91,14 +92,14 @@ export const farms = defineCollector<FarmList>({
     ),
     ofList.gauge(
       'zlb_farms_with_state',
-      'Farms whose state was read and is not too old; 0 while no list can be read (GET /stats/farms, else GET /farms).',
+      'Farms whose state was read and is not too old; 0 while no list can be read (GET /stats/farms, else GET /farms/{farmname}/status).',
       (list) => list.farms.filter(({ state }) => state !== 'unknown').length,
     ),
     // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
     // left out.
     ofList.gauge(
       'zlb_farms_excluded',
-      'Farms that the configuration leaves out; nothing is known of them (GET /stats/farms, else GET /farms, and farms.exclude).',
+      'Farms that the configuration leaves out; nothing is known of them (GET /stats/farms, else GET /farms/modules/summary, and farms.exclude).',
       ({ excluded }) => excluded,
     ),
   ],
@@ -107,17 +108,30 @@ export const farms = defineCollector<FarmList>({
 // `collect` looks at the reading before, which is of this collector.
 const collector: Collector<FarmList> = farms;
 
-/** The longest list of statistics: the appliance's web server ends a request then. */
-const longestListMs = 60_000;
 /** Failures that a proxy which hangs can cause, or that concern the list of statistics alone. */
 const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
+/**
+ * The time until a list is tried again that failed though no proxy hangs: it grows with the
+ * connection table of the appliance (docs/api.md §1.6).
+ */
+const retryAfterMs = 180_000;
 
-/** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
+/** Returns false while the list of all farms would wait for a proxy, or has just failed. */
+function mayReadAtOnce({ age }: CollectContext, before: FarmList | undefined): boolean {
+  const isHanging = before?.farms.some(({ isSilent }) => isSilent) ?? false;
+  return !isHanging && age() >= (before?.retryAtMs ?? 0);
+}
+
+/**
+ * Reads all farms with one call; returns a failure that a proxy which hangs can cause. `hasWaited`
+ * is true for an answer that came so late that the appliance may have waited for one.
+ */
 async function readAtOnce(
-  { read, watches }: CollectContext,
+  { read, watches, age }: CollectContext,
   before: FarmList | undefined,
-): Promise<FarmList | ApplianceError> {
+): Promise<{ readonly read: FarmList; readonly hasWaited: boolean } | ApplianceError> {
   const usualMs = before?.usualMs;
+  const startedAtMs = age();
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
@@ -126,10 +140,10 @@ async function readAtOnce(
     const work = usualMs === undefined ? {} : { workMs: Math.max(1_000, 2 * usualMs) };
     const listed = await orIfMissing(
       async () => (await read('listFarmStats', {}, { took, ...work })).farms.map(toFarm),
-      async () => (await read('listFarms', {})).params.map(toFarm),
+      async () => (await read('listFarms', {}, { took })).params.map(toFarm),
     );
-    const isSuspect = usualMs === undefined && tookMs >= hungMs;
-    return { ...watchedOf(listed, watches), usualMs: isSuspect ? undefined : tookMs, isSuspect };
+    const hasWaited = usualMs === undefined && tookMs >= hungMs;
+    return { read: { ...watchedOf(listed, watches), usualMs: hasWaited ? undefined : tookMs, startedAtMs }, hasWaited };
   } catch (error) {
     if (error instanceof ApplianceError && listFailures.includes(error.reason)) return error;
     throw error;
@@ -137,15 +151,46 @@ async function readAtOnce(
 }
 
 /** Reads the names of all farms with a call that asks no proxy, then each state alone. */
-async function readOneByOne(context: CollectContext, before: FarmList | undefined): Promise<FarmList> {
+async function readOneByOne(
+  context: CollectContext,
+  before: FarmList | undefined,
+  hasFailed: boolean,
+): Promise<FarmList> {
+  const startedAtMs = context.age();
   let callMs = 0;
   const took = (ms: number): void => {
     callMs = ms;
   };
-  const listed = (await context.read('listFarms', {}, { took })).params.map(toFarm);
-  const { farms: watched, excluded } = watchedOf(listed, context.watches);
-  const asked = await askEachFarm(context, watched, { before: before?.farms ?? [], callMs });
-  return { farms: asked, excluded, usualMs: before?.usualMs ?? longestListMs / 4, isSuspect: false };
+  const { lslb, gslb, dslb } = (await context.read('readFarmsSummary', {}, { took })).params;
+  // Farms of a list that cannot be read are not gone.
+  if (!lslb)
+    throw new ApplianceError('malformed', {
+      endpoint: '/farms/modules/summary',
+      message: 'GET /farms/modules/summary: its list lslb cannot be read',
+    });
+  const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
+  const named = [lslb, dslb, gslb].flatMap((module) => module ?? []).map((row) => toNamed(row, known.get(row.name)));
+  const { farms: watched, excluded } = watchedOf(named, context.watches);
+  const asked = await askEachFarm(context, watched, { before, callMs });
+  const isHanging = asked.some(({ isSilent }) => isSilent);
+  return {
+    farms: asked,
+    excluded,
+    usualMs: before?.usualMs,
+    startedAtMs,
+    retryAtMs: hasFailed && !isHanging ? context.age() + retryAfterMs : undefined,
+  };
+}
+
+/**
+ * Returns a farm that only its name is known of now, with the address at which it was last listed;
+ * not with its connections, which change.
+ */
+function toNamed({ name, profile }: { readonly name: string; readonly profile?: string | null }, was?: ListedFarm) {
+  // The summary says http for an HTTPS farm as well.
+  const isSame = was && (profile === was.profile || (profile === 'http' && was.profile === 'https'));
+  const address = isSame ? { vip: was.vip, vport: was.vport } : {};
+  return { name, profile: isSame ? was.profile : (profile ?? ''), state: 'unknown', ...address };
 }
 
 function watchedOf(

@@ -238,8 +238,7 @@ export class AppliancePoller {
     const isMissing = this.#results.facts.licensed === false && job.collector.name === activation;
     const soonMs = steadyNow() + whileUnlicensedMs;
     if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
-    const intervals = Math.ceil((earliestMs - next.atMs) / job.intervalMs);
-    return isFirst(job) && intervals > 0 ? { atMs: next.atMs + intervals * job.intervalMs } : next;
+    return isFirst(job) && earliestMs > next.atMs ? { atMs: earliestMs } : next;
   }
 
   /** Returns true if the appliance would refuse the calls of a job without a licence. */

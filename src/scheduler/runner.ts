@@ -150,7 +150,7 @@ export class Runner {
       unreadable: [],
     };
     try {
-      const data = await work(this.#contextOf(calls.reader(own)));
+      const data = await work(this.#contextOf(calls.reader(own), job));
       onFound(job, origin, { data, askedAtMs: own.askedAtMs ?? state.age(), unreadable: own.unreadable });
       return 'ok';
     } catch (thrown) {
@@ -163,10 +163,11 @@ export class Runner {
     }
   }
 
-  #contextOf(read: ReadFrom): CollectContext {
+  #contextOf(read: ReadFrom, { intervalMs }: Job): CollectContext {
     const { results, closing: signal, watches, now, state, labels, vip } = this.#parts;
     return {
       read,
+      intervalMs,
       signal,
       watches,
       now,

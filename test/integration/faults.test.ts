@@ -23,7 +23,7 @@ const faults: readonly (readonly [what: string, Fault, FailureReason, up: number
   ['the key is refused with 401', { kind: 'status', status: 401 }, 'unauthorized', 0, 0],
   ['the certificate is another and expired', { kind: 'expired_tls' }, 'tls', 0, 0],
   ['the server fails, 500', { kind: 'status', status: 500 }, 'server_error', 1, 0],
-  ['fields have the wrong types', { kind: 'wrong_types' }, 'malformed', 1, 0],
+  ['fields have the wrong types: the key is good', { kind: 'wrong_types' }, 'malformed', 1, 1],
   ['the right is missing, 403: the key is good', { kind: 'status', status: 403 }, 'forbidden', 1, 1],
 ];
 

@@ -234,7 +234,14 @@ function contextOf({
 }): CollectContext {
   const onUnreadable = (found: readonly UnreadableField[]): void => void unreadable.push(...found);
   return {
-    read: (key, params, { limitMs } = {}) => client.read(key, params, signal, { limitMs, onUnreadable }),
+    async read(key, params, { limitMs, took } = {}) {
+      const startedAtMs = steadyNow();
+      const reply = await client.read(key, params, signal, { limitMs, onUnreadable });
+      took?.(steadyNow() - startedAtMs);
+      return reply;
+    },
+    // It runs once, and no run is to be cut short.
+    intervalMs: Number.POSITIVE_INFINITY,
     get facts() {
       return applianceFacts(newest);
     },

@@ -13,6 +13,11 @@ const farm = (name: string, more: object = {}) => ({
   ...more,
 });
 
+/** The summary with these HTTP farms and an L4 farm. */
+const summaryOf = (...names: readonly string[]) => ({
+  params: { lslb: [...names.map((name) => ({ name, profile: 'http' })), { name: 'db', profile: 'l4xnat' }] },
+});
+
 describe('the farms collector', () => {
   it('writes address, state and connections of every farm, and reads numbers that come as text', async () => {
     const list = [
@@ -90,23 +95,67 @@ describe('the farms collector', () => {
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
   });
 
-  it('takes names and states from the list that asks no proxy when the statistics fail', async () => {
-    const collected = await collectFrom(farms, {
-      listFarmStats: refusal('server_error'),
-      listFarms: {
-        params: [farm('shop', { status: 'up' }), farm('db', { profile: 'l4xnat' }), farm('old', { status: 'down' })],
+  it('takes the names from the summary, which asks no proxy, and each state alone when the statistics fail', async () => {
+    const before = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { profile: 'https' })] } });
+    const collected = await collectFrom(
+      farms,
+      {
+        listFarmStats: refusal('server_error'),
+        readFarmsSummary: summaryOf('shop', 'new'),
+        readFarmStatus: { params: { status: 'critical' } },
+        readFarm: { params: { listener: 'https', vip: '192.0.2.30', vport: '443' } },
       },
-      readFarmStatus: { params: { status: 'critical' } },
+      { newest: () => before.data as never },
+    );
+
+    expect(collected.asked).toEqual([
+      'listFarmStats',
+      'readFarmsSummary',
+      'readFarmStatus',
+      'readFarmStatus',
+      'readFarm',
+      'readFarmStatus',
+    ]);
+    expect(collected.states).toEqual(['farm shop critical', 'farm new critical', 'farm db critical']);
+    expect(linesOf(collected, 'zlb_farm_info').split('\n')).toEqual([
+      'zlb_farm_info{appliance="lb",farm="shop",profile="https",vip="192.0.2.20",vport="80"} 1',
+      'zlb_farm_info{appliance="lb",farm="new",profile="https",vip="192.0.2.30",vport="443"} 1',
+      'zlb_farm_info{appliance="lb",farm="db",profile="l4xnat",vip="",vport=""} 1',
+    ]);
+    expect(linesOf(collected, 'zlb_farm_established_connections'), 'of the list before').toBe('');
+  });
+
+  it('does not ask for a list again for three minutes that fails though no proxy hangs', async () => {
+    const replies = {
+      listFarmStats: refusal('timeout'),
+      readFarmsSummary: summaryOf('shop'),
+      readFarmStatus: { params: { status: 'up' } },
+    };
+    const before = await collectFrom(farms, replies);
+    const newest = (): never => before.data as never;
+
+    const soon = await collectFrom(farms, replies, { age: () => 170_000, newest });
+    const later = await collectFrom(farms, replies, { age: () => 190_000, newest });
+
+    expect(before.states).toEqual(['farm shop up', 'farm db up']);
+    expect(soon.asked).not.toContain('listFarmStats');
+    expect(later.asked).toContain('listFarmStats');
+  });
+
+  it('loses the state of one farm alone when its own call fails', async () => {
+    const { states } = await collectFrom(farms, {
+      listFarmStats: refusal('timeout'),
+      readFarmsSummary: summaryOf('shop'),
+      readFarmStatus: refusal('server_error'),
     });
 
-    expect(collected.asked).toEqual(['listFarmStats', 'listFarms', 'readFarmStatus']);
-    expect(collected.states).toEqual(['farm shop critical', 'farm db up', 'farm old down']);
+    expect(states).toEqual(['farm shop unknown', 'farm db unknown']);
   });
 
   it('asks for a state again after a minute, though the system clock was set back by an hour', async () => {
     const replies = {
       listFarmStats: refusal('server_error'),
-      listFarms: { params: [farm('shop')] },
+      readFarmsSummary: summaryOf('shop'),
       readFarmStatus: { params: { status: 'up' } },
     };
     const before = await collectFrom(farms, replies, { now: () => 7_200_000, age: () => 0 });

@@ -93,6 +93,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     now: () => Date.UTC(2026, 10, 20, 21),
     age: () => 0,
     labels: {},
+    intervalMs: 30_000,
     newest: () => undefined,
     signal: new AbortController().signal,
     vip: plainVip,

@@ -212,6 +212,6 @@ it('the time limit of a read that waits for proxies is at most what the applianc
   // The busy ratio is 1: the queue opens at once.
   await read('listFarmStats', {});
 
-  expect(limits).toEqual([undefined, 7_000, 60_000]);
+  expect(limits).toEqual([undefined, 7_000, 25_000]);
   await calls.close();
 });
