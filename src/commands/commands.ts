@@ -144,11 +144,11 @@ export const commands = {
     asksExporter: true,
     help: `Usage: zlb-exporter deliver --cert=FULLCHAIN --key=KEY [flags]
 
-Brings a renewed certificate to every farm that has one for the same name, with
+Brings a renewed certificate to every farm that has one for the same names, with
 the same type of key (certbot makes ECDSA keys): uploads it, attaches it, takes
-the old one off, and restarts the farm if the appliance asks for it. A farm that
-fails gets its old certificate back, and the others are not tried. At the end it
-looks at what is served, where the collector vip is on.
+the old one off, and restarts the farm if the appliance asks for it. A name that
+would be lost stops it. A farm that fails gets its old certificate back, and the
+others are not tried. At the end it looks at what is served, where vip is on.
 
 Flags
 ${linesOf(deliverFlags)}

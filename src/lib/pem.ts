@@ -80,13 +80,17 @@ export function pairProblem(cert: string, key: Secret, where: string): string | 
 /** Returns the host names and addresses of a certificate, or its common name. */
 export function namesOf(certificate: X509Certificate): readonly string[] {
   const alternatives = alternativeNames(certificate, ['DNS', 'IP Address']);
-  const commonName = partOf(certificate.subject, 'CN');
+  const commonName = commonNameOf(certificate);
   return alternatives.length > 0 || commonName === undefined ? alternatives : [commonName];
 }
 
 /** Returns the common name of a certificate, or else its first alternative one. */
 export function shownNameOf(certificate: X509Certificate): string | undefined {
-  return partOf(certificate.subject, 'CN') ?? namesOf(certificate)[0];
+  return commonNameOf(certificate) ?? namesOf(certificate)[0];
+}
+
+export function commonNameOf({ subject }: X509Certificate): string | undefined {
+  return partOf(subject, 'CN') || undefined;
 }
 
 /** No name in use is as long. */
@@ -125,9 +129,9 @@ export function plainAddress(text: string): string {
 
 /** Returns the names of a certificate that another one does not cover. */
 export function namesLost(old: X509Certificate, renewed: X509Certificate): readonly string[] {
-  const names = namesOf(renewed);
+  const names = namesOf(renewed).map((name) => name.toLowerCase());
   // OpenSSL takes a name that begins with a dot for all names below it.
   const covers = (name: string): boolean =>
-    names.includes(name) || (!name.startsWith('.') && renewed.checkHost(name) !== undefined);
+    names.includes(name.toLowerCase()) || (!name.startsWith('.') && renewed.checkHost(name) !== undefined);
   return namesOf(old).filter((name) => !covers(name));
 }

@@ -76,6 +76,6 @@ function usageOf(usedBy: CertificateStatus['usedBy']): Usage {
 
 function usersInWords(usedBy: CertificateStatus['usedBy']): string {
   if (usedBy === undefined) return 'Which farms use it is not known.';
-  if (usedBy.length === 0) return 'No farm uses it.';
+  if (usedBy.length === 0) return 'No farm uses it: delete it, so that nobody attaches it.';
   return `${usedBy.length === 1 ? 'Farm' : 'Farms'} ${listed(usedBy)} ${usedBy.length === 1 ? 'uses' : 'use'} it.`;
 }

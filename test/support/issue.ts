@@ -5,17 +5,25 @@ export const dayMs = 86_400_000;
 /** The host name of a certificate unless a test says otherwise. */
 export const name = 'shop.example.com';
 
-interface Issued {
+export interface Issued {
   readonly names?: readonly string[];
+  /** Default: the first of the names; empty for none. */
+  readonly commonName?: string;
   /** Days from now at which it begins. */
   readonly from?: number;
   readonly until?: number;
   readonly rsa?: boolean;
 }
 
-export function issue({ names = [name], from = -1, until = 89, rsa = false }: Issued = {}): Identity {
+export function issue({
+  names = [name],
+  commonName = names[0] ?? '',
+  from = -1,
+  until = 89,
+  rsa = false,
+}: Issued = {}): Identity {
   return createCertificate({
-    subject: { CN: names[0] ?? '' },
+    subject: commonName === '' ? {} : { CN: commonName },
     altNames: names.map((each) => `DNS:${each}`),
     notBefore: new Date(Date.now() + from * dayMs),
     notAfter: new Date(Date.now() + until * dayMs),

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../../appliance/client.ts';
-import { namesLost, namesOf } from '../../lib/pem.ts';
+import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts';
+import { remembered } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { cannot } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
@@ -19,12 +20,15 @@ export interface FarmDelivery {
   readonly steps: readonly Step[];
 }
 
-/** A farm whose certificate for the name has a key of another type, and stays as it is. */
-export interface OtherKey {
+/** A certificate of a farm that stays, though it has the name or names of the new one. */
+export interface Kept {
   readonly farm: string;
   readonly file: string;
-  /** The key type of the farm's certificate. */
-  readonly keyType: string;
+  /** Its names, and those of them that the new one does not cover. */
+  readonly names: readonly string[];
+  readonly lost: readonly string[];
+  /** Its key type, if that is the reason. */
+  readonly keyType?: string;
 }
 
 export interface DeliveryOptions {
@@ -32,6 +36,11 @@ export interface DeliveryOptions {
   readonly replaces: string | undefined;
   /** True to deliver a certificate for fewer names than the one in place. */
   readonly force: boolean;
+  /**
+   * True to replace each certificate whose names the new one covers, also of another common name:
+   * `*.example.com` then replaces `www.example.com`.
+   */
+  readonly alsoCovered?: boolean;
   /** True to replace a certificate whose key has another type. */
   readonly changeKeyType: boolean;
   /** Returns true for the farms that the caller named. */
@@ -48,23 +57,24 @@ export async function planDelivery(
   context: RecipeContext,
   renewed: Renewed,
   options: DeliveryOptions,
-): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly otherKeys: readonly OtherKey[] }> {
+): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly Kept[] }> {
   const { params: farms } = await context.calls.read('listFarms', {});
   const https = farms.filter(({ profile, farmname }) => profile === 'https' && options.wants(farmname));
-  if (https.length === 0) return { deliveries: [], otherKeys: [] };
+  if (https.length === 0) return { deliveries: [], kept: [] };
   const { params: stored } = await context.calls.read('listCertificates', {});
   const keepsBoth = (await readEdition(context)) !== 'community';
   let isStored = stored.some(({ file }) => file === renewed.file);
   if (isStored) await refuseOther(context, renewed);
   const deliveries: FarmDelivery[] = [];
-  const otherKeys: OtherKey[] = [];
+  const kept: Kept[] = [];
+  const read = remembered((file) => readStored(context, file));
   for (const row of https) {
     const { farmname } = row;
     const used = await farmCertificates(context, farmname);
-    const found = await predecessorOf(context, { farmname, used, stored, renewed, options });
+    const found = await predecessorOf(context, { farmname, used, stored, read, renewed, options });
     const isAttached = used.includes(renewed.file);
-    if (typeof found === 'object') otherKeys.push(found);
-    const old = typeof found === 'string' ? found : undefined;
+    if (!isAttached) kept.push(...found.kept);
+    const { old } = found;
     if (old === undefined && !isAttached) continue;
     const farm = await withBackends(context, summaryOf(row));
     if (old === undefined) {
@@ -94,66 +104,113 @@ export async function planDelivery(
       ],
     });
   }
-  return { deliveries, otherKeys };
+  return { deliveries, kept };
 }
 
 interface Candidates {
   readonly farmname: string;
   readonly used: readonly string[];
   readonly stored: readonly Stored[];
+  readonly read: (file: string) => Promise<X509Certificate | undefined>;
+  readonly renewed: Renewed;
+  readonly options: DeliveryOptions;
+}
+
+interface Predecessor {
+  /** The file that the new certificate replaces; undefined if it replaces none. */
+  readonly old: string | undefined;
+  readonly kept: readonly Kept[];
+}
+
+/** Resolves to the certificate of a farm that the new one replaces, or to those that stay. */
+async function predecessorOf(context: RecipeContext, candidates: Candidates): Promise<Predecessor> {
+  const { farmname, used, renewed, options } = candidates;
+  const related = await relatedOn(candidates);
+  const named = related.filter(({ isMeant }) => isMeant);
+  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(renewed.certificate));
+  // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
+  const keepsOthers = same.length > 0 || used.includes(renewed.file);
+  const replaced = keepsOthers ? same : named;
+  const toKept = ({ file, old, lost }: Related): Kept => ({ farm: farmname, file, names: namesOf(old), lost });
+  if (replaced.length === 0) return { old: undefined, kept: related.map(toKept) };
+  const [other] = keepsOthers ? [] : replaced;
+  if (other && !options.changeKeyType)
+    return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
+  if (other && !options.force) await refuseOwnCiphers(context, farmname);
+  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, force: options.force });
+  if (replaced.length > 1)
+    throw cannot(
+      `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
+      'Say which one goes: --replaces=FILE.',
+    );
+  return { old: replaced[0]?.file, kept: [] };
+}
+
+/** A certificate of a farm that shares a name with the new one. */
+interface Related {
+  readonly file: string;
+  readonly old: X509Certificate;
+  /** Its names that the new one does not cover. */
+  readonly lost: readonly string[];
+  /** True if the new one takes its place. */
+  readonly isMeant: boolean;
+}
+
+/** Resolves to the certificates of a farm that may be the predecessor. */
+async function relatedOn({ farmname, used, stored, read, renewed, options }: Candidates): Promise<readonly Related[]> {
+  const related: Related[] = [];
+  for (const { file, CN } of stored) {
+    if (file === renewed.file || !used.includes(file)) continue;
+    const old = await read(file);
+    const isNamed = [file, CN ?? '', old ? shownNameOf(old) : ''].some(
+      (each) => each !== undefined && isSameName(each, options.replaces ?? renewed.commonName),
+    );
+    if (old) related.push(...relationOf(file, { old, isNamed, renewed, options }));
+    else if (isNamed)
+      throw cannot(
+        `${file} of ${farmname} cannot be read, and so not compared`,
+        'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
+      );
+  }
+  return related;
+}
+
+interface Compared {
+  readonly old: X509Certificate;
+  /** True for the one that the caller named; for the name of the new one, if nothing was named. */
+  readonly isNamed: boolean;
   readonly renewed: Renewed;
   readonly options: DeliveryOptions;
 }
 
 /**
- * Resolves to the file that the new certificate replaces on a farm, or to the one that it does not
- * replace because of its key; undefined when the farm has neither.
+ * Returns how a certificate is related to the new one, if it is: with the same names or the same
+ * common name it is the predecessor, unless names would be lost. A farm that merely shares a name
+ * may have a renewal of its own.
  */
-async function predecessorOf(context: RecipeContext, candidates: Candidates): Promise<string | OtherKey | undefined> {
-  const { farmname, used, renewed, options } = candidates;
-  const named = await namedOn(context, candidates);
-  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(renewed.certificate));
-  // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
-  const keepsOthers = same.length > 0 || used.includes(renewed.file);
-  const [other] = keepsOthers ? [] : named;
-  if (other && !options.changeKeyType) return { farm: farmname, file: other.file, keyType: keyTypeOf(other.old) };
-  if (other && !options.force) await refuseOwnCiphers(context, farmname);
-  const replaced = keepsOthers ? same : named;
-  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, force: options.force });
-  if (replaced.length > 1)
-    throw cannot(
-      `${farmname} has ${replaced.length} certificates for ${wantedName(candidates)}: ${replaced.map(({ file }) => file).join(', ')}`,
-      'Say which one goes: --replaces=FILE.',
-    );
-  return replaced[0]?.file;
+function relationOf(file: string, { old, isNamed, renewed, options }: Compared): readonly Related[] {
+  const names = namesOf(old);
+  const lost = namesLost(old, renewed.certificate);
+  if (options.replaces !== undefined) return isNamed ? [{ file, old, lost, isMeant: true }] : [];
+  const hasCommonName = commonNameOf(renewed.certificate) !== undefined && commonNameOf(old) !== undefined;
+  const isSame = (isNamed && hasCommonName) || areSameNames(names, renewed.names);
+  if (!isSame && lost.length === names.length) return [];
+  return [
+    { file, old, lost, isMeant: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.force },
+  ];
 }
 
-function wantedName({ options, renewed }: Candidates): string {
-  return options.replaces ?? renewed.commonName;
+function areSameNames(some: readonly string[], others: readonly string[]): boolean {
+  const sorted = (names: readonly string[]): string =>
+    names
+      .map((name) => name.toLowerCase())
+      .toSorted()
+      .join();
+  return sorted(some) === sorted(others);
 }
 
-/** Resolves to the certificates of a farm that have the name of the predecessor. */
-async function namedOn(
-  context: RecipeContext,
-  candidates: Candidates,
-): Promise<readonly { readonly file: string; readonly old: X509Certificate }[]> {
-  const { farmname, used, stored, renewed, options } = candidates;
-  const wanted = wantedName(candidates);
-  const named: { readonly file: string; readonly old: X509Certificate }[] = [];
-  for (const { file, CN } of stored) {
-    const isNamed = CN?.toLowerCase() === wanted.toLowerCase() || file === options.replaces;
-    // Certificates of newer profiles have alternative names only.
-    if (file === renewed.file || !used.includes(file) || !(isNamed || CN === 'no CN')) continue;
-    const old = await readStored(context, file);
-    if (!isNamed && (!old || namesOf(old)[0] !== wanted)) continue;
-    if (!old)
-      throw cannot(
-        `${file} of ${farmname} cannot be read, and so not compared`,
-        'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
-      );
-    named.push({ file, old });
-  }
-  return named;
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** Returns the type of a certificate's key, as ACME clients and openssl write it. */

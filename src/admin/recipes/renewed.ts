@@ -1,13 +1,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { certificateParts, namesOf, privateKeyIn } from '../../lib/pem.ts';
+import { certificateParts, namesOf, privateKeyIn, shownNameOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 
 /** A renewed certificate, ready for the store of an appliance. */
 export interface Renewed {
   readonly certificate: X509Certificate;
-  /** Host names and addresses; the first one stands for a certificate without a common name. */
+  /** Host names and addresses. */
   readonly names: readonly string[];
+  /** Or the first of its names. */
   readonly commonName: string;
   /** Its file in the store: the same for every run, and another for every certificate. */
   readonly file: string;
@@ -40,7 +41,7 @@ export function renewedFrom(cert: PemText, key: PemText, nowMs: number): Renewed
     );
   refuseOutOfDate(leaf, nowMs);
   const names = namesOf(leaf);
-  const commonName = /^CN=(.*)$/m.exec(leaf.subject)?.[1] ?? names[0];
+  const commonName = shownNameOf(leaf);
   if (commonName === undefined)
     throw unfit(`The certificate in ${cert.path} has no name.`, 'Give one for a host name.');
   const chain = chainFrom(leaf, certificates);

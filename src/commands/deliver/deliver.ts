@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { AppliancesSchema } from '../../admin/http/openapi/gateway-schemas.ts';
-import { globMatcher, oneLine } from '../../lib/text.ts';
+import { adminCommand, globMatcher, oneLine } from '../../lib/text.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { AdminError, cannot } from '../../admin/policy/admin-error.ts';
@@ -12,7 +12,7 @@ import { tableLines } from '../table.ts';
 import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
 import { type AdminSession, isAbort, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../../admin/recipes/certificate-steps.ts';
-import { type FarmDelivery, keyTypeOf, type OtherKey, planDelivery } from '../../admin/recipes/delivery.ts';
+import { type FarmDelivery, type Kept, keyTypeOf, planDelivery } from '../../admin/recipes/delivery.ts';
 import { type Before, putBack } from './put-back.ts';
 import type { Renewed } from '../../admin/recipes/renewed.ts';
 import { readRenewed, sourceOf } from './source.ts';
@@ -29,7 +29,14 @@ interface Target {
 interface Outcome {
   readonly appliance: string;
   readonly farm: string;
-  readonly result: 'delivered' | 'has it already' | 'would be delivered' | 'failed' | 'not tried' | 'other key type';
+  readonly result:
+    | 'delivered'
+    | 'has it already'
+    | 'would be delivered'
+    | 'failed'
+    | 'not tried'
+    | 'other key type'
+    | 'other names';
   readonly detail: string;
 }
 
@@ -61,56 +68,132 @@ async function deliverRenewed(renewed: Renewed, session: AdminSession): Promise<
     rows.map(({ appliance, farm, result, detail }) => [appliance, farm, result, detail]),
   ))
     say(line);
+  for (const line of leftovers(targets, outcomes)) say(line);
   return rows.some(({ result }) => result === 'failed' || result === 'not tried') ? 1 : 0;
 }
 
+/** Returns the commands that delete the old files, which appliances refuse while a farm has one. */
+function leftovers(targets: readonly Target[], outcomes: readonly Outcome[]): readonly string[] {
+  const commands = targets.flatMap(({ context, deliveries }) =>
+    deliveries.flatMap(({ farm, replacement }) => {
+      const { appliance } = context.calls;
+      const isDone = outcomes.some(
+        (each) => each.appliance === appliance && each.farm === farm.name && each.result === 'delivered',
+      );
+      const file = replacement?.old ?? '';
+      return isDone ? [adminCommand(appliance, 'deleteCertificate', `file=${file}`, `--confirm=${file}`)] : [];
+    }),
+  );
+  if (commands.length === 0) return [];
+  return [
+    '',
+    'The old files stay in the store. Once nobody needs them:',
+    ...[...new Set(commands)].map((each) => `  ${each}`),
+  ];
+}
+
+/** A certificate that stays where it is. */
+interface KeptOn extends Kept {
+  readonly appliance: string;
+}
+
+interface Plans {
+  readonly targets: readonly Target[];
+  /** One for each appliance that cannot be planned, which does not keep the others waiting. */
+  readonly failed: readonly Outcome[];
+  readonly kept: readonly KeptOn[];
+}
+
 /**
- * Plans each appliance of the token. An appliance that cannot be planned does not keep the others
- * waiting.
+ * Plans each appliance of the token: for the certificates with the same names or the same common
+ * name, or else for those of one other set of names that the new one covers.
  */
 async function planAll(
   renewed: Renewed,
   options: CallOptions,
   session: AdminSession,
 ): Promise<{ readonly targets: readonly Target[]; readonly others: readonly Outcome[] }> {
+  const own = await planEach(renewed, options, session);
+  const plans = coversOneOther(own) ? await planEach(renewed, options, session, true) : own;
+  const { targets, failed } = plans;
+  const given = keyTypeOf(renewed.certificate);
+  const kept = plans.kept.map((each) => keptOutcome(each, given));
+  if (isFound(plans)) return { targets, others: [...failed, ...kept] };
+  const name = session.flags.replaces ?? renewed.names.join(', ');
+  const otherKey = kept.find(({ result }) => result === 'other key type');
+  if (otherKey && failed.length === 0)
+    throw cannot(
+      `${otherKey.farm} of ${otherKey.appliance} has a certificate for ${name}, but ${otherKey.detail}`,
+      otherKeyRemedy(given),
+    );
+  if (failed.length + kept.length === 0)
+    throw cannot(
+      `No farm has a certificate for ${name}`,
+      'Check the names and the token. --replaces=FILE names a predecessor with other names.',
+    );
+  return { targets, others: [...failed, ...kept.map((each) => ({ ...each, result: 'failed' as const }))] };
+}
+
+function isFound({ targets }: Plans): boolean {
+  return targets.some(({ deliveries }) => deliveries.length > 0);
+}
+
+/**
+ * Returns true if no predecessor was found, and certificates of one set of names would be covered.
+ * Throws an AdminError for several sets: the new one can be the renewal of one of them only.
+ */
+function coversOneOther(plans: Plans): boolean {
+  const covered = plans.kept.filter(({ lost, keyType }) => lost.length === 0 && keyType === undefined);
+  const sets = new Set(covered.map(({ names }) => names.toSorted().join()));
+  if (isFound(plans) || sets.size < 2) return sets.size === 1 && !isFound(plans);
+  const each = covered.map(
+    ({ appliance, farm, file, names }) => `${file} of ${appliance}/${farm}: ${names.join(', ')}`,
+  );
+  throw cannot(
+    `The certificate covers several that have not the same names (${each.slice(0, 5).join('; ')})`,
+    'Say which one goes: --replaces=FILE.',
+  );
+}
+
+async function planEach(
+  renewed: Renewed,
+  options: CallOptions,
+  session: AdminSession,
+  alsoCovered = false,
+): Promise<Plans> {
   const { only, replaces, force = false, 'change-key-type': changeKeyType = false } = session.flags;
   const [applianceGlob = '*', farmGlob = '*'] = only?.split('/', 2) ?? [];
   const wantsAppliance = globMatcher(applianceGlob);
-  const wanted = { replaces, force, changeKeyType, wants: globMatcher(farmGlob) };
-  const keyType = keyTypeOf(renewed.certificate);
+  const wanted = { replaces, force, changeKeyType, alsoCovered, wants: globMatcher(farmGlob) };
   const targets: Target[] = [];
-  const others: Outcome[] = [];
+  const failed: Outcome[] = [];
+  const kept: KeptOn[] = [];
   for (const { name: appliance, vip } of await appliancesOf(session)) {
     if (!wantsAppliance(appliance)) continue;
     const context = recipeContext(appliance, {}, session);
     const reach = vip && { connectTo: vip.connect_to, networks: vip.networks };
     try {
-      const { deliveries, otherKeys } = await planDelivery(context, renewed, wanted);
-      for (const delivery of deliveries) await refuseRefused(delivery, context.calls, options);
-      targets.push({ context, reach, deliveries });
-      for (const other of otherKeys) others.push(otherKeyOutcome(appliance, other, keyType));
+      const plan = await planDelivery(context, renewed, wanted);
+      for (const delivery of plan.deliveries) await refuseRefused(delivery, context.calls, options);
+      targets.push({ context, reach, deliveries: plan.deliveries });
+      for (const each of plan.kept) kept.push({ appliance, ...each });
     } catch (error) {
-      others.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
+      failed.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
     }
   }
-  if (targets.some(({ deliveries }) => deliveries.length > 0)) return { targets, others };
-  const [first] = others;
-  if (!first)
-    throw cannot(
-      `No farm has a certificate for ${replaces ?? renewed.commonName}`,
-      'Check the name and the token. --replaces=NAME names a predecessor with another name.',
-    );
-  if (others.every(({ result }) => result === 'other key type'))
-    throw cannot(
-      `${first.farm} of ${first.appliance} has a certificate for ${replaces ?? renewed.commonName}, but ${first.detail}`,
-      otherKeyRemedy(keyType),
-    );
-  return { targets, others };
+  return { targets, failed, kept };
 }
 
-function otherKeyOutcome(appliance: string, { farm, file, keyType }: OtherKey, given: string): Outcome {
-  const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
-  return { appliance, farm, result: 'other key type', detail };
+function keptOutcome({ appliance, farm, file, keyType, names, lost }: KeptOn, given: string): Outcome {
+  if (keyType !== undefined) {
+    const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
+    return { appliance, farm, result: 'other key type', detail };
+  }
+  const detail =
+    lost.length > 0
+      ? `the certificate does not cover ${lost.join(', ')}, which ${file} of ${farm} covers. Renew it with all names. To deliver it nevertheless: --replaces=${file} --force --reason=TEXT`
+      : `${file} is for ${names.join(', ')} alone, and may have a renewal of its own. To replace it: --replaces=${file}`;
+  return { appliance, farm, result: 'other names', detail };
 }
 
 function otherKeyRemedy(given: string): string {
@@ -174,7 +257,7 @@ async function deliverAll(
   renewed: Renewed,
   { session, options }: Sending,
 ): Promise<readonly Outcome[]> {
-  const done: { readonly outcome: Outcome; readonly farm: FarmState; readonly target: Target }[] = [];
+  const done: { readonly outcome: Outcome; readonly delivery: FarmDelivery; readonly target: Target }[] = [];
   for (const target of targets)
     for (const delivery of target.deliveries) {
       const { calls } = target.context;
@@ -182,16 +265,19 @@ async function deliverAll(
       const outcome = done.some((earlier) => earlier.outcome.result === 'failed')
         ? ({ result: 'not tried', detail: 'an earlier farm failed' } as const)
         : await deliverOne(delivery, target.context, { session, options });
-      done.push({ outcome: { appliance: calls.appliance, farm: farm.name, ...outcome }, farm, target });
+      done.push({ outcome: { appliance: calls.appliance, farm: farm.name, ...outcome }, delivery, target });
     }
   // At the end: until then another node of a cluster may serve the old one.
   const verified: Outcome[] = [];
-  for (const { outcome, farm, target } of done)
-    verified.push(await verify(outcome, renewed, { ...target, farm, signal: session.stopped }));
+  for (const { outcome, delivery, target } of done) {
+    const { farm, replacement } = delivery;
+    const look = { ...target, farm, replaced: replacement?.old, signal: session.stopped };
+    verified.push(await verify(outcome, renewed, look));
+  }
   return verified;
 }
 
-/** Adds what a farm serves to its outcome; another certificate is a failure. */
+/** Adds what a farm serves to its outcome; the old certificate is a failure. */
 async function verify(
   outcome: Outcome,
   renewed: Renewed,

@@ -15,12 +15,14 @@ export type Reach = Omit<VipSettings, 'serverNames'>;
 
 /** A look at what a farm serves after a delivery. */
 export interface Seen {
-  /** True if it is another certificate than the one delivered. */
+  /** True if it is the certificate that was replaced. */
   readonly isFailure: boolean;
   readonly detail: string;
 }
 
 interface Look {
+  /** The file of the certificate that was replaced now. */
+  readonly replaced: string | undefined;
   readonly context: RecipeContext;
   /** Undefined while the collector `vip` is off. */
   readonly reach: Reach | undefined;
@@ -29,9 +31,14 @@ interface Look {
 
 /**
  * Connects to a farm as the collector `vip` does, and compares what it serves with the certificate
- * that was delivered. No answer is no failure: this machine may not reach what clients reach.
+ * that was delivered. Only the one that was replaced is a failure: where this machine is, a private
+ * address may lead to another host, or nowhere.
  */
-export async function lookAtServed(farm: FarmState, renewed: Renewed, { context, reach, signal }: Look): Promise<Seen> {
+export async function lookAtServed(
+  farm: FarmState,
+  renewed: Renewed,
+  { replaced, context, reach, signal }: Look,
+): Promise<Seen> {
   if (farm.status === 'down') return { isFailure: false, detail: 'the farm is stopped' };
   if (!reach) return notVerified('the collector vip is off');
   const serverName = nameToAskFor(renewed);
@@ -45,13 +52,18 @@ export async function lookAtServed(farm: FarmState, renewed: Renewed, { context,
     const stored = await readStored(context, file);
     if (stored && isThe(certificate, stored)) return notVerified(`${farm.address} presents ${file} ${asked}`);
   }
+  const old = replaced === undefined ? undefined : await readStored(context, replaced);
+  if (!old || !isThe(certificate, old))
+    return notVerified(
+      `from this machine, ${farm.address} shows an unknown certificate ${asked}: serial ${certificate.serial}. ` +
+        'Look at it from where its clients are',
+    );
   const restart = adminCommand(context.calls.appliance, 'restart-farm', `farm=${farm.name}`);
   return {
     isFailure: true,
     detail:
-      `${farm.address} serves another certificate ${asked}: serial ${certificate.serial}. ` +
-      `${farm.name} keeps the new one. Restart it (${restart}), or find who ` +
-      'else has the address, such as the other node of a cluster.',
+      `${farm.address} still serves ${replaced} ${asked}. ${farm.name} keeps the new one. Restart it (${restart}), ` +
+      'or find who else has the address, such as the other node of a cluster.',
   };
 }
 

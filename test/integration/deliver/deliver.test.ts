@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { addSecondFarm, attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
-import { issue, name } from '../../support/issue.ts';
+import { issue, type Issued, name } from '../../support/issue.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
@@ -134,17 +134,117 @@ describe('deliver', () => {
     expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
   });
 
-  it('replaces a predecessor with another name when --replaces names it', async () => {
-    const world = worldWith(issue({ names: ['*.example.com'], from: -60 }));
-    const { run, words } = await given({ 'lb-1': world }, issue({ names: ['www.example.com', '*.example.com'] }));
+  it.each<[string, Issued, Issued]>([
+    [
+      'has no common name any more',
+      { names: ['api.test', 'shop.test'], commonName: 'shop.test' },
+      { names: ['api.test', 'shop.test'], commonName: '' },
+    ],
+    [
+      'has its names in another order',
+      { names: ['shop.test', 'www.shop.test'] },
+      { names: ['www.shop.test', 'shop.test'] },
+    ],
+    ['has a wildcard before the old name', { names: ['shop.test'] }, { names: ['*.shop.test', 'shop.test'] }],
+    [
+      'has a name more, which sorts first',
+      { names: ['shop.test'], commonName: '' },
+      { names: ['api.test', 'shop.test'], commonName: '' },
+    ],
+    ['covers the old name with a wildcard alone', { names: ['www.shop.test'] }, { names: ['*.shop.test'] }],
+    [
+      'has a common name for the first time',
+      { names: ['a.test', 'b.test'], commonName: '' },
+      { names: ['b.test', 'a.test'] },
+    ],
+    [
+      'writes its names in small letters',
+      { names: ['*.Shop.test', 'A.test'] },
+      { names: ['a.test', '*.shop.test'], commonName: '' },
+    ],
+  ])('finds the farm when the renewed certificate %s', async (_, old, renewed) => {
+    const world = worldWith(issue({ ...old, from: -60 }));
+    const { run, words } = await given({ 'lb-1': world }, issue(renewed));
+
+    const { code, err } = await run(words);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(fileOf(world)).toEqual([expect.not.stringMatching('old.pem')]);
+  });
+
+  it.each<[string, Issued, Issued, Issued]>([
+    ['a wider one', { names: ['shop.test'] }, { names: ['shop.test', 'pay.test'] }, { names: ['shop.test'] }],
+    [
+      'a wider one without a common name',
+      { names: ['shop.test'] },
+      { names: ['pay.test', 'shop.test'], commonName: '' },
+      { names: ['shop.test'] },
+    ],
+    ['a narrower one', { names: ['*.x.test', 'x.test'] }, { names: ['api.x.test'] }, { names: ['x.test', '*.x.test'] }],
+    [
+      'a narrower one, whose name comes first',
+      { names: ['shop.test', 'api.test'] },
+      { names: ['api.test'] },
+      { names: ['api.test', 'shop.test'], commonName: '' },
+    ],
+  ])('leaves a farm alone that merely shares a name: %s', async (_, own, others, renewed) => {
+    const worlds = {
+      'lb-1': worldWith(issue({ ...own, from: -60 })),
+      'lb-2': worldWith(issue({ ...others, from: -60 })),
+    };
+    addSecondFarm(worlds['lb-1']);
+    httpsFarm(worlds['lb-1'], 'shop2').certificates = [];
+    attach(worlds['lb-1'], 'shop2', 'other.pem', issue({ ...others, from: -60 }));
+    const { run, words } = await given(worlds, issue(renewed));
+
+    const first = await run(words);
+    const again = await run(words);
+
+    for (const { code, out } of [first, again]) {
+      expect(code, out).toBe(0);
+      expect(out).toMatch(/lb-1 +shop2 +other names .*--replaces=other\.pem/);
+      expect(out).toMatch(/lb-2 +shop +other names .*--replaces=old\.pem/);
+    }
+    expect(fileOf(worlds['lb-1'])).toEqual([expect.not.stringMatching('old.pem')]);
+    expect(fileOf(worlds['lb-1'], 'shop2')).toEqual(['other.pem']);
+    expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
+  });
+
+  it('changes nothing when it covers two certificates with other names, and replaces the one that is named', async () => {
+    const worlds = {
+      'lb-1': worldWith(issue({ names: ['api.x.test'], from: -60 })),
+      'lb-2': worldWith(issue({ names: ['www.x.test'], from: -60 })),
+    };
+    const { run, words, done } = await given(worlds, issue({ names: ['*.x.test'] }));
 
     const unnamed = await run(words);
-    const named = await run([...words, '--replaces=*.example.com']);
+    const sent = await done();
+    const named = await run([...words, '--replaces=api.x.test']);
 
     expect(unnamed).toMatchObject({ code: 1 });
-    expect(unnamed.err).toContain('No farm has a certificate for www.example.com');
+    expect(unnamed.err).toContain('old.pem of lb-1/shop: api.x.test; old.pem of lb-2/shop: www.x.test');
+    expect(sent).toEqual([]);
     expect(named.code, named.err).toBe(0);
-    expect(fileOf(world)).toHaveLength(1);
+    expect(fileOf(worlds['lb-1'])).toEqual([expect.not.stringMatching('old.pem')]);
+    expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
+  });
+
+  it('names a name that would be lost, and says how to replace the certificate nevertheless', async () => {
+    const world = worldWith(issue({ names: ['shop.test', 'api.test', 'pay.test'], from: -60 }));
+    const { run, words } = await given({ 'lb-1': world }, issue({ names: ['api.test', 'shop.test'], commonName: '' }));
+
+    const refused = await run(words);
+    const forced = await run([...words, '--force', '--reason=x']);
+    const named = await run([...words, '--replaces=old.pem', '--force', '--reason=pay moved']);
+
+    for (const { code, out } of [refused, forced]) {
+      expect(code).toBe(1);
+      expect(out).toMatch(
+        /does not cover pay\.test, which old\.pem of shop covers.*--replaces=old\.pem --force --reason=TEXT/,
+      );
+    }
+    expect(named.code, named.err).toBe(0);
+    expect(fileOf(world)).toEqual([expect.not.stringMatching('old.pem')]);
   });
 
   it('leaves a stopped farm stopped', async () => {

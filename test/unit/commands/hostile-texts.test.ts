@@ -19,7 +19,7 @@ describe('what commands the terminal', () => {
 
     expect(code).toBe(0);
     expect(said).toEqual([material.fingerprintSha256]);
-    expect(warned[0]).toContain('shows a certificate for  ]0;owned 2Jall is well, valid to');
+    expect(warned[0]).toContain('shows a certificate for \\1B]0;owned\\07 2Jall is well, valid to');
     expect(warned.join('')).not.toMatch(/\p{Cc}/u);
   });
 

@@ -1,0 +1,66 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Identity } from '../../../../simulator/certificate.ts';
+import { planDelivery } from '../../../../src/admin/recipes/delivery.ts';
+import { renewedFrom } from '../../../../src/admin/recipes/renewed.ts';
+import { issue } from '../../../support/issue.ts';
+import { givenRecipe } from './given-recipe.ts';
+
+/** Plans the delivery to an appliance whose farm `shop` has a certificate. */
+async function planFor(old: Identity, made: Identity) {
+  const replies: Readonly<Record<string, unknown>> = {
+    listFarms: { params: [{ farmname: 'shop', profile: 'https', status: 'down', vip: '192.0.2.1', vport: '443' }] },
+    listCertificates: { params: [{ file: 'old.pem', CN: old.subject.CN ?? 'no CN' }] },
+    readFarm: { params: { certlist: [{ file: 'old.pem' }] }, services: [] },
+    readApplianceVersion: { params: {} },
+  };
+  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, Date.now());
+  const calls = {
+    read: (key: string) => Promise.resolve(replies[key] ?? { params: {} }) as never,
+    readText: () => Promise.resolve(old.cert),
+  };
+  const options = { replaces: undefined, force: false, changeKeyType: false, alsoCovered: true, wants: () => true };
+  return await planDelivery(givenRecipe({ calls }), renewed, options);
+}
+
+const names = fc.uniqueArray(
+  fc.constantFrom('a.test', 'b.test', 'www.a.test', '*.a.test', '*.b.test', 'x.www.a.test'),
+  {
+    minLength: 1,
+  },
+);
+
+it('a certificate is the predecessor whenever the new one has all of its names, in any order', async () => {
+  const some = names.chain((all) =>
+    fc.record({
+      old: fc.shuffledSubarray(all, { minLength: 1 }),
+      renewed: fc.shuffledSubarray(all, { minLength: all.length }),
+      oldName: fc.constantFrom('', all[0]!),
+      newName: fc.constantFrom('', all.at(-1)!),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(some, async ({ old, renewed, oldName, newName }) => {
+      const plan = await planFor(
+        issue({ names: old, commonName: oldName, from: -60 }),
+        issue({ names: renewed, commonName: newName }),
+      );
+
+      expect(plan).toMatchObject({ deliveries: [{ farm: { name: 'shop' } }], kept: [] });
+    }),
+  );
+});
+
+it('a certificate stays whenever one of its names would be lost, and that name is said', async () => {
+  await fc.assert(
+    fc.asyncProperty(names, fc.boolean(), async (some, hasName) => {
+      const commonName = hasName ? some[0]! : '';
+      const plan = await planFor(
+        issue({ names: [...some, 'lost.test'], commonName, from: -60 }),
+        issue({ names: some, commonName }),
+      );
+
+      expect(plan).toMatchObject({ deliveries: [], kept: [{ file: 'old.pem', lost: ['lost.test'] }] });
+    }),
+  );
+});
