@@ -53,6 +53,7 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
     scenes.map(async ({ name, about, world }, index) => {
       const logsFrom = logsFromOf(name, index);
       world.moving = true;
+      for (const farm of world.farms.values()) if (farm.profile === 'http') farm.settings.logs = 'true';
       return {
         name,
         about,

@@ -3,7 +3,7 @@ import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metr
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
-import { type ApplianceSettings, type Settings, sendersOf, watchesFarm } from '../config/settings.ts';
+import { type ApplianceSettings, objectivesOf, type Settings, sendersOf, watchesFarm } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { connectAppliance } from './connect-appliance.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
@@ -58,7 +58,8 @@ export interface Daemon {
 }
 
 /** An appliance with all settings of its polling. */
-type WatchedAppliance = ApplianceSettings & Pick<Settings, 'polling' | 'limits'>;
+type WatchedAppliance = ApplianceSettings &
+  Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly string[] | undefined };
 
 /** Starts the exporter; rejects if an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -158,6 +159,7 @@ function createFleet(
       name: appliance.name,
       url: appliance.url.origin,
       labels: appliance.labels,
+      objectives: appliance.objectives,
       watches: (farm) => watchesFarm(appliance, farm),
       vip: appliance.vip,
       compact: appliance.compact,
@@ -228,8 +230,14 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
   );
 }
 
-function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedAppliance[] {
-  return appliances.map((appliance) => ({ ...appliance, polling, limits }));
+function watchedIn(settings: Settings): readonly WatchedAppliance[] {
+  const { appliances, polling, limits } = settings;
+  return appliances.map((appliance) => ({
+    ...appliance,
+    polling,
+    limits,
+    objectives: objectivesOf(settings, appliance),
+  }));
 }
 
 function requestsIn({ requests, appliances }: Settings): RequestLogSettings {

@@ -133,6 +133,7 @@ export const FarmReply = Type.Object({
       farmguardian: WireText,
       protocol: WireText,
       ciphers: WireText,
+      logs: WireText,
       // A plain HTTP farm of some builds has the number -1 where a file name is expected.
       certlist: WireList(Type.Object({ file: WireText }), []),
     },

@@ -13,6 +13,8 @@ export interface FarmConfig {
   readonly checks: readonly HealthCheck[];
   /** The protocol of an L4 farm, such as tcp or udp; undefined if the reply has none. */
   readonly protocol: string | undefined;
+  /** Whether its proxy logs each request; undefined where nobody says, as of farms without one. */
+  readonly logs: boolean | undefined;
   /** Undefined where the reply has no list of backends at all. */
   readonly backends: readonly ConfiguredBackend[] | undefined;
 }
@@ -77,6 +79,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
         certificates: filesOf(profile, farm),
         checks: checksOf(name, farm, linked),
         protocol: farm.params.protocol ?? undefined,
+        logs: logsOf(profile, farm),
         backends: configuredBackends(farm),
       };
     };
@@ -117,6 +120,11 @@ async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks>
 function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;
   return (certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+}
+
+function logsOf(profile: string, { params: { logs } }: Farm): boolean | undefined {
+  const isProxy = profile === 'http' || profile === 'https';
+  return isProxy && (logs === 'true' || logs === 'false') ? logs === 'true' : undefined;
 }
 
 function checksOf(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks): readonly HealthCheck[] {

@@ -101,3 +101,16 @@ export function watchesFarm({ farms }: Pick<ApplianceSettings, 'farms'>, farm: s
 export function sendersOf({ url, requests: { from } }: Pick<ApplianceSettings, 'url' | 'requests'>): readonly string[] {
   return from.length > 0 ? from : [url.hostname.replaceAll(/[[\]]/g, '')];
 }
+
+/**
+ * Returns the farms with an objective; undefined for an appliance that sends no log. All send one
+ * where the configuration says of none.
+ */
+export function objectivesOf(
+  { requests, appliances }: Pick<Settings, 'requests' | 'appliances'>,
+  { requests: own }: Pick<ApplianceSettings, 'requests'>,
+): readonly string[] | undefined {
+  const isNamed = ({ from, objectives }: ApplianceSettings['requests']) => from.length + objectives.length > 0;
+  if (!requests || (!isNamed(own) && appliances.some((each) => isNamed(each.requests)))) return undefined;
+  return own.objectives.map(({ farm }) => farm);
+}

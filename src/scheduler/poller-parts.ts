@@ -19,6 +19,8 @@ export interface AppliancePollerParts {
   /** The origin of its address. */
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Farms with an objective; undefined where it sends no log of requests. */
+  readonly objectives?: readonly string[] | undefined;
   readonly watches: (farm: string) => boolean;
   readonly vip: VipSettings;
   /** Backends that are up have no series of their own. */

@@ -164,7 +164,7 @@ export class RunResults {
   }
 
   #describe(): ApplianceStatus {
-    const { name, url, labels, jobs, breaker, state } = this.#parts;
+    const { name, url, labels, objectives, jobs, breaker, state } = this.#parts;
     const readings = this.#readings.all;
     const sources = {
       failures: this.#failures,
@@ -175,6 +175,7 @@ export class RunResults {
       name,
       url,
       labels,
+      objectives,
       up: this.#answers.isUp(state.age()),
       failing: this.#answers.failing,
       deactivated: this.#facts.licensed === false,

@@ -4,6 +4,7 @@ import { span } from '../lib/time.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems } from './farm-problems.ts';
+import { requestLogProblems } from './request-log-problems.ts';
 import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
 import { isAnswering, reasonWords } from './freshness.ts';
@@ -24,6 +25,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     activationProblem(status, nowMs),
     ...readingProblems(status, nowMs),
     seriesProblem(status),
+    ...requestLogProblems(status),
     ...farms.flatMap((farm) => farmProblems(farm, surroundings)),
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),

@@ -22,7 +22,17 @@ import type {
 interface Snapshot
   extends Pick<
     ApplianceStatus,
-    'name' | 'url' | 'labels' | 'up' | 'failing' | 'deactivated' | 'breaker' | 'series' | 'seriesLeftOut' | 'collectors'
+    | 'name'
+    | 'url'
+    | 'labels'
+    | 'objectives'
+    | 'up'
+    | 'failing'
+    | 'deactivated'
+    | 'breaker'
+    | 'series'
+    | 'seriesLeftOut'
+    | 'collectors'
   > {
   /** Readings that are not stale, by their key. */
   readonly readings: ReadonlyMap<string, Reading>;
@@ -59,6 +69,7 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     interfaces: describeInterfaces(snapshot),
     series: snapshot.series,
     seriesLeftOut: snapshot.seriesLeftOut,
+    ...(snapshot.objectives && { objectives: snapshot.objectives }),
     readings: otherReadings([...snapshot.readings.values()].filter(({ farm }) => farm === undefined)),
     collectors: snapshot.collectors,
   };
@@ -102,6 +113,7 @@ function describeFarm(
     state,
     sinceMs: sinceMs?.({ object: 'farm', labels: { farm: name } }),
     hasHealthCheck: config && areAllChecked(config.checks),
+    ...(config?.logs !== undefined && { logs: config.logs }),
     certificates: config?.certificates,
     backends: isKnown ? listed : undefined,
     configuredBackends: isKnown ? undefined : configured,

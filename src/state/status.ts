@@ -59,6 +59,8 @@ export interface ApplianceStatus {
   readonly series: number;
   /** Series above the limit, which `/metrics` leaves out. */
   readonly seriesLeftOut: number;
+  /** Farms with an objective; absent where the appliance sends no log of requests. */
+  readonly objectives?: readonly string[] | undefined;
   /** Data of collectors that nothing above presents, by name. */
   readonly readings?: Readonly<Record<string, unknown>> | undefined;
   /** The enabled collectors, in order of priority. */
@@ -69,6 +71,8 @@ export interface ApplianceStatus {
 export interface FarmStatus extends ListedFarm, Dated {
   /** False when one of its services has none; absent where nobody says. */
   readonly hasHealthCheck?: boolean | undefined;
+  /** Whether its proxy logs each request; absent where nobody says. */
+  readonly logs?: boolean | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
   /**

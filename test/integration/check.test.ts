@@ -286,6 +286,25 @@ describe('the report of check', () => {
     expect(findings(out)).toMatch(/Farm \w+ is down\. The appliance says that it is down.*\n.*runbook of ZlbFarmDown/);
   });
 
+  it('says which farms log no requests, and that objectives are missing or about no farm', async () => {
+    const world = healthyPair()[0];
+    const [first, ...others] = [...world.farms.values()].filter((farm) => farm.profile === 'http');
+    for (const farm of others) farm.settings.logs = 'true';
+    const { entry } = await givenAppliance(world);
+    const requests = { listen_tcp: '127.0.0.1:0' };
+
+    const without = await check([entry], { requests });
+    const objectives = [{ farm: 'misspelt', availability: '99.9%' }];
+    const misspelt = await check([{ ...entry, requests: { objectives } }], { requests });
+    const off = await check([entry]);
+
+    expect(findings(without.out)).toMatch(/None of its farms has an objective.*alert nobody/);
+    expect(findings(without.out)).toContain(`Farm ${first?.name} of lb-1 logs no requests`);
+    expect(findings(misspelt.out)).toContain('lb-1 has no farm misspelt, which has an objective');
+    expect(findings(misspelt.out)).not.toContain('None of its farms');
+    expect(off.out).not.toMatch(/logs no requests|objective/);
+  });
+
   it('says where an audit cannot be written, writes nothing into it, and fails', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const folder = givenFolder();

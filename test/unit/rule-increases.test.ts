@@ -30,7 +30,13 @@ async function countersFrom0(): Promise<ReadonlySet<string>> {
 /** Counters of the appliance and of the process: their first value is no event. */
 const others = new Set(collectorFamilies.map(({ name }) => name));
 /** Counted all the time: a graph of them shows how much, and what began is soon a small part. */
-const steady = ['zlb_requests_total', 'zlb_request_duration_seconds_bucket', 'zlb_api_busy_seconds_total'];
+const steady = [
+  'zlb_requests_total',
+  'zlb_request_duration_seconds_bucket',
+  'zlb_backend_request_duration_seconds_sum',
+  'zlb_backend_request_duration_seconds_count',
+  'zlb_api_busy_seconds_total',
+];
 const isOfProcess = (metric: string): boolean => /^(process|nodejs)_/.test(metric);
 
 const rules = shippedRules.flatMap((rule) =>

@@ -5,6 +5,7 @@ import type { FailureReason } from '../../appliance/errors.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
+import { objectivesOf } from '../../config/settings.ts';
 import { packageFolder } from '../../app/build-info.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
@@ -41,6 +42,7 @@ export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
     obstacleFindings,
     farmFindings,
     probeFindings,
+    objectiveFindings,
     clockFindings,
     costFindings,
   ];
@@ -142,6 +144,16 @@ function* probeFindings({ farmProbes = [] }: ApplianceCheck): Findings {
       'Open the way for this machine, lead the probe elsewhere by vip.connect_to, or name the networks that it reaches:',
       example,
     );
+}
+
+/** Says that nothing is judged, for an appliance that sends its log of requests. */
+function* objectiveFindings({ appliance, settings }: ApplianceCheck): Findings {
+  if (objectivesOf(settings, appliance)?.length !== 0) return;
+  yield finding(
+    'None of its farms has an objective: errors and slow answers in its log of requests alert nobody.',
+    'Say what the clients of a farm may expect:',
+    exact('requests: { objectives: [{ farm: shop, availability: 99.9%, latency: 300ms for 99% }] }'),
+  );
 }
 
 function* clockFindings({ probe }: ApplianceCheck): Findings {

@@ -7,7 +7,7 @@ import { certificates } from '../../collectors/certificates.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
 import { type FarmList, farms, type ListedFarm } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
-import { type ApplianceSettings, type Settings, watchesFarm } from '../../config/settings.ts';
+import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../../config/settings.ts';
 import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
@@ -73,6 +73,7 @@ export interface ProbeParts {
 export async function probeAppliance({ appliance, settings, decode, stopped }: ProbeParts): Promise<ProbeResult> {
   const calls: CallReport[] = [];
   const client = connectAppliance({ appliance, settings, decode, onCall: (call) => void calls.push(call) });
+  const objectives = objectivesOf(settings, appliance);
   const newest = new Map<string, unknown>();
   const readings = new Map<string, Reading>();
   const unreadable: UnreadableField[] = [];
@@ -109,7 +110,7 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
         else obstacles.push(obstacleOf(collector, error));
       }
     }
-    if (!failure) await readCertificatesOfFarms(context, readings);
+    if (!failure) await readConfigurations(context, readings, objectives === undefined ? ['https'] : ['http', 'https']);
   } finally {
     await client.close();
   }
@@ -118,7 +119,7 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
   const problems = failure
     ? []
     : [
-        ...applianceProblems(statusOf(appliance, readings), Date.now()),
+        ...applianceProblems(statusOf(appliance, readings, objectives), Date.now()),
         ...unreadable.map((each) => ({ appliance: appliance.name, ...unreadableProblem(appliance.name, each) })),
       ];
   return {
@@ -138,10 +139,17 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
 /** A check is to end soon, and reads no more configurations of farms than this. */
 const maxConfigurations = 20;
 
-/** Reads which certificates HTTPS farms present: those whose file is gone cannot start again. */
-async function readCertificatesOfFarms(context: CollectContext, readings: Map<string, Reading>): Promise<void> {
+/**
+ * Reads which certificates HTTPS farms present, since those whose file is gone cannot start again,
+ * and which farms log their requests.
+ */
+async function readConfigurations(
+  context: CollectContext,
+  readings: Map<string, Reading>,
+  profiles: readonly string[],
+): Promise<void> {
   const unread = (context.facts.farms ?? []).filter(
-    (farm) => farm.profile === 'https' && !readings.has(keyOf({ collector: farmConfig.name, farm: farm.name })),
+    (farm) => profiles.includes(farm.profile) && !readings.has(keyOf({ collector: farmConfig.name, farm: farm.name })),
   );
   if (!readings.has(certificates.name) || unread.length === 0) return;
   const collectFarm = await farmConfig.begin(context);
@@ -160,7 +168,11 @@ function store(readings: Map<string, Reading>, origin: Origin, data: unknown): v
 }
 
 /** Describes the appliance by what was read, as the poller does. */
-function statusOf({ name, url, labels }: ApplianceSettings, readings: ReadonlyMap<string, Reading>): ApplianceStatus {
+function statusOf(
+  { name, url, labels }: ApplianceSettings,
+  readings: ReadonlyMap<string, Reading>,
+  objectives: ApplianceStatus['objectives'],
+): ApplianceStatus {
   const known = {
     up: true,
     deactivated: false,
@@ -169,7 +181,7 @@ function statusOf({ name, url, labels }: ApplianceSettings, readings: ReadonlyMa
     seriesLeftOut: 0,
     collectors: [],
   } as const;
-  return describeAppliance({ name, url: url.origin, labels, readings, ...known });
+  return describeAppliance({ name, url: url.origin, labels, objectives, readings, ...known });
 }
 
 /** Returns the failure of an appliance whose farms cannot be read. */

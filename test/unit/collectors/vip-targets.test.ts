@@ -41,7 +41,15 @@ function targetsOf({ farm, config, names = [], own = [], ranRecently = false, ..
   const files = certificates.map(({ file }) => file);
   const known = {
     farms: [{ ...shop, ...farm }],
-    configOf: () => ({ farm: 'shop', certificates: files, checks: [], protocol: undefined, backends: [], ...config }),
+    configOf: () => ({
+      farm: 'shop',
+      certificates: files,
+      checks: [],
+      protocol: undefined,
+      logs: undefined,
+      backends: [],
+      ...config,
+    }),
     certificates,
     ranRecently: () => ranRecently,
   };

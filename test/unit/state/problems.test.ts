@@ -50,6 +50,24 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ farms })).toContain('critical ZlbFarmsUnknown: No farm of lb-1 has a known state');
   });
 
+  it.each<readonly [string, Partial<ApplianceStatus>, readonly string[]]>([
+    [
+      'an objective of no farm',
+      { objectives: ['shop', 'shopp'] },
+      ['ZlbObjectiveWithoutFarm: lb-1 has no farm shopp, which has an objective'],
+    ],
+    ['an objective while no farm is known', { objectives: ['shopp'], farms: undefined }, []],
+    [
+      'a farm that logs no requests',
+      { objectives: [], farms: [farmStatus({ name: 'shop', logs: false }), farmStatus({ name: 'db', logs: true })] },
+      ['ZlbRequestLogSilent: Farm shop of lb-1 logs no requests'],
+    ],
+    ['one that logs none to nobody', { farms: [farmStatus({ name: 'shop', logs: false })] }, []],
+    ['one of which nobody says it', { objectives: [], farms: [farmStatus({ name: 'shop' })] }, []],
+  ])('may be %s', (_, status, problems) => {
+    expect(problemsOf(status)).toEqual(problems.map((problem) => `warning ${problem}`));
+  });
+
   it.each([
     ['status', 1, 'Not all of /stats/farms of lb-1 can be read: 1 value of status'],
     ['farmname', 2, 'Not all of /stats/farms of lb-1 can be read: 2 rows without a readable farmname'],

@@ -1,0 +1,38 @@
+import { listed } from '../lib/text.ts';
+import type { OwnProblem } from './problem.ts';
+import type { ApplianceStatus } from './status.ts';
+
+/** Returns what keeps the requests of an appliance that sends its log from being counted or judged. */
+export function requestLogProblems({
+  name: appliance,
+  farms,
+  objectives,
+}: Pick<ApplianceStatus, 'name' | 'farms' | 'objectives'>): readonly OwnProblem[] {
+  if (!objectives || !farms) return [];
+  const names = new Set(farms.map(({ name }) => name));
+  const silent = farms.filter(({ logs, state }) => logs === false && state !== 'down').map(({ name }) => name);
+  const ofObjectives = objectives
+    .filter((farm) => !names.has(farm))
+    .map((farm) => ({
+      about: 'appliance' as const,
+      level: 'warning' as const,
+      title: `${appliance} has no farm ${farm}, which has an objective`,
+      meaning: 'It was renamed or deleted, or its name is misspelt: errors of its clients alert nobody.',
+      alert: 'ZlbObjectiveWithoutFarm',
+    }));
+  if (silent.length === 0) return ofObjectives;
+  const title =
+    silent.length === 1
+      ? `Farm ${silent[0]} of ${appliance} logs no requests`
+      : `${silent.length} farms of ${appliance} log no requests`;
+  return [
+    ...ofObjectives,
+    {
+      about: 'appliance',
+      level: 'warning',
+      title,
+      meaning: `Requests, errors and times of ${listed(silent)} are not counted, and no objective of theirs is judged.`,
+      alert: 'ZlbRequestLogSilent',
+    },
+  ];
+}
