@@ -7,6 +7,8 @@ export type Fault =
   | { readonly kind: 'refuse' }
   /** Accepts the call and never answers. */
   | { readonly kind: 'hang' }
+  /** Does what it is asked, and answers once the promise is settled. */
+  | { readonly kind: 'held'; readonly until: Promise<void> }
   | { readonly kind: 'slow_body'; readonly bytesPerSecond: number }
   /** Sends the headers and half of the body, then destroys the connection. */
   | { readonly kind: 'cut' }

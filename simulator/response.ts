@@ -146,6 +146,7 @@ export async function deliver(
   fault: Fault | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  if (fault?.kind === 'held') await Promise.race([fault.until, once(signal, 'abort')]);
   if (fault?.kind === 'cut') return cut(response, answer);
   if (fault?.kind === 'slow_body') return sendSlowly(response, answer, fault.bytesPerSecond, signal);
   if (fault?.kind === 'huge_body') return sendHuge(response, answer, fault.bytes);

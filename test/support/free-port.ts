@@ -1,11 +1,15 @@
 import { createServer } from 'node:net';
 
+const portsOfWorker = 1_000;
+
 /**
  * Returns a port of 127.0.0.1 that nobody had a moment ago, below those that the system gives out:
- * servers that listen on any port must not get this one meanwhile.
+ * servers that listen on any port must not get this one meanwhile. Each worker has ports of its
+ * own, so that no test of another one takes it either.
  */
 export async function freePort(): Promise<number> {
-  const port = 10_000 + Math.floor(Math.random() * 20_000);
+  const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % 20;
+  const port = 10_000 + worker * portsOfWorker + Math.floor(Math.random() * portsOfWorker);
   const server = createServer();
   const isFree = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false));

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { givenHeldAnswer } from '../../support/held-answer.ts';
 import { until, untilIs } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 
@@ -62,11 +63,12 @@ describe('a person who asks', () => {
   });
 });
 
-/** Approvals of an appliance whose changes wait behind one that takes some seconds. */
+/** Approvals of an appliance whose changes wait behind one that is answered when the test says so. */
 async function givenSlowChange() {
   const given = await givenApprovals();
   const { appliance, call } = given;
-  appliance.fail('POST /system/dns', { kind: 'slow_body', bytesPerSecond: 100 }, { times: 1 });
+  const { fault, release } = givenHeldAnswer();
+  appliance.fail('POST /system/dns', fault, { times: 1 });
   const slow = call('root', 'POST', '/appliances/lb-1/system/dns', { primary: '192.0.2.1' });
   await until(
     () => appliance.inFlight,
@@ -74,8 +76,10 @@ async function givenSlowChange() {
   );
   return {
     ...given,
-    /** The changes after the slow one. */
+    release,
+    /** The changes after the slow one, which is answered now. */
     async sentAfter() {
+      release();
       await slow;
       return given.sent().filter((line) => !line.includes('/system/dns'));
     },
@@ -84,7 +88,7 @@ async function givenSlowChange() {
 
 describe('an approved change that waits for others', () => {
   it('is not forced past what its approver did not see', async () => {
-    const { ask, approve, ended, sentAfter, appliance } = await givenSlowChange();
+    const { ask, approve, ended, sentAfter, appliance, release } = await givenSlowChange();
     const asked = await ask('root', {
       recipe: 'drain-backend',
       parameters: { farm: 'shop', backend: '10.20.0.11:8080' },
@@ -95,17 +99,19 @@ describe('an approved change that waits for others', () => {
     const farm = appliance.world.farms.get('shop');
     for (const service of farm && 'services' in farm ? farm.services : [])
       for (const backend of service.backends) if (backend.ip !== '10.20.0.11') backend.status = 'down';
+    release();
 
     expect(await ended(id)).toMatchObject({ state: 'failed', outcome: { code: 'guarded' } });
     expect(await sentAfter()).toEqual([]);
   });
 
   it('is not carried out twice, as two requests for the same object', async () => {
-    const { ask, approve, ended, read, sentAfter } = await givenSlowChange();
+    const { ask, approve, ended, read, sentAfter, release } = await givenSlowChange();
     const [first, second] = [String((await ask('alice')).json?.id), String((await ask('carol')).json?.id)];
 
     const answers = await Promise.all([approve('bob', first), approve('root', second)]);
     const over = answers[0].status === 202 ? first : second;
+    release();
     await ended(over);
 
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 503]);
@@ -162,7 +168,8 @@ describe('the time of a request', () => {
     let now = Date.parse('2026-11-24T01:00:00Z');
     const { ask, approve, read, call, sent, appliance } = await givenApprovals({ now: () => now });
     const id = String((await ask('alice')).json?.id);
-    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 4_000 });
+    const { fault, release } = givenHeldAnswer();
+    appliance.fail('GET /farms', fault, { times: 1 });
 
     const approving = approve('bob', id);
     await until(
@@ -171,6 +178,7 @@ describe('the time of a request', () => {
     );
     if (what === 'a freeze') await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
     else now += 31 * minute;
+    release();
 
     expect((await approving).json?.code).toBe(code);
     expect(await read(id)).toMatchObject({ state });

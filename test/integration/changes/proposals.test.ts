@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { givenHeldAnswer } from '../../support/held-answer.ts';
 import { until } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 
@@ -123,7 +124,8 @@ describe('a firing alert', () => {
     const { tell, alert, shown, read, sent, approve, appliance } = await givenAlertmanager();
     await tell([alert(needsRestart)]);
     const [proposal] = await shown(1);
-    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 1_000 }, { times: 1 });
+    const { fault, release } = givenHeldAnswer();
+    appliance.fail('GET /farms', fault, { times: 1 });
 
     const approving = approve('bob', proposal!.id);
     await until(
@@ -131,6 +133,7 @@ describe('a firing alert', () => {
       (inFlight) => inFlight > 0,
     );
     const told = await tell([alert(needsRestart, { status: 'resolved' })]);
+    release();
     const approved = await approving;
 
     expect(told.json).toEqual({ proposed: 0, withdrawn: 1, ignored: 0 });

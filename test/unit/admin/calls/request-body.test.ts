@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { readBody, repeatedName, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import type { BodyKind } from '../../../../src/appliance/api/row.ts';
@@ -16,6 +16,7 @@ async function givenUpload(body: Readable, contentLength: number, patienceMs = 6
   const limits = { uploadBytes: 1_000_000, patienceMs, spool };
   const read = await readBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
   if (!read) throw new Error('an upload has a body');
+  onTestFinished(() => read.release());
   return read;
 }
 
