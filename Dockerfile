@@ -42,6 +42,7 @@ LABEL org.opencontainers.image.title="zlb-exporter" \
       org.opencontainers.image.base.name="${BASE}"
 # The layers that change least come first, so that an update fetches little.
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
+COPY --from=node /usr/local/LICENSE /usr/local/share/doc/node/LICENSE
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/package.json ./

@@ -7,4 +7,4 @@ v2[4-9].* | v[3-9][0-9].*) exit 0 ;;
 esac
 # Without it, as after `npm ci --omit=dev`, there is nothing to complete.
 [ -x node_modules/.bin/node ] || exit 0
-exec node_modules/.bin/node --no-deprecation "$npm_execpath" install --ignore-scripts --no-save --no-audit --no-fund --loglevel=error
+exec node_modules/.bin/node --no-deprecation "${npm_execpath:?}" install --ignore-scripts --no-save --loglevel=error

@@ -7,7 +7,19 @@ import { join } from 'node:path';
 interface BillOfMaterials {
   serialNumber?: string;
   readonly metadata: { timestamp?: string; readonly component: { name: string; readonly version: string } };
-  readonly components: readonly { readonly name: string; readonly version: string }[];
+  readonly components: readonly Component[];
+}
+
+interface Component {
+  readonly name: string;
+  readonly version: string;
+}
+
+export const billFile = 'zlb-exporter.cdx.json';
+
+interface Manifest {
+  readonly name: string;
+  readonly devDependencies: Readonly<Record<'node', string>>;
 }
 
 interface LockFile {
@@ -15,11 +27,12 @@ interface LockFile {
 }
 
 /**
- * Returns the packages that run as CycloneDX, without those for tests. The same commit gives the
- * same bill, which therefore has no serial number and no time. Throws if npm fails.
+ * Returns the packages that run and Node.js as CycloneDX, without what is for tests. The same
+ * commit gives the same bill, which therefore has no serial number and no time. Throws if npm
+ * fails.
  */
 export function billOfMaterials(): BillOfMaterials {
-  const { devDependencies: _, ...manifest } = readJson<{ devDependencies: unknown; name: string }>('package.json');
+  const { devDependencies, ...manifest } = readJson<Manifest>('package.json');
   const lock = readJson<LockFile>('package-lock.json');
   const { '': root, ...packages } = lock.packages;
   const shipped = Object.entries(packages).filter(([, { dev }]) => !dev);
@@ -45,10 +58,24 @@ export function billOfMaterials(): BillOfMaterials {
     delete bill.metadata.timestamp;
     // npm takes it from the folder.
     bill.metadata.component.name = manifest.name;
-    return bill;
+    return { ...bill, components: [nodeComponent(devDependencies.node), ...bill.components] };
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** The Node.js in packages and image, by the names under which scanners know its advisories. */
+function nodeComponent(version: string): Component & Readonly<Record<string, unknown>> {
+  return {
+    'bom-ref': `node@${version}`,
+    type: 'application',
+    name: 'node',
+    version,
+    description: 'Node.js, with V8, OpenSSL, ICU and others: in the packages and the image, not in the npm package',
+    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+    purl: `pkg:generic/node@${version}`,
+    licenses: [{ license: { id: 'MIT' } }],
+  };
 }
 
 function readJson<Content>(file: string): Content {
@@ -56,8 +83,7 @@ function readJson<Content>(file: string): Content {
 }
 
 if (import.meta.main) {
-  const file = 'zlb-exporter.cdx.json';
   const bill = billOfMaterials();
-  writeFileSync(new URL(`../${file}`, import.meta.url), `${JSON.stringify(bill, null, 2)}\n`);
-  console.log(`${file}: ${bill.components.length} packages`);
+  writeFileSync(new URL(`../${billFile}`, import.meta.url), `${JSON.stringify(bill, null, 2)}\n`);
+  console.log(`${billFile}: Node.js and ${bill.components.length - 1} packages`);
 }

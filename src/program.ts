@@ -22,7 +22,7 @@ try {
   const code = await runCommandLine(process.argv.slice(2), {
     env: process.env,
     build: readBuildInfo(process.env),
-    name: ownName(import.meta.url, process.env),
+    name: ownName(import.meta.url, process.argv[1] ?? '', process.env),
     stopped: stopping.signal,
     onHangup: (listener) => void process.on('SIGHUP', () => (atHangup() === 'stop' ? stop() : listener())),
     say: (line) => process.stdout.write(`${line}\n`),

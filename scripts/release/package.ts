@@ -27,10 +27,15 @@ const strips: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 // Builds packages into release/: `npm run package`, `npm run package -- deb`, and for another
-// processor than that of this machine `npm run package -- --arch=arm64`.
+// processor than that of this machine `npm run package -- --arch=arm64`. With `--release` it
+// refuses to build what still names nobody as its maintainer.
 const folder = mkdtempSync(join(tmpdir(), 'zlb-release-'));
 try {
-  const { values, positionals } = parseArgs({ options: { arch: { type: 'string' } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: { arch: { type: 'string' }, release: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  checkMaintainer(values.release === true);
   buildPackages(values.arch ?? process.arch, positionals.length > 0 ? positionals : Object.keys(builders));
 } catch (error) {
   if (!(error instanceof ProgramError)) throw error;
@@ -44,15 +49,28 @@ function buildPackages(arch: string, kinds: readonly string[]): void {
   const [strip, ...stripPackage] = pick(strips, 'for the processor', arch);
   const chosen = kinds.map((kind) => pick(builders, 'of the kind', kind));
   demand([[strip, ...stripPackage], ...chosen.map(([, ...tool]) => tool)]);
+  console.log('Compiling …');
   run('npm', ['run', 'build']);
-  const target: Target = { arch, strip, node: arch === process.arch ? process.execPath : fetchNode(arch) };
+  console.log(`Fetching Node.js for ${arch} …`);
+  const target: Target = { arch, strip, node: fetchNode(arch) };
   const parts = { tree: join(folder, 'tree'), folder, facts: readFacts(target) };
+  console.log('Laying out the files …');
   layTree(parts.tree, parts.facts);
   mkdirSync('release', { recursive: true });
-  for (const [build] of chosen) {
+  for (const [index, [build]] of chosen.entries()) {
+    console.log(`Building ${kinds[index]} …`);
     const file = build(parts, 'release');
     console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
   }
+}
+
+/** Says, and for a release refuses, that package.json still has the placeholder for its owner. */
+function checkMaintainer(isRelease: boolean): void {
+  const { author } = JSON.parse(readFileSync('package.json', 'utf8')) as { author: string };
+  if (!/\bOWNER\b/.test(author)) return;
+  const problem = `The maintainer of this package is ${author}: replace OWNER in package.json`;
+  if (isRelease) throw new ProgramError(`${problem}. Nothing was built`);
+  console.warn(`${problem} before you give the package to others.`);
 }
 
 function pick<Value>(all: Readonly<Record<string, Value>>, what: string, name: string): Value {
@@ -71,13 +89,13 @@ function demand(tools: readonly (readonly [string, string])[]): void {
   );
 }
 
-/** Fetches the Node.js of the tests for another processor; returns its path. */
+/** Fetches the Node.js of the tests from npm; returns the folder of its program and licence. */
 function fetchNode(arch: string): string {
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     devDependencies: { node: string };
   };
   const name = `node-linux-${arch}@${devDependencies.node}`;
   const file = run('npm', ['pack', '--silent', '--prefer-offline', '--pack-destination', folder, name]);
-  run('tar', ['-xzf', join(folder, file), '-C', folder]);
-  return join(folder, 'package/bin/node');
+  run('tar', ['-xzf', join(folder, file), '-C', folder, 'package/bin/node', 'package/LICENSE']);
+  return join(folder, 'package');
 }

@@ -4,12 +4,14 @@ import { gzipSync } from 'node:zlib';
 import { gitRevision } from '../../src/app/build-info.ts';
 import { ruleFiles } from '../rule-files.ts';
 import { run } from '../run-program.ts';
+import { billFile, billOfMaterials } from '../sbom.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
 import { manPage } from './man-page.ts';
 
 /** The processor that a package is for, and its Node.js. */
 export interface Target {
   readonly arch: string;
+  /** The folder of `bin/node` and of its licence. */
   readonly node: string;
   /** Takes the names of functions out of that Node.js. */
   readonly strip: string;
@@ -141,7 +143,8 @@ export function layProgram(folder: string, { node, strip }: Target): void {
   writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*\n/, ''));
   mkdirSync(join(folder, 'bin'));
   // Without the names of functions it is 18 MB smaller.
-  run(strip, ['--strip-unneeded', '-o', join(folder, 'bin/node'), node]);
+  run(strip, ['--strip-unneeded', '-o', join(folder, 'bin/node'), join(node, 'bin/node')]);
+  cpSync(join(node, 'LICENSE'), join(folder, 'bin/LICENSE'));
 }
 
 /** The examples for other programs. By name: an administrator's own passwords lie beside them. */
@@ -160,6 +163,7 @@ const examples = [
 /** Lays the manuals and the examples into a folder that has the rules and dashboards. */
 export function layDocuments(folder: string, { homepage, version }: Facts): void {
   for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(name, join(folder, name));
+  writeFile(join(folder, billFile), `${JSON.stringify(billOfMaterials(), null, 2)}\n`);
   cpSync('docs', join(folder, 'docs'), { recursive: true, filter: (file) => !file.startsWith('docs/pictures') });
   for (const name of examples)
     cpSync(join('deploy', name), join(folder, 'deploy', name), { recursive: true, verbatimSymlinks: true });

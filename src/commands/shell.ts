@@ -80,13 +80,14 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
 }
 
 /**
- * Returns the command that starts this program: npm in a clone, whose `entry` is TypeScript, or the
- * command of the package.
+ * Returns the command that starts this program: npm in a clone, whose `entry` is TypeScript; the
+ * `started` file where npx brought it, because the name alone would run whatever a registry has
+ * under it; or the command of the package.
  */
-export function ownName(entry: string, env: Readonly<Record<string, string | undefined>>): string {
+export function ownName(entry: string, started: string, env: Readonly<Record<string, string | undefined>>): string {
   // With --silent, npm adds no lines of its own to the output.
   if (entry.endsWith('.ts')) return 'npm start --silent --';
-  return env.npm_command === 'exec' ? 'npx zlb-exporter' : 'zlb-exporter';
+  return env.npm_command === 'exec' ? started : 'zlb-exporter';
 }
 
 /** Returns a function that replaces `zlb-exporter` in the commands of a text by `name`. */

@@ -84,6 +84,9 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(said).toContain('No systemd runs here: ');
     expect(said).toContain('In /usr/share/doc/zlb-exporter: rules of Prometheus in alerts/');
     expect(deadLinks(inRoot('/usr/share/doc/zlb-exporter'))).toEqual([]);
+    const bill = readFileSync(inRoot('/usr/share/doc/zlb-exporter/zlb-exporter.cdx.json'), 'utf8');
+    expect(bill).toContain('"cpe:2.3:a:nodejs:node.js:');
+    expect(readFileSync(inRoot('/usr/lib/zlb-exporter/bin/LICENSE'), 'utf8')).toContain('Node.js is licensed');
   });
 
   it('keeps configuration, keys and audit at a downgrade, an upgrade and a removal, and takes them at a purge', () => {

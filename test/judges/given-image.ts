@@ -86,6 +86,7 @@ async function layNode(root: string): Promise<string> {
   const paths = await succeeds('which', [...buildPrograms]);
   await layPrograms(root, paths.split('\n'));
   cpSync(process.execPath, join(root, 'usr/local/bin/node'));
+  writeFileSync(join(root, 'usr/local/LICENSE'), 'Node.js is licensed for use as follows');
   const npm = dirname(dirname(realpathSync(await succeeds('which', ['npm']))));
   cpSync(npm, join(root, 'usr/local/lib/npm'), { recursive: true, dereference: true });
   const start = '#!/bin/sh\nexec node /usr/local/lib/npm/bin/npm-cli.js "$@"\n';

@@ -113,12 +113,12 @@ describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one m
     ];
     const without = files.filter((file) => !readFileSync(join(clone, file), 'utf8').includes(version));
 
-    // The second one names what is to be replaced in the first.
+    // The others name what is to be replaced in the first.
     const named = owner.stdout
       .trim()
       .split('\n')
       .filter((file) => !file.startsWith('test/'));
-    expect(named).toEqual(['package.json', 'scripts/release/README.md']);
+    expect(named).toEqual(['package.json', 'scripts/release/README.md', 'scripts/release/package.ts']);
     expect(without).toEqual([]);
   });
 

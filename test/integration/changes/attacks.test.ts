@@ -63,7 +63,7 @@ describe('a person who asks', () => {
   });
 });
 
-/** Approvals of an appliance whose changes wait behind one that is answered when the test says so. */
+/** Approvals of an appliance whose changes wait behind one that the test holds. */
 async function givenSlowChange() {
   const given = await givenApprovals();
   const { appliance, call } = given;

@@ -10,31 +10,31 @@ describe('the name of the program for its user', () => {
     [
       'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/src/main.js',
       { npm_command: 'exec' },
-      'npx zlb-exporter',
+      '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter',
     ],
   ])('of %s with %j is %s', (entry, env, name) => {
-    expect(ownName(entry, env)).toBe(name);
+    expect(ownName(entry, '/home/ann/.npm/_npx/1f/node_modules/.bin/zlb-exporter', env)).toBe(name);
   });
 
   it('is used in commands, not for the program itself', () => {
-    const spoken = spokenAs('npx zlb-exporter', ['admin', 'check']);
+    const spoken = spokenAs('npm start --silent --', ['admin', 'check']);
 
     expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
-      'zlb-exporter: 401; see npx zlb-exporter check --help, or npx zlb-exporter --config.file=zlb.yml',
+      'zlb-exporter: 401; see npm start --silent -- check --help, or npm start --silent -- --config.file=zlb.yml',
     );
-    expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('npx');
+    expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('npm');
   });
 
   it('is in the help and in messages about mistakes', async () => {
     const { context, said, warned } = givenContext({});
-    const edge = { ...context, name: 'npx zlb-exporter' };
+    const edge = { ...context, name: 'npm start --silent --' };
 
     await runCommandLine(['check', '--help'], edge);
     await runCommandLine(['check', '--dry-run'], edge);
 
-    expect(said.join('\n')).toMatch(/^Usage: npx zlb-exporter check /);
+    expect(said.join('\n')).toMatch(/^Usage: npm start --silent -- check /);
     expect(warned).toEqual([
-      'zlb-exporter: --dry-run goes with npx zlb-exporter admin; npx zlb-exporter admin --help explains it',
+      'zlb-exporter: --dry-run goes with npm start --silent -- admin; npm start --silent -- admin --help explains it',
     ]);
   });
 });
