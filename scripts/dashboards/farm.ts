@@ -203,10 +203,10 @@ export function farm(): Dashboard {
         }),
         Flapping: lines({
           description:
-            'How often a backend went up or down within 15 minutes, of the ten that did the most; the line is where the alert begins.',
-          steps: highIs('orange', alertThresholds.backendChangesPer15m),
+            'How often a backend went down within three hours, of the ten that did the most; above the line, the alert may begin.',
+          steps: highIs('orange', alertThresholds.outagesPer3h),
           queries: {
-            [backend]: `topk(10, ${once(backendId, `changes(${ofBackend('zlb_backend_status', 'status="up"')}[15m])`)} > 0)`,
+            [backend]: `topk(10, ${once(backendId, `resets(${ofBackend('zlb_backend_status', 'status="up"')}[3h])`)} > 0)`,
           },
           empty: 'No backend went up or down (compact mode cannot tell).',
         }),

@@ -17,7 +17,8 @@ export const alertThresholds = {
   /** Part of a service's backends, without those in maintenance. */
   farmBackendsUpRatio: 0.75,
   backendConnectionsRatio: 0.8,
-  backendChangesPer15m: 4,
+  /** More outages than these within three hours are again and again. */
+  outagesPer3h: 2,
   /** A farm has too many half-open connections above both: a number, and a part of the others. */
   pendingConnections: 100,
   pendingConnectionsRatio: 0.5,

@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { knownSeries } from '../support/known-series.ts';
-import { isThere } from '../support/programs.ts';
 import { selectorsOf } from '../support/promql.ts';
 import { complaintsAbout } from '../support/query-complaints.ts';
 import { alertNames, expressionsOf, type RuleGroup, shippedFiles, shippedRules } from '../support/shipped-rules.ts';
@@ -23,7 +19,6 @@ interface Cases {
 }
 
 const root = new URL('../../', import.meta.url);
-const pathOf = (file: string): string => fileURLToPath(new URL(file, root));
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
 const alertsIn = (groups: readonly RuleGroup[]) =>
@@ -37,17 +32,6 @@ const testFiles = readdirSync(new URL('alerts/tests/', root), { recursive: true,
 const dashboards = readdirSync(new URL('dashboards/', root))
   .filter((file) => file.endsWith('.json'))
   .map((file) => (JSON.parse(read(`dashboards/${file}`)) as { uid: string }).uid);
-
-describe.skipIf(!isThere('promtool'))('the rules, as promtool sees them', () => {
-  // At once: each is a process of its own, and the machine has several cores.
-  it.concurrent.each(testFiles)(
-    'behave as %s says',
-    async (file) => {
-      await promisify(execFile)('promtool', ['test', 'rules', pathOf(file)]);
-    },
-    400_000,
-  );
-});
 
 describe('every alert', () => {
   const tests = testFiles.flatMap((file) => (parse(read(file)) as Cases).tests);

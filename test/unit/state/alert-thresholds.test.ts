@@ -32,13 +32,13 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
   ],
   farmBackendsUpRatio: [['ZlbFarmDegraded', '< 0.75']],
   backendConnectionsRatio: [['ZlbSaturated', '> 0.8']],
-  backendChangesPer15m: [['ZlbBackendDown', '> 4']],
+  outagesPer3h: [['object:zlb_down:outages', '> 2']],
   pendingConnections: [['ZlbSaturated', '> 100']],
-  pendingConnectionsRatio: [['ZlbSaturated', '> 0.5 * zlb_farm_established_connections']],
+  pendingConnectionsRatio: [['ZlbSaturated', '> 0.5 * last_over_time']],
   cpuBusyRatio: [['ZlbSaturated', '> 0.9']],
   memoryUsedRatio: [['ZlbSaturated', '> 0.9']],
   backupAgeSeconds: [['ZlbBackupTooOld', '> 30 * 86400']],
-  collectorStaleIntervals: [['ZlbCollectorStale', '> 3 * zlb_collector_interval_seconds']],
+  collectorStaleIntervals: [['ZlbCollectorStale', '> 3 * last_over_time']],
   adminDeniedPer15m: [['ZlbAdminGateway', '> 10']],
 };
 
