@@ -25,6 +25,7 @@ import {
   remedyFor,
 } from './errors.ts';
 import type { Decode, Unreadable } from './decode.ts';
+import type { HarmlessFarm } from './harmless.ts';
 import type { EndpointRow } from './api/row.ts';
 import { endpoints } from './api/table.ts';
 import { createBodyScrubber, keyHeaders, type KeyOptions, keysToHide, presentable, scrub } from './api-key.ts';
@@ -32,18 +33,32 @@ import { maxValuesOf } from './reply-bounds.ts';
 
 type Rows = typeof endpoints;
 
-/** The calls that polling may make: reads of the table whose reply has a schema. */
+/**
+ * The calls that polling may make: reads of the table whose reply has a schema, and that do nothing
+ * else at every call.
+ */
 export type ReadKey = {
-  [Key in keyof Rows]: Rows[Key] extends { readonly route: `GET ${string}`; readonly reply: TSchema } ? Key : never;
+  [Key in keyof Rows]: Rows[Key] extends { readonly route: `GET ${string}`; readonly reply: TSchema }
+    ? Rows[Key] extends { readonly acts: { readonly on: 'every call' } }
+      ? never
+      : Key
+    : never;
 }[keyof Rows];
+
+/** The reads that act on L4 farms: they take a farm of another profile, see harmless.ts. */
+export type FarmReadKey = {
+  [Key in ReadKey]: Rows[Key] extends { readonly acts: { readonly on: 'l4xnat' } } ? Key : never;
+}[ReadKey];
 
 export type ReplyOf<Key extends ReadKey> = Rows[Key] extends { readonly reply: infer Schema extends TSchema }
   ? Static<Schema>
   : never;
 
-export type Params<Key extends ReadKey> = Rows[Key] extends { readonly route: infer R extends string }
-  ? RouteParams<R>
-  : never;
+export type Params<Key extends ReadKey> = Key extends FarmReadKey
+  ? { readonly farmname: HarmlessFarm }
+  : Rows[Key] extends { readonly route: infer R extends string }
+    ? RouteParams<R>
+    : never;
 
 /**
  * The result of one request to the appliance; reported for every request that was sent, or failed

@@ -152,8 +152,17 @@ export const ServiceReply = Type.Object({
   params: Type.Object({ id: WireName, backends: WireRowsOrNull(configuredBackend, keyOfBackend, maxBackends) }),
 });
 
-/** `GET /farms/{farmname}/backends` (docs/api.md §3.10), L4xNAT and datalink farms. */
-export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend, keyOfBackend, maxBackends) });
+/**
+ * `GET /farms/{farmname}/backends` (docs/api.md §3.10), L4xNAT and datalink farms. Unlike in {@link
+ * FarmReply}, the status is the one that the statistics show.
+ */
+export const FarmBackendListReply = Type.Object({
+  params: WireRows(
+    Type.Object({ ...configuredBackend.properties, status: WireState, max_conns: WireNumber }),
+    keyOfBackend,
+    maxBackends,
+  ),
+});
 
 /** `GET /monitoring/fg` (docs/api.md §3.14). */
 export const FarmguardianListReply = Type.Object({

@@ -37,7 +37,8 @@ export interface Backend {
   readonly priority: number | undefined;
 }
 
-const source = '(GET /stats/farms/{farmname}';
+const source = '(GET /stats/farms/{farmname}, for L4 GET /farms/{farmname}/backends';
+const countSource = '(GET /stats/farms/{farmname}, for L4 only with polling.ask_l4_daemon';
 const columns = {
   farm: ({ farm }: Backend) => farm,
   service: ({ service }: Backend) => service,
@@ -68,7 +69,7 @@ const ofSettings = rowsOf(
   columns,
   { isDetail: true },
 );
-const settingsSource = '(GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP';
+const settingsSource = '(GET /farms/{farmname}/backends for L4, GET /farms/{farmname} for HTTP';
 const weight = ofSettings.gauge(
   'zlb_backend_weight',
   `Weight of a backend ${settingsSource}, weight).`,
@@ -86,7 +87,7 @@ const priority = ofSettings.gauge(
  */
 export const backendSettings = { weight: weight.family, priority: priority.family } as const;
 
-type Stats = ReplyOf<'readFarmStats'>;
+type Row = Partial<NonNullable<ReplyOf<'readFarmStats'>['backends']>[number]>;
 
 /**
  * Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without
@@ -96,8 +97,9 @@ const unreachableNames = ['modules', 'total'];
 const profilesWithoutStats = ['datalink'];
 
 /**
- * Backends and sessions of each farm, from the only read whose backend states are true (docs/api.md
- * §3.6).
+ * Backends and sessions of each farm, from the reads whose backend states are true (docs/api.md
+ * §3.6): statistics, and for an L4 farm its list, since its statistics may start a daemon and cut
+ * all L4 farms (§1.7).
  */
 export const backends = defineFarmCollector<FarmBackends>({
   name: 'backends',
@@ -108,14 +110,19 @@ export const backends = defineFarmCollector<FarmBackends>({
   covers: ({ name, profile, isSilent }) =>
     !isSilent && fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   begin: () =>
-    Promise.resolve(async (farm, { read, facts }) => {
-      const stats = await read('readFarmStats', { farmname: farm.name });
+    Promise.resolve(async (farm, { read, facts, unlessL4, askL4Daemon }) => {
+      const known = (): FarmFact => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
+      const harmless = await unlessL4(known());
+      const stats = harmless
+        ? await read('readFarmStats', { farmname: harmless })
+        : await askL4Daemon('readFarmStats', known());
+      const rows = stats ? (stats.backends ?? []) : (await read('listFarmBackends', { farmname: farm.name })).params;
       // The list of farms may be newer than the run.
-      const current = facts.farms?.find(({ name }) => name === farm.name) ?? farm;
-      const list = toBackends(current, stats);
+      const current = known();
+      const list = toBackends(current, rows);
       return {
         farm: current.name,
-        sessions: stats.total_sessions ?? stats.sessions?.length,
+        sessions: stats?.total_sessions ?? stats?.sessions?.length,
         backends: saysNothing(current, list) ? undefined : list,
       };
     }),
@@ -123,7 +130,7 @@ export const backends = defineFarmCollector<FarmBackends>({
   families: [
     ofFarm.gauge(
       'zlb_farm_sessions',
-      `Persistence sessions of a farm ${source}, total_sessions).`,
+      `Persistence sessions of a farm ${countSource}, total_sessions).`,
       ({ sessions }) => sessions,
     ),
     ofStates.gauge('zlb_farm_backends', `Backends of a service by state ${source}, status).`, ({ count }) => count),
@@ -135,12 +142,12 @@ export const backends = defineFarmCollector<FarmBackends>({
     ),
     ofNumbers.gauge(
       'zlb_backend_established_connections',
-      `Connections to a backend in state established ${source}, established).`,
+      `Connections to a backend in state established ${countSource}, established).`,
       ({ established }) => established,
     ),
     ofNumbers.gauge(
       'zlb_backend_pending_connections',
-      `Half-open connections to the address of a backend, shared by all farms that use it ${source}, pending).`,
+      `Half-open connections to the address of a backend, shared by all farms that use it ${countSource}, pending).`,
       ({ pending }) => pending,
     ),
     ofNumbers.gauge(
@@ -159,8 +166,8 @@ export const backends = defineFarmCollector<FarmBackends>({
   ],
 });
 
-function toBackends(farm: FarmFact, stats: Stats): readonly Backend[] {
-  const list = (stats.backends ?? []).map((each) => ({ ...each, service: each.service ?? '' }));
+function toBackends(farm: FarmFact, rows: readonly Row[]): readonly Backend[] {
+  const list = rows.map((each) => ({ ...each, service: each.service ?? '' }));
   const clashes = clashingAddresses(list);
   return list.map((each) => {
     const word = stateWord(each.status);

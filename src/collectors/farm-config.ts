@@ -2,7 +2,7 @@ import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, backendSettings, clashingAddresses } from './backends.ts';
-import { type CollectContext, defineFarmCollector, farmAreas } from './collector.ts';
+import { type CollectContext, defineFarmCollector, type FarmFact, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 /** The part of a farm that changes only with its configuration. */
@@ -11,7 +11,7 @@ export interface FarmConfig {
   /** Files that the farm presents; undefined where nobody says. */
   readonly certificates: readonly string[] | undefined;
   readonly checks: readonly HealthCheck[];
-  /** The protocol of an L4 farm, such as tcp or udp; undefined if the reply has none. */
+  /** The protocol of an L4 farm, such as tcp or udp; undefined where nobody says. */
   readonly protocol: string | undefined;
   /** Whether its proxy logs each request; undefined where nobody says, as of farms without one. */
   readonly logs: boolean | undefined;
@@ -60,7 +60,10 @@ export const profilesWithoutCertificates: readonly string[] = ['http', 'l4xnat',
 type Farm = ReplyOf<'readFarm'>;
 type LinkedChecks = ReadonlySet<string> | undefined;
 
-/** Reads the configuration of a farm. Backend states in this reply are not true and not read. */
+/**
+ * Reads the configuration of a farm. Backend states in this reply are not true and not read. For
+ * an L4 farm the read may start a daemon and cut all L4 farms (docs/api.md §1.7).
+ */
 export const farmConfig = defineFarmCollector<FarmConfig>({
   name: 'farm_config',
   schedule: '0 */10 * * * *',
@@ -72,8 +75,11 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
-    return async ({ name, profile }, { read }) => {
-      const farm = await read('readFarm', { farmname: name });
+    return async (fact, { read, unlessL4, askL4Daemon }) => {
+      const { name, profile } = fact;
+      const harmless = await unlessL4(fact);
+      const farm = harmless ? await read('readFarm', { farmname: harmless }) : await askL4Daemon('readFarm', fact);
+      if (!farm) return withoutDetail(fact, linked);
       return {
         farm: name,
         certificates: filesOf(profile, farm),
@@ -91,13 +97,24 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
     ),
     ofChecks.gauge(
       'zlb_farm_health_check',
-      '1 when a health check is linked; without one an L4 backend is always up (GET /farms/{farmname}, farmguardian, and GET /monitoring/fg, farms).',
+      '1 when a health check is linked; without one an L4 backend is always up (GET /monitoring/fg, farms, and GET /farms/{farmname}, farmguardian).',
       ({ isChecked: value }) => value,
     ),
     ofBackends.into(backendSettings.weight, ({ weight }) => weight),
     ofBackends.into(backendSettings.priority, ({ priority }) => priority),
   ],
 });
+
+/** Returns what is known of a farm whose configuration is not read: see `unlessL4`. */
+function withoutDetail({ name, profile }: FarmFact, linked: LinkedChecks): FarmConfig {
+  return {
+    farm: name,
+    certificates: profilesWithoutCertificates.includes(profile) ? [] : undefined,
+    checks: profile === 'l4xnat' ? [{ service: '', isChecked: linked?.has(name) }] : [],
+    protocol: undefined,
+    backends: undefined,
+  };
+}
 
 /**
  * Lists the farms and services with a health check, as `farm` or `farm_service` (docs/api.md

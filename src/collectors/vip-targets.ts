@@ -22,6 +22,8 @@ export interface KnownFarm {
   readonly listed: ListedFarm;
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
+  /** True for an L4 farm of unknown protocol that has accepted a connection at this address. */
+  readonly hasAnswered?: boolean;
 }
 
 interface Destination {
@@ -40,6 +42,11 @@ export interface VipTarget {
   readonly endpoint: Destination | undefined;
   /** One TLS handshake for each, an empty name for one without a name; without any, TCP alone. */
   readonly serverNames: readonly string[];
+  /**
+   * True for an L4 farm that may be one for UDP: a failure says nothing before a connection has
+   * succeeded once.
+   */
+  readonly mayBeUdp: boolean;
   /** The certificates of the store that the farm presents; undefined while they are not known. */
   readonly stored: readonly Certificate[] | undefined;
 }
@@ -75,12 +82,19 @@ export function vipTargets(
     const current = known.configOf(name);
     const config = current ?? last?.config;
     const port = firstPort(vport);
-    if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || !isTcp(profile, config)) return [];
+    const protocol = protocolOf(profile, config);
+    if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || protocol === 'other') return [];
+    const isAt = (other: ListedFarm): boolean => other.vip === vip && other.vport === vport;
+    // Only their protocols tell two farms at one address apart.
+    if (protocol === 'unknown' && known.farms.filter(isAt).length > 1) return [];
+    const hasAnswered = last?.hasAnswered === true && isAt(last.listed);
     const stored = storedOf(current, known.certificates);
     const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
     const endpoint = endpointOf(vip, port);
-    return [{ farm: name, known: { listed: farm, config, serverNames }, vip, vport, endpoint, serverNames, stored }];
+    const mayBeUdp = protocol === 'unknown' && !hasAnswered;
+    const now = { listed: farm, config, serverNames, ...(hasAnswered && { hasAnswered }) };
+    return [{ farm: name, known: now, vip, vport, endpoint, serverNames, mayBeUdp, stored }];
   });
 }
 
@@ -130,8 +144,12 @@ function isRunning({ state }: ListedFarm): boolean {
   return state !== 'down' && state !== 'unknown';
 }
 
-function isTcp(profile: string, config: FarmConfig | undefined): boolean {
-  return ['http', 'https', 'eproxy'].includes(profile) || (profile === 'l4xnat' && config?.protocol === 'tcp');
+/** The protocol of an L4 farm is read only where its daemon may be asked (docs/api.md §1.7). */
+function protocolOf(profile: string, config: FarmConfig | undefined): 'tcp' | 'other' | 'unknown' {
+  if (['http', 'https', 'eproxy'].includes(profile)) return 'tcp';
+  if (profile !== 'l4xnat') return 'other';
+  if (config?.protocol === undefined) return 'unknown';
+  return config.protocol === 'tcp' ? 'tcp' : 'other';
 }
 
 /** Returns the first port of a list or range; undefined for all ports and for an interface. */

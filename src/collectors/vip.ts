@@ -68,7 +68,8 @@ const impatientMs = 1_000;
 
 /**
  * Connects to the addresses of TCP farms as a client would, also to those that went down within the
- * last day. While the list of farms is away the last one serves: nobody else tells then whether
+ * last day. An L4 farm is one for TCP once a connection to it has succeeded: the read that tells
+ * could cut it. While the list of farms is away the last one serves: nobody else tells then whether
  * clients are served. vip-targets.ts decides what may be connected to.
  */
 export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
@@ -99,11 +100,18 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
       for (const [index, target] of queue) {
         const limit = isSilent(last.get(target.farm)) ? { withinMs: impatientMs } : {};
         const ranAtMs = ranAt.get(target.farm) ?? age();
-        probed[index] = { ...(await probeFarm(target, limit, signal)), ranAtMs };
+        const result = await probeFarm(target, limit, signal);
+        if (target.mayBeUdp && !result.isReachable) continue;
+        const known = {
+          ...result.known,
+          hasAnswered: result.isReachable === true || target.known.hasAnswered === true,
+        };
+        probed[index] = { ...result, known, ranAtMs };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
-    return probed;
+    // Without those of which nothing can be said.
+    return probed.flatMap((each) => each);
   },
   families: [
     ofAddresses.gauge(

@@ -56,6 +56,9 @@ const polling = mapping(
       to: '50%',
       examples: ['20%'],
     }),
+    ask_l4_daemon: flag(
+      'Read sessions, connections by backend and protocol of L4 farms too. **This can cut all L4 farms:** where their daemon, nftlb, has died, the read starts it, which deletes the rules by which they are still served; where it hangs, the read leaves a process on the appliance.',
+    ),
   },
   { description: 'How politely appliances are polled.', default: {} },
 );

@@ -142,6 +142,8 @@ export class AppliancePoller {
    * reading under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void> {
+    this.#runner.farmsChanged();
+    this.#calls.forgetMissingRoutes();
     return this.#refresh.area(area, farm);
   }
 

@@ -60,6 +60,7 @@ export interface CallsParts {
  */
 const dispensable: readonly ReadKey[] = [
   'listFarmStats',
+  'readFarmsSummary',
   'readSystemInfo',
   'listVirtualInterfaces',
   'listAcmeCertificates',

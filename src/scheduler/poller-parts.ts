@@ -33,6 +33,8 @@ export interface AppliancePollerParts {
     readonly maxConcurrentPerAppliance: number;
     readonly maxBusyRatio: number;
     readonly jitterRatio: number;
+    /** See `polling.ask_l4_daemon` in docs/configuration.md. */
+    readonly askL4Daemon?: boolean;
   };
   readonly maxSeries: number;
   readonly counters: Counters;

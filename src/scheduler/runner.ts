@@ -10,6 +10,7 @@ import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
+import { L4Farms } from './l4-farms.ts';
 import type { ByFarm, CollectFarm, Found, Job, Outcome, Run } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { RunResults } from './run-results.ts';
@@ -34,9 +35,16 @@ export class Runner {
   readonly #parts: RunnerParts;
   /** Readings of farms that were refused after they were read. */
   readonly #refusedSince = new WeakSet<object>();
+  readonly #l4Farms: L4Farms;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
+    this.#l4Farms = new L4Farms({ asksDaemon: parts.polling.askL4Daemon === true, age: parts.state.age });
+  }
+
+  /** Takes notice of a change that was made to farms. */
+  farmsChanged(): void {
+    this.#l4Farms.changed();
   }
 
   /**
@@ -175,6 +183,8 @@ export class Runner {
       labels,
       vip,
       newest: (collector, farm) => results.newest(collector, farm),
+      unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
+      askL4Daemon: (key, farm) => this.#l4Farms.ask(read, key, farm),
       // Facts may be newer after a call than before it.
       get facts() {
         return results.facts;

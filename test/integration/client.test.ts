@@ -654,8 +654,8 @@ it('sends nothing for a name that would change the route', async () => {
   const { client, reports } = givenClient(server);
 
   for (const farmname of ['', '..', 'shop/actions', 'shop\n']) {
-    const error = await failureOf(client.read('readFarm', { farmname }, patient));
-    expect(error).toMatchObject({ reason: 'bad_request', endpoint: '/farms/{farmname}' });
+    const error = await failureOf(client.read('readFarmStatus', { farmname }, patient));
+    expect(error).toMatchObject({ reason: 'bad_request', endpoint: '/farms/{farmname}/status' });
   }
 
   expect(server.accepted).toBe(0);

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { certificate, httpFarm, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
@@ -281,4 +281,35 @@ it('is right at once after the gateway has replaced the certificate of a farm', 
   await changed('farms', 'www');
 
   expect([attached, await inStore()]).toEqual([0, 1]);
+});
+
+describe('an L4 farm, whose protocol is not read', () => {
+  async function givenL4Farm(port: number) {
+    const farms = [l4Farm({ name: 'mail', vip: '127.0.0.1', vport: String(port) })];
+    return await givenAppliance(createWorld({ farms: byName(farms) }), { runs: [...lists, 'vip'], vip: loopback });
+  }
+
+  it('is unreachable once it has been reached', async () => {
+    const server = createServer((socket) => socket.end());
+    const { port } = await listening(server);
+    const { page, poll } = await givenL4Farm(port);
+    expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'mail' })).toBe(1);
+
+    server.close();
+    for (let runs = 0; runs < 3; runs += 1) await poll('vip');
+
+    expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'mail' })).toBe(0);
+    expect(valueOf(await page(), 'zlb_farm_probe_failure_info', { farm: 'mail', reason: 'refused' })).toBe(1);
+  });
+
+  it('says nothing before that: it may be one for UDP', async () => {
+    const closed = createServer();
+    const { port } = await listening(closed);
+    closed.close();
+
+    const { page } = await givenL4Farm(port);
+
+    expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
+    expect(seriesOf(await page(), 'zlb_farm_probe_failure_info')).toEqual([]);
+  });
 });

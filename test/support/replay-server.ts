@@ -41,6 +41,8 @@ export async function startReplayServer({
         exchange.response.headers.filter(([name]) => !transportHeader.test(name)).flat(),
       );
       response.end(alter(replayedBody(exchange), path, response));
+    } else if (hasKey && !unlicensed && listOfBackends(exchanges, path)) {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(listOfBackends(exchanges, path));
     } else {
       const error = !hasKey ? unauthorised : unlicensed ? deactivated : notFound(path);
       response.writeHead(error.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(error.body));
@@ -86,6 +88,21 @@ function fits({ request, response }: Exchange, { method, path, body, headers }: 
 
 function keyOf(headers: IncomingMessage['headers']): string {
   return String(keyHeaders.map((name) => headers[name]).find((value) => value !== undefined) ?? '');
+}
+
+/**
+ * Returns the list of backends of an L4 farm for which it was not recorded alone, from its recorded
+ * configuration: where both were recorded, they are equal (l4-backends.test.ts).
+ */
+function listOfBackends(exchanges: readonly Exchange[], path: string): string | undefined {
+  const farm = /^(\/farms\/[^/]+)\/backends$/.exec(path)?.[1];
+  const recorded = exchanges.find(({ request }) => request.method === 'GET' && belowBase(request.path) === farm);
+  const { backends } = recorded?.response.status === 200 ? (JSON.parse(recorded.response.body) as L4Detail) : {};
+  return backends && JSON.stringify({ params: backends });
+}
+
+interface L4Detail {
+  readonly backends?: readonly unknown[];
 }
 
 function replayedBody(exchange: Exchange): Buffer {

@@ -1,6 +1,7 @@
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { contentTypes, jsonContent } from './calls.ts';
+import { harmlessFarm } from './farm.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
 
 /** The replacement of a certificate of a farm. */
@@ -78,9 +79,9 @@ export function verifyShown(context: RecipeContext, { farmname, file, old }: Rep
 /** Resolves to the files of a farm's certificates, in their order. */
 export async function farmCertificates(
   { calls }: Pick<RecipeContext, 'calls'>,
-  farmname: string,
+  farm: string,
 ): Promise<readonly string[]> {
-  const { params } = await calls.read('readFarm', { farmname });
+  const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farm) });
   return (params.certlist ?? []).map(({ file }) => file ?? '');
 }
 

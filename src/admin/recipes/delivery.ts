@@ -6,7 +6,7 @@ import { dayOf } from '../../lib/time.ts';
 import { cannot } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
-import { summaryOf } from './farm.ts';
+import { harmlessFarm, summaryOf } from './farm.ts';
 import type { RecipeContext, Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
 import { type FarmState, readState, restartSteps, withBackends } from './restart-farm.ts';
@@ -224,7 +224,7 @@ export function keyTypeOf({ publicKey }: X509Certificate): string {
  * an ECDSA certificate no cipher, and the reverse.
  */
 async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
-  const { params } = await calls.read('readFarm', { farmname });
+  const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farmname) });
   if (params.ciphers !== 'customsecurity') return;
   throw cannot(
     `${farmname} has its own list of ciphers, which may allow the old type of key only`,

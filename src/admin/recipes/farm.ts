@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../../appliance/client.ts';
-import { AdminError } from '../policy/admin-error.ts';
+import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
+import { AdminError, cannot } from '../policy/admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
 /** A row of the list of farms. */
@@ -27,6 +28,20 @@ export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: st
   return summaryOf(farm);
 }
 
+/**
+ * Resolves to the name for a read that acts on L4 farms. Rejects with an AdminError for an L4 farm,
+ * and for one whose profile the appliance does not say.
+ */
+export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<HarmlessFarm> {
+  const profile = profilesIn(await calls.read('readFarmsSummary', {}))?.get(name);
+  const harmless = unlessL4(name, profile);
+  if (harmless) return harmless;
+  throw cannot(
+    `${name} is ${profile ? `a farm of the profile ${profile}` : 'no farm whose profile the appliance says'}`,
+    'Its configuration is not read: for an L4 farm that may cut all L4 farms.',
+  );
+}
+
 /** Returns what a row of the list of farms says. */
 export function summaryOf({ farmname, profile, status, vip, vport }: FarmRow): FarmSummary {
   return {
@@ -42,6 +57,23 @@ export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, na
   const { status } = (await calls.read('readFarmStatus', { farmname: name })).params;
   // The number -1 stands for a farm that is neither up nor down (docs/api.md §2.1).
   return status === '-1' ? 'unknown' : (status ?? 'unknown');
+}
+
+export type BackendRow = Partial<NonNullable<ReplyOf<'readFarmStats'>['backends']>[number]>;
+
+/**
+ * Reads the backends of a farm with their health: from its statistics, which also have connections
+ * (docs/api.md §3.6), or from the list of an L4 farm, whose statistics may cut all L4 farms (§1.7).
+ * Datalink farms have none.
+ */
+export async function readBackends(
+  { calls }: Pick<RecipeContext, 'calls'>,
+  { name, profile }: Pick<FarmSummary, 'name' | 'profile'>,
+): Promise<readonly BackendRow[]> {
+  if (profile === 'datalink') return [];
+  const farmname = unlessL4(name, profile);
+  if (farmname) return (await calls.read('readFarmStats', { farmname })).backends ?? [];
+  return (await calls.read('listFarmBackends', { farmname: name })).params;
 }
 
 /** Returns a status as it reads after "is": the API's `needed restart` is no such word. */

@@ -1,14 +1,12 @@
-import type { ReplyOf } from '../../appliance/client.ts';
-import { type AdminError, cannot } from '../policy/admin-error.ts';
+import { onPurpose } from '../../appliance/harmless.ts';
+import { AdminError, cannot } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type FarmSummary, findFarm, isHttpFarm, statusWords } from './farm.ts';
+import { type BackendRow, type FarmSummary, findFarm, isHttpFarm, readBackends, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
-type StatsRow = NonNullable<ReplyOf<'readFarmStats'>['backends']>[number];
-
-/** A backend from the statistics of its farm, which alone have its health (docs/api.md §3.6). */
+/** A backend with its health. */
 interface RecipeBackend {
   readonly farm: FarmSummary;
   /** Undefined for an L4xNAT farm, whose backends belong to no service. */
@@ -17,7 +15,7 @@ interface RecipeBackend {
   /** `10.20.0.11:8080`. */
   readonly address: string;
   readonly status: string;
-  /** Null when the appliance does not say. */
+  /** Null when the appliance does not say, and for an L4 farm. */
   readonly established: number | null;
   /** The number of others of its service, or farm, that are up. */
   readonly othersUp: number;
@@ -33,7 +31,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'values'>): Pr
   if (!isHttpFarm(farm) && farm.profile !== 'l4xnat')
     throw cannot(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
   if (farm.status === 'down') throw cannot(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
-  const rows = await readRows(context, name);
+  const rows = await readBackends(context, farm);
   const found = rows.filter(
     (row) => (row.id === wanted || addressOf(row) === wanted) && (service === undefined || row.service === service),
   );
@@ -49,7 +47,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'values'>): Pr
 
 /** Reads the same backend again. */
 async function rereadBackend({ calls }: Pick<RecipeContext, 'calls'>, known: RecipeBackend): Promise<RecipeBackend> {
-  const rows = await readRows({ calls }, known.farm.name);
+  const rows = await readBackends({ calls }, known.farm);
   const row = rows.find(({ id, service }) => id === known.id && (service ?? undefined) === known.service);
   if (!row) throw unknownBackend(known.farm.name, rows);
   return toBackend(known.farm, row, rows);
@@ -73,11 +71,7 @@ function backendWords({ farm, service, id }: RecipeBackend): readonly string[] {
   return [`farm=${farm.name}`, ...(service === undefined ? [] : [`service=${service}`]), `backend=${id}`];
 }
 
-async function readRows({ calls }: Pick<RecipeContext, 'calls'>, farm: string): Promise<readonly StatsRow[]> {
-  return (await calls.read('readFarmStats', { farmname: farm })).backends ?? [];
-}
-
-function toBackend(farm: FarmSummary, row: StatsRow, rows: readonly StatsRow[]): RecipeBackend {
+function toBackend(farm: FarmSummary, row: BackendRow, rows: readonly BackendRow[]): RecipeBackend {
   const service = row.service ?? undefined;
   const others = rows.filter((other) => other !== row && (other.service ?? undefined) === service);
   return {
@@ -91,12 +85,12 @@ function toBackend(farm: FarmSummary, row: StatsRow, rows: readonly StatsRow[]):
   };
 }
 
-function addressOf({ ip, port }: StatsRow): string {
+function addressOf({ ip, port }: BackendRow): string {
   const host = ip?.includes(':') ? `[${ip}]` : (ip ?? '');
   return port ? `${host}:${port}` : host;
 }
 
-function unknownBackend(farm: string, rows: readonly StatsRow[]): AdminError {
+function unknownBackend(farm: string, rows: readonly BackendRow[]): AdminError {
   const known = rows.map((row) => `${addressOf(row)} (id ${row.id ?? '?'}${row.service ? ` of ${row.service}` : ''})`);
   return cannot(`${farm} has no such backend`, `It has ${known.join(', ') || 'none'}.`);
 }
@@ -113,7 +107,7 @@ export const drainBackend: Recipe = {
     return {
       facts: [
         `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${statusWords(farm.status)}.`,
-        `Backend ${address} is ${status}, ${connections(backend)}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
+        `Backend ${address} is ${status}${isHttpFarm(farm) ? `, ${connections(backend)}` : ''}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
       ],
       // A backend in maintenance is drained already.
       steps:
@@ -134,6 +128,7 @@ function draining({ calls }: RecipeContext, backend: RecipeBackend): Step {
 }
 
 function waiting(context: RecipeContext, backend: RecipeBackend): Step {
+  if (!isHttpFarm(backend.farm)) return askingOnce(context, backend);
   const withinMs = context.waitMs ?? drainWaitMs;
   return {
     title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
@@ -152,13 +147,45 @@ function waiting(context: RecipeContext, backend: RecipeBackend): Step {
   };
 }
 
+const l4WaitMs = 60_000;
+
+/**
+ * Returns the step that asks once for the connections to a backend of an L4 farm: the only call
+ * that knows them may start the farms' daemon, which cuts all L4 farms (docs/api.md §1.7).
+ */
+function askingOnce(context: RecipeContext, backend: RecipeBackend): Step {
+  const { calls } = context;
+  const { farm, id } = backend;
+  const waitMs = context.waitMs ?? l4WaitMs;
+  return {
+    title: `Wait ${formatDuration(waitMs)}, then ask once for its connections; if the daemon of L4 farms has died, this starts it and cuts all of them`,
+    async run() {
+      await waitUntil(context, {
+        read: () => rereadBackend(context, backend),
+        isDone: ({ status }) => status === 'maintenance',
+        describe: ({ status }) => `it is ${status}, not in maintenance`,
+        withinMs: l4WaitMs,
+        remedy: 'Look at the farm in the web interface of the appliance.',
+      });
+      await context.sleep(waitMs);
+      const { backends } = await calls.read('readFarmStats', { farmname: onPurpose(farm.name) });
+      const seen = { established: (backends ?? []).find((row) => row.id === id)?.established ?? null };
+      if (seen.established === 0) return 'No connections are left.';
+      throw new AdminError('It is not drained', {
+        detail: `It has ${connections(seen)}.`,
+        remedy: `To look again, repeat the command with --wait: it asks once more. To end the remaining connections and sessions: ${cutCommand(context, backend)}`,
+      });
+    },
+  };
+}
+
 function cutCommand({ calls }: RecipeContext, backend: RecipeBackend): string {
   const { key, params } = maintenanceWrite(backend, {});
   const values = Object.entries({ ...params, action: 'maintenance', mode: 'cut' });
   return adminCommand(calls.appliance, key, ...values.map(([name, value]) => `${name}=${value}`));
 }
 
-function connections({ established }: RecipeBackend): string {
+function connections({ established }: Pick<RecipeBackend, 'established'>): string {
   if (established === null) return 'connections unknown';
   return `${established} ${established === 1 ? 'connection' : 'connections'}`;
 }

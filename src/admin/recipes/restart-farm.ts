@@ -1,8 +1,9 @@
-import { adminCommand } from '../../lib/text.ts';
+import { adminCommand, listed } from '../../lib/text.ts';
+import { profilesIn } from '../../appliance/harmless.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
-import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus, statusWords } from './farm.ts';
+import { type FarmSummary, findFarm, isHttpFarm, readBackends, readFarmStatus, statusWords } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
@@ -11,6 +12,7 @@ const defaultWaitMs = 120_000;
 export interface FarmState extends FarmSummary {
   readonly backendsUp: number;
   readonly backends: number;
+  /** 0 for a farm without the HTTP proxy: they are not read. */
   readonly established: number;
 }
 
@@ -27,11 +29,26 @@ export const restartFarm: Recipe = {
         ...(isHttpFarm(before) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
           : []),
+        ...(before.profile === 'l4xnat' ? await otherL4Farms(context, before.name) : []),
       ],
       steps: restartSteps(context, before),
     };
   },
 };
+
+/**
+ * Returns what a restart of an L4 farm may mean for the others: it starts their daemon where that
+ * has died, with an empty table (docs/api.md §1.7).
+ */
+async function otherL4Farms({ calls }: RecipeContext, name: string): Promise<readonly string[]> {
+  const profiles = profilesIn(await calls.read('readFarmsSummary', {})) ?? new Map<string, string>();
+  const others = [...profiles].flatMap(([other, profile]) => (profile === 'l4xnat' && other !== name ? [other] : []));
+  const [first] = others;
+  if (first === undefined) return [];
+  return [
+    `Its daemon, nftlb, serves ${listed(others)} too. If the daemon had died, the restart of one farm starts it without the rules of the others: they refuse their clients, and the appliance calls them as before. Then restart each of them, as with ${adminCommand(calls.appliance, 'restart-farm', `farm=${first}`)}. Only the collector vip, or a connection, shows whether a client is served.`,
+  ];
+}
 
 /** Returns the steps that restart, wait and compare; another recipe ends with them too. */
 export function restartSteps(context: RecipeContext, before: FarmState): readonly Step[] {
@@ -83,9 +100,7 @@ export async function readState(context: Pick<RecipeContext, 'calls'>, name: str
 
 /** Resolves to the state of a farm that was just listed. */
 export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: FarmSummary): Promise<FarmState> {
-  // Datalink farms have no statistics (docs/api.md §3.6).
-  const rows =
-    farm.profile === 'datalink' ? [] : ((await calls.read('readFarmStats', { farmname: farm.name })).backends ?? []);
+  const rows = await readBackends({ calls }, farm);
   return {
     ...farm,
     backends: rows.length,

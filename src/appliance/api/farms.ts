@@ -6,7 +6,18 @@ import {
   FarmsSummaryReply,
   ServiceReply,
 } from '../schemas.ts';
-import { area, row } from './row.ts';
+import { type Act, area, row } from './row.ts';
+
+/** Reads that ask the daemon of L4 farms, nftlb, for the sessions of a farm with persistence. */
+export const asksL4Daemon = {
+  on: 'l4xnat',
+  risk: 'reversible',
+  does: 'starts the daemon of L4 farms, which deletes the rules of all of them, or starts a stopped farm',
+  when: 'the farm has persistence, and the daemon is dead or the farm stopped; with a daemon that hangs it never ends, and leaves a process',
+  source: 'measured',
+} as const satisfies Act;
+
+const mayAskL4Daemon = { ...asksL4Daemon, source: 'not checked, assumed' } as const satisfies Act;
 
 /** Farms (docs/api.md §3.7-3.10 and §4.1). */
 export const farmsEndpoints = area('farms', {
@@ -16,13 +27,17 @@ export const farmsEndpoints = area('farms', {
   listLslbFarms:    row('GET /farms/modules/lslb',       'read',        '4.0', 'list HTTP and L4xNAT farms'),
   listDslbFarms:    row('GET /farms/modules/dslb',       'read',        '4.0', 'list datalink farms'),
   listGslbFarms:    row('GET /farms/modules/gslb',       'read',        null,  'list GSLB farms (Enterprise, inferred from the module names)'),
+<<<<<<< HEAD
   readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, patienceMs: 65_000 }),
+=======
+  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, acts: asksL4Daemon }),
+>>>>>>> 241b5a16 (fix(collectors): no poll, guard or plan makes a read that may cut all L4 farms)
   updateFarm:       row('PUT /farms/{farmname}',         'disruptive',  '4.0', 'modify a farm, L4xNAT changes apply at once'),
   // Nobody knows what it does, so it is not promised to be reversible.
   postToFarm:       row('POST /farms/{farmname}',        'disruptive',  '4.0', 'listed for L4xNAT farms by the version notes, no known route'),
   deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm'),
   readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply, patienceMs: 30_000 }),
-  readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only'),
+  readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only', { acts: asksL4Daemon }),
   actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm'),
 });
 
@@ -109,7 +124,7 @@ export const farmRewriteurlEndpoints = area('farm-rewriteurl', {
  * Persistence sessions: dynamic ones can be read, static ones added and deleted.
  */
 export const farmSessionsEndpoints = area('farm-sessions', {
-  listFarmSessions:         row('GET /farms/{farmname}/sessions',                                 'read',        '4.0.1', 'list L4xNAT sessions (Enterprise)'),
+  listFarmSessions:         row('GET /farms/{farmname}/sessions',                                 'read',        '4.0.1', 'list L4xNAT sessions (Enterprise)', { acts: mayAskL4Daemon }),
   addFarmSession:           row('POST /farms/{farmname}/sessions',                                'reversible',  '4.0.1', 'add a static L4xNAT session (Enterprise)'),
   deleteFarmSession:        row('DELETE /farms/{farmname}/sessions/{session}',                    'destructive', '4.0.1', 'delete a static L4xNAT session (Enterprise)'),
   listServiceSessions:      row('GET /farms/{farmname}/services/{service}/sessions',              'read',        '4.0.2', 'list static HTTP sessions (Enterprise, new proxy)'),

@@ -20,8 +20,26 @@ export type BodyKind = 'none' | 'json' | 'text' | 'pem' | 'gzip';
 /** The API release that brought an endpoint; null when not known. */
 export type Since = '4.0' | '4.0.1' | '4.0.2' | null;
 
+/**
+ * The effect of a read beside its answer (docs/api.md §1.7). The types keep such a read out of
+ * polling, guards and plans; in the gateway it needs the right of `risk` as well.
+ */
+export interface Act {
+  /** The profile of the farms on which it acts, or every call. */
+  readonly on: 'l4xnat' | 'every call';
+  readonly risk: Risk;
+  /** A clause about what it does, such as `starts the daemon`. */
+  readonly does: string;
+  /** A clause about when. */
+  readonly when: string;
+  /** How it is known. */
+  readonly source: 'measured' | 'same code as one that was measured' | 'not checked, assumed';
+}
+
 /** The options of a row that few rows have. */
 interface RowOptions {
+  /** Absent for a read without an effect. */
+  readonly acts?: Act;
   /** Defaults to `json` for POST and PUT, and to `none` for GET and DELETE. */
   readonly body?: BodyKind;
   /** The shape of a 200 reply; absent means "not documented", and the reply cannot be decoded. */

@@ -28,7 +28,7 @@ export async function probeFarms(
   signal: AbortSignal,
 ): Promise<readonly FarmProbe[]> {
   const known = { farms, configOf: () => undefined, certificates: undefined };
-  const targets = vipTargets(known, settings, ownAddresses());
+  const targets = vipTargets(known, settings, ownAddresses()).filter(({ mayBeUdp }) => !mayBeUdp);
   const allowed = targets.filter(({ endpoint }) => endpoint);
   const first = allowed.slice(0, maxFarms);
   const tried: FarmProbe[] = [];

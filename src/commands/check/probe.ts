@@ -1,6 +1,7 @@
 import type { Decode } from '../../appliance/decode.ts';
 import type { ApplianceClient, CallReport, UnreadableField } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
+import { unlessL4 } from '../../appliance/harmless.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
 import { certificates } from '../../collectors/certificates.ts';
@@ -257,6 +258,9 @@ function contextOf({
     get facts() {
       return applianceFacts(newest);
     },
+    // The list was read a moment ago.
+    unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
+    askL4Daemon: () => Promise.resolve(undefined),
     newest: () => undefined,
     signal,
     vip: appliance.vip,

@@ -75,13 +75,13 @@ describe('the backends collector', () => {
       l4Backend({ id: 1, ip: '2001:db8::21', max_conns: '100', weight: '2', established: '3' }),
     ];
 
-    const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: list, sessions: [{}, {}] } });
+    const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } });
 
+    expect(collected.asked).toEqual(['listFarmBackends']);
     const settings = /^zlb_(?:farm_sessions|backend_(?:max_connections|weight|priority|info))/;
     expect(collected.states).toEqual(['backend db  198.51.100.21:5432 up', 'backend db  [2001:db8::21]:5432 up']);
     expect(collected.text.split('\n').filter((line) => settings.test(line))).toMatchInlineSnapshot(`
       [
-        "zlb_farm_sessions{appliance="lb",farm="db"} 2",
         "zlb_backend_max_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 100",
         "zlb_backend_weight{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 1",
         "zlb_backend_weight{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 2",
@@ -98,26 +98,15 @@ describe('the backends collector', () => {
       l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
     );
 
-    const collected = await collectFarmFrom(
-      backends,
-      l4,
-      { readFarmStats: { backends: list, total_sessions: 3 } },
-      { compact: true },
-    );
+    const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } }, { compact: true });
 
-    expect(linesOf(collected, 'zlb_farm_sessions')).toMatch(/ 3$/);
     expect(linesOf(collected, 'zlb_farm_backends').match(/status="\w+"\} \d+/g)).toEqual([
       'status="up"} 1',
       'status="down"} 2',
       'status="maintenance"} 1',
       'status="unknown"} 2',
     ]);
-    expect(familiesOf(collected)).toEqual([
-      'zlb_farm_sessions',
-      'zlb_farm_backends',
-      'zlb_backend_status',
-      'zlb_backend_info',
-    ]);
+    expect(familiesOf(collected)).toEqual(['zlb_farm_backends', 'zlb_backend_status', 'zlb_backend_info']);
     expect(linesOf(collected, 'zlb_backend_status').match(/backend="\S+",status="\w+"\} 1/g)).toEqual([
       'backend="198.51.100.1:5432",status="down"} 1',
       'backend="198.51.100.2:5432",status="maintenance"} 1',
@@ -217,7 +206,7 @@ describe('the backends collector', () => {
       l4Backend({ id: 2, ip: '2001:db8::1' }),
     ];
 
-    const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: list } });
+    const collected = await collectFarmFrom(backends, l4, { listFarmBackends: { params: list } });
 
     expect(collected.text).not.toMatch(/undefined|null|NaN/);
     expect(collected.states.map((line) => line.split(' ').at(-2))).toEqual([

@@ -56,16 +56,14 @@ describe('the farm configuration collector', () => {
     `);
   });
 
-  it('finds the health check of an L4 farm in its configuration or in the list of checks', async () => {
-    const farm = (farmguardian: unknown) => ({
-      params: { listener: 'l4xnat', farmguardian, sessions: [] },
-      backends: [{ id: 0 }],
-    });
-    const named = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks(), readFarm: farm('check-db') });
-    const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db'), readFarm: farm(null) });
-    const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other'), readFarm: farm('') });
+  it('finds the health check of an L4 farm in the list of checks, and does not read the farm', async () => {
+    const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db') });
+    const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other') });
+    const unknown = await collectFarmFrom(farmConfig, l4, { listFarmguardians: refusal('forbidden') });
 
-    expect([named, listed, none].map(({ text }) => text.trim().slice(-1))).toEqual(['1', '1', '0']);
+    expect([listed, none].map(({ text }) => text.trim().slice(-1))).toEqual(['1', '0']);
+    expect([...listed.asked, ...none.asked, ...unknown.asked]).not.toContain('readFarm');
+    expect(unknown.text).toBe('');
     expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
   });
 

@@ -3,6 +3,7 @@ import { createDecoder } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
+import { unlessL4 } from '../../../src/appliance/harmless.ts';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import type {
   ApplianceCollector,
@@ -95,6 +96,8 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     labels: {},
     intervalMs: 30_000,
     newest: () => undefined,
+    unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
+    askL4Daemon: () => Promise.resolve(undefined),
     signal: new AbortController().signal,
     vip: plainVip,
     ...given,

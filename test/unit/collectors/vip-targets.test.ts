@@ -80,7 +80,7 @@ describe('the farms that are probed', () => {
     ['l4xnat', 'tcp', 1],
     ['l4xnat', 'udp', 0],
     ['l4xnat', 'all', 0],
-    ['l4xnat', undefined, 0],
+    ['l4xnat', undefined, 1],
     ['gslb', undefined, 0],
     ['datalink', undefined, 0],
   ])('of profile %s and protocol %s are %i', (profile, protocol, count) => {

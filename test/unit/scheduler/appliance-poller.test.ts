@@ -291,6 +291,7 @@ describe('a farm that is deleted', () => {
       names: ['farms', 'backends'],
       answer: (key, { farmname }) => {
         if (farmname === 'f9' && list.farms.length === 9) return { fails: 'bad_request' };
+        if (key === 'readFarmsSummary') return { fails: 'not_found' };
         return { body: key === 'listFarmStats' ? list : wellAnswers[key] };
       },
     });
@@ -317,6 +318,7 @@ describe('a farm that is deleted', () => {
       names: ['farms', 'backends'],
       answer: (key, { farmname }) => {
         if (farmname === 'shop' && state.failing) return { fails: 'server_error' };
+        if (key === 'readFarmsSummary') return { fails: 'not_found' };
         return { body: key === 'listFarmStats' ? state.farms : wellAnswers[key] };
       },
     });

@@ -173,7 +173,7 @@ describe('the failure of a collector', () => {
   it('of one farm ends with it, and one stale farm makes its collector stale', async () => {
     const { describe, answers } = given(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
-    answers({ readFarmStats: { fails: 'server_error' } });
+    answers({ readFarmStats: { fails: 'server_error' }, listFarmBackends: { fails: 'server_error' } });
     await vi.advanceTimersByTimeAsync(10 * minuteMs);
     expect(collector(describe(), 'backends')).toMatchObject({ isStale: true, failure: { reason: 'server_error' } });
     expect(describe().farms).toMatchObject([

@@ -83,7 +83,7 @@ describe('a route that the appliance lacks', () => {
 
   it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([
     ['a bad moment of a read that nothing can replace', 'listCertificates', {}, true],
-    ['a farm that is not there', 'readFarm', { farmname: 'shop' }, true],
+    ['a farm that is not there', 'readFarmStatus', { farmname: 'shop' }, true],
     ['the days of a licence that is not installed', 'readActivationInfo', {}, true],
     ['a licence that is not installed', 'readActivationCertificate', {}, true],
     ['a page of the web server', 'listFarmStats', {}, false],
@@ -91,8 +91,8 @@ describe('a route that the appliance lacks', () => {
     const { read, appliance, asked } = given();
     Object.assign(appliance, { refuses: 'not_found', routeMissing });
 
-    await expect(read(key as 'readFarm', params as { farmname: string })).rejects.toThrow();
-    await expect(read(key as 'readFarm', params as { farmname: string })).rejects.toThrow();
+    await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
+    await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
 
     expect(asked).toEqual([key, key]);
   });

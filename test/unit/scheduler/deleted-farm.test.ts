@@ -14,7 +14,7 @@ it.each(['bad_request', 'not_found'] as const)(
     const { poller, page, lines } = givenPoller({
       names: ['farms', 'backends'],
       answer(key, { farmname }) {
-        if (!isRefused || key !== 'readFarmStats' || farmname !== 'db') return answering()(key);
+        if (!isRefused || key !== 'listFarmBackends' || farmname !== 'db') return answering()(key);
         seen.refusals += 1;
         return { fails };
       },

@@ -36,6 +36,7 @@ export const wellAnswers: Partial<Readonly<Record<ReadKey, unknown>>> = {
     ],
   },
   readFarmStats: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up' }] },
+  listFarmBackends: { params: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up' }] },
   readSystemVersion: { params: {} },
   readSystemInfo: { params: { edition: 'enterprise', relianoid_version: '7.9.0' } },
   readActivationInfo: { params: { days_to_expire: 216, type: 'temporal' } },
@@ -62,9 +63,10 @@ export function givenPoller(parts: {
   readonly maxBusyRatio?: number;
   readonly maxStaleMs?: number;
   readonly maxConcurrent?: number;
+  readonly askL4Daemon?: boolean;
 }) {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
-  const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
+  const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1, askL4Daemon = false } = parts;
   const { log, lines } = givenLog();
   const store = createStoreFor(name);
   const cron = createCron(Date.now);
@@ -125,7 +127,13 @@ export function givenPoller(parts: {
         retire: () => Promise.resolve(),
         close: () => Promise.resolve(),
       }),
-      polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: maxConcurrent, maxBusyRatio, jitterRatio: 0.1 },
+      polling: {
+        timeoutMs: 20_000,
+        maxConcurrentPerAppliance: maxConcurrent,
+        maxBusyRatio,
+        jitterRatio: 0.1,
+        askL4Daemon,
+      },
       counters,
       onTransition: (transition) => void transitions.push(transition),
       state,

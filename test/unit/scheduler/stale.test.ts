@@ -145,6 +145,7 @@ it('a late answer from before a change does not replace the newer one, and is no
     callMs: () => state.callMs,
     answer: (key) => {
       if (key === 'listFarmStats') return { body: { farms: [{ farmname: 'shop', profile: 'http', status: 'up' }] } };
+      if (key === 'readFarmsSummary') return { fails: 'not_found' };
       return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: state.status }] } };
     },
   });

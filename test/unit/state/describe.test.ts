@@ -82,7 +82,7 @@ describe('the status of a farm, as configured', () => {
       { service: 'front', backend: '10.0.0.1:80#0' },
       { service: 'front', backend: '10.0.0.1:80#1' },
     ]);
-    expect((await read({ params, backends: [twin] }, 'l4xnat'))?.configuredBackends).toEqual([
+    expect((await read({ params, backends: [twin] }, 'gslb'))?.configuredBackends).toEqual([
       { service: '', backend: '10.0.0.1:80' },
     ]);
     expect((await read({ params }))?.configuredBackends).toBe(undefined);

@@ -1,7 +1,8 @@
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import type { ReplyOf } from '../../../appliance/client.ts';
+import { unlessL4 } from '../../../appliance/harmless.ts';
 import { calledFarm, isMissing } from './farms.ts';
-import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
+import { callParam, couldMean, type Guard, type GuardContext, type Trap } from './guard.ts';
 
 type ConfiguredBackend = ReplyOf<'listFarmBackends'>['params'][number];
 
@@ -92,8 +93,9 @@ const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBa
 const outOfService: readonly string[] = ['down', 'maintenance', 'fgdown'];
 
 /**
- * Reads health from the statistics: other calls show the backends of a stopped farm as up
- * (docs/api.md §3.9).
+ * Reads health from the statistics of an HTTP farm: other calls show the backends of a stopped farm
+ * as up (docs/api.md §3.9). That of an L4 farm is in its list; its statistics may start a daemon
+ * and cut all L4 farms (§1.7).
  */
 const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
@@ -107,8 +109,14 @@ const lastHealthyBackend: Guard = {
 
     const { service } = context.params;
     const wanted = callParam(context, 'backend');
-    const { backends } = await context.read('readFarmStats', { farmname: farm.name });
-    const rows = (backends ?? []).filter((row) => service === undefined || row.service === service);
+    const harmless = unlessL4(farm.name, farm.profile);
+    if (service !== undefined && !harmless) return farm.profile === 'l4xnat' ? undefined : unknownProfile(farm.name);
+    const rows =
+      service === undefined || !harmless
+        ? (await context.read('listFarmBackends', { farmname: farm.name })).params
+        : ((await context.read('readFarmStats', { farmname: harmless })).backends ?? []).filter(
+            (row) => row.service === service,
+          );
     const status = rows.find(({ id }) => id === wanted)?.status ?? '';
     const others = rows.filter(({ id }) => id !== wanted);
     if (outOfService.includes(status) || others.some((row) => row.status === 'up')) return undefined;
@@ -116,11 +124,19 @@ const lastHealthyBackend: Guard = {
     const rest = others.map((row) => `${backendText(row)} is ${row.status ?? 'unknown'}`).join(', ');
     return {
       severity: 'blocking',
-      message: `No backend of ${ownerOf(context)} would be up without ${wanted}: ${rest || 'the statistics list no other'}.`,
+      message: `No backend of ${ownerOf(context)} would be up without ${wanted}: ${rest || 'the appliance lists no other'}.`,
       remedy: 'Bring another one up first.',
     };
   },
 };
+
+function unknownProfile(farm: string): Trap {
+  return {
+    severity: 'blocking',
+    message: `The appliance does not say which profile the farm ${farm} has, so the health of its backends was not read: that of an L4 farm may cut all L4 farms.`,
+    remedy: 'Look at GET /farms/modules/summary.',
+  };
+}
 
 /** docs/api.md §4.2. */
 const redirectDeletesBackends: Guard = {

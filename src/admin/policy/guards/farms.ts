@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { ApplianceError } from '../../../appliance/errors.ts';
+import { type HarmlessFarm, unlessL4 } from '../../../appliance/harmless.ts';
 import { steadyNow } from '../../../lib/time.ts';
 import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
 
@@ -157,13 +158,14 @@ async function restartObstacle({ read }: GuardContext, name: string): Promise<st
   const rival = farms.find(
     (other) => other.farmname !== name && other.status !== 'down' && other.vip === farm.vip && meets(own, other),
   );
-  if (!rival) return farm.profile === 'https' ? await missingCertificate(read, name) : undefined;
+  const harmless = farm.profile === 'https' ? unlessL4(name, farm.profile) : undefined;
+  if (!rival) return harmless && (await missingCertificate(read, harmless));
   return `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
 }
 
 /** An HTTPS farm does not start without the files of its certificates. */
-async function missingCertificate(read: GuardContext['read'], name: string): Promise<string | undefined> {
-  const { params } = await read('readFarm', { farmname: name });
+async function missingCertificate(read: GuardContext['read'], farmname: HarmlessFarm): Promise<string | undefined> {
+  const { params } = await read('readFarm', { farmname });
   const files = (params.certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
   if (files.length === 0) return undefined;
   try {

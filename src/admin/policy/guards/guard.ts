@@ -39,7 +39,7 @@ export interface GuardContext {
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
   /** Returns true if this read has been made, and was answered. */
-  readonly hasRead: <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<boolean>;
+  readonly hasRead: (key: ReadKey, params: Readonly<Record<string, string>>) => Promise<boolean>;
 }
 
 /** Checks a call for one known hazard of the API (docs/api.md §4, §5). */

@@ -1,0 +1,37 @@
+import type { ReplyOf } from './client.ts';
+
+declare const harmless: unique symbol;
+
+/**
+ * The name of a farm that may stand in a read which acts on L4 farms (docs/api.md §1.7): a farm of
+ * another profile, or one that is asked for on purpose.
+ */
+export type HarmlessFarm = string & { readonly [harmless]: true };
+
+/** The profiles of which no read acts. */
+const harmlessProfiles: readonly string[] = ['http', 'https', 'eproxy', 'gslb', 'datalink'];
+
+/** Returns the name of a farm that is no L4 farm; undefined for one, and for an unknown profile. */
+export function unlessL4(name: string, profile: string | null | undefined): HarmlessFarm | undefined {
+  return harmlessProfiles.includes(profile ?? '') ? (name as HarmlessFarm) : undefined;
+}
+
+/**
+ * Returns the name of any farm. For `polling.ask_l4_daemon` and for what a person orders, and for
+ * nothing else.
+ */
+export function onPurpose(name: string): HarmlessFarm {
+  return name as HarmlessFarm;
+}
+
+/**
+ * Returns the profiles of all farms by the one list that reads files alone and never waits (docs/
+ * api.md §3.8); undefined if it does not say which L4 farms there are.
+ */
+export function profilesIn({ params }: ReplyOf<'readFarmsSummary'>): ReadonlyMap<string, string> | undefined {
+  const { lslb, gslb, dslb } = params;
+  if (!lslb) return undefined;
+  const named = (farms: typeof lslb | null | undefined, otherwise: string) =>
+    (farms ?? []).map(({ name, profile }) => [name, profile ?? otherwise] as const);
+  return new Map([...named(gslb, 'gslb'), ...named(dslb, 'datalink'), ...named(lslb, '')]);
+}

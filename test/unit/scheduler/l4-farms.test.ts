@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { ReadKey } from '../../../src/appliance/client.ts';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { seriesOf } from '../../support/samples.ts';
+import { type Answer, answering, givenPoller } from './given-poller.ts';
+
+const minuteMs = 60_000;
+const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+const l4Reads: readonly ReadKey[] = ['readFarmStats', 'readFarm'];
+const stats = { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up', established: 3 }] } };
+const listed = (profile?: string) => ({ farmname: 'db', profile, status: 'up' });
+
+/** An appliance with one farm, `db`, of a profile that a test changes; the list may be older. */
+function given({ askL4Daemon = false, daemon = stats as Answer } = {}) {
+  const state = { listed: 'l4xnat' as string | undefined, now: 'l4xnat' as string | undefined, word: 'up', daemon };
+  const { poller, asked, page, lines } = givenPoller({
+    names,
+    askL4Daemon,
+    answer: (key) => {
+      if (key === 'listFarmStats') return { body: { farms: [{ ...listed(state.listed), status: state.word }] } };
+      if (key === 'readFarmsSummary') return { body: { params: { lslb: [{ name: 'db', profile: state.now }] } } };
+      if (key === 'readFarm') return { body: { params: { listener: 'l4xnat', protocol: 'tcp' }, backends: [] } };
+      return key === 'readFarmStats' ? state.daemon : answering()(key);
+    },
+  });
+  poller.start();
+  return { state, page, lines, acting: () => asked.filter(({ key }) => l4Reads.includes(key)).map(({ key }) => key) };
+}
+
+describe('a read that acts on L4 farms', () => {
+  it.each([
+    ['an L4 farm', 'l4xnat', 'l4xnat'],
+    ['a farm that is an L4 farm since the last list', 'http', 'l4xnat'],
+    ['a farm whose profile nobody says', undefined, undefined],
+    ['a farm of a profile that is not known', 'l4dsr', 'l4dsr'],
+  ])('is not made for %s in ten minutes', async (_, inList, now) => {
+    const { state, acting } = given();
+    Object.assign(state, { listed: inList, now });
+
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    expect(acting()).toEqual([]);
+  });
+
+  it('is made for a farm of another profile, and not again once it was made again as an L4 farm', async () => {
+    const { state, acting } = given();
+    Object.assign(state, { listed: 'https', now: 'http' });
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+    expect(new Set(acting())).toEqual(new Set(l4Reads));
+
+    // Deleted and created between the list and the reads, which it does not reach for longer.
+    state.now = 'l4xnat';
+    await vi.advanceTimersByTimeAsync(10_000);
+    const before = acting().length;
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    expect(acting()).toHaveLength(before);
+  });
+});
+
+describe('polling.ask_l4_daemon', () => {
+  it('brings back connections by backend', async () => {
+    const { page } = given({ askL4Daemon: true });
+
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    expect(seriesOf(await page(), 'zlb_backend_established_connections', { farm: 'db' })).toHaveLength(1);
+  });
+
+  it.each(['timeout', 'gateway_timeout'] as const)(
+    'asks no second time after a %s, until the state changes, and reads the list of backends instead',
+    async (fails) => {
+      const { state, acting, page, lines } = given({ askL4Daemon: true, daemon: { fails } });
+      await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+      expect(acting().filter((key) => key === 'readFarmStats')).toHaveLength(1);
+      expect(JSON.stringify(lines)).toContain(
+        'its daemon may hang; each further call leaves a process on the appliance',
+      );
+      expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
+
+      state.word = 'problem';
+      state.daemon = stats;
+      await vi.advanceTimersByTimeAsync(2 * minuteMs);
+      expect(acting().filter((key) => key === 'readFarmStats').length).toBeGreaterThan(1);
+    },
+  );
+});
