@@ -1,4 +1,5 @@
-import type { ReplyOf } from './client.ts';
+import type { Static } from 'typebox';
+import type { FarmsSummaryReply } from './schemas.ts';
 
 declare const harmless: unique symbol;
 
@@ -28,7 +29,7 @@ export function onPurpose(name: string): HarmlessFarm {
  * Returns the profiles of all farms by the one list that reads files alone and never waits (docs/
  * api.md §3.8); undefined if it does not say which L4 farms there are.
  */
-export function profilesIn({ params }: ReplyOf<'readFarmsSummary'>): ReadonlyMap<string, string> | undefined {
+export function profilesIn({ params }: Static<typeof FarmsSummaryReply>): ReadonlyMap<string, string> | undefined {
   const { lslb, gslb, dslb } = params;
   if (!lslb) return undefined;
   const named = (farms: typeof lslb | null | undefined, otherwise: string) =>

@@ -40,7 +40,7 @@ export class L4Farms {
     return unlessL4(name, newest === 'refused' ? profile : newest?.get(name));
   }
 
-  /** Asks the daemon about an L4 farm; after a call that was not answered, not before it changes. */
+  /** Asks the daemon about an L4 farm. After a call without an answer, waits for another state. */
   async ask<Key extends FarmReadKey>(read: ReadFrom, key: Key, farm: FarmFact): Promise<ReplyOf<Key> | undefined> {
     const { name, profile, state } = farm;
     if (!this.#parts.asksDaemon || profile !== 'l4xnat' || this.#unanswered.get(name) === state) return undefined;

@@ -8,7 +8,7 @@ interface Reply {
   readonly params?: readonly Backend[];
 }
 
-/** What the exporter takes from the list of backends instead of from the statistics. */
+/** The fields that the exporter takes from the list instead of from the statistics. */
 const taken = ['id', 'ip', 'port', 'status', 'weight', 'priority', 'max_conns'];
 const farms = ['db-l4', 'dns-udp', 'multi-l4'];
 

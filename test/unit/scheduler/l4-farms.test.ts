@@ -11,7 +11,7 @@ const stats = { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', st
 const listed = (profile?: string) => ({ farmname: 'db', profile, status: 'up' });
 
 /** An appliance with one farm, `db`, of a profile that a test changes; the list may be older. */
-function given({ askL4Daemon = false, daemon = stats as Answer } = {}) {
+function given({ askL4Daemon = false, daemon = stats }: { askL4Daemon?: boolean; daemon?: Answer } = {}) {
   const state = { listed: 'l4xnat' as string | undefined, now: 'l4xnat' as string | undefined, word: 'up', daemon };
   const { poller, asked, page, lines } = givenPoller({
     names,
