@@ -140,10 +140,12 @@ async function askState<Listed extends Farm>(
 const ofAppliance: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'unauthorized', 'unlicensed'];
 
 /** Returns profile and address of an HTTP farm that was never listed with them. */
-async function addressOf({ read }: CollectContext, farm: Farm, limitMs: number): Promise<Partial<Farm>> {
+async function addressOf({ read, unlessL4 }: CollectContext, farm: Farm, limitMs: number): Promise<Partial<Farm>> {
   if (farm.vip !== undefined || farm.profile !== 'http') return {};
   try {
-    const { listener, vip, vport } = (await read('readFarm', { farmname: farm.name }, { limitMs })).params;
+    const farmname = await unlessL4(farm);
+    if (!farmname) return {};
+    const { listener, vip, vport } = (await read('readFarm', { farmname }, { limitMs })).params;
     return { profile: listener || farm.profile, vip: vip || undefined, vport: vport || undefined };
   } catch (error) {
     if (!(error instanceof ApplianceError) || ofAppliance.includes(error.reason)) throw error;

@@ -27,11 +27,7 @@ export const farmsEndpoints = area('farms', {
   listLslbFarms:    row('GET /farms/modules/lslb',       'read',        '4.0', 'list HTTP and L4xNAT farms'),
   listDslbFarms:    row('GET /farms/modules/dslb',       'read',        '4.0', 'list datalink farms'),
   listGslbFarms:    row('GET /farms/modules/gslb',       'read',        null,  'list GSLB farms (Enterprise, inferred from the module names)'),
-<<<<<<< HEAD
-  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, patienceMs: 65_000 }),
-=======
-  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, acts: asksL4Daemon }),
->>>>>>> 241b5a16 (fix(collectors): no poll, guard or plan makes a read that may cut all L4 farms)
+  readFarm:         row('GET /farms/{farmname}',         'read',        '4.0', 'one farm in full', { reply: FarmReply, patienceMs: 65_000, acts: asksL4Daemon }),
   updateFarm:       row('PUT /farms/{farmname}',         'disruptive',  '4.0', 'modify a farm, L4xNAT changes apply at once'),
   // Nobody knows what it does, so it is not promised to be reversible.
   postToFarm:       row('POST /farms/{farmname}',        'disruptive',  '4.0', 'listed for L4xNAT farms by the version notes, no known route'),
