@@ -36,3 +36,6 @@ export function profilesIn({ params }: Static<typeof FarmsSummaryReply>): Readon
     (farms ?? []).map(({ name, profile }) => [name, profile ?? otherwise] as const);
   return new Map([...named(gslb, 'gslb'), ...named(dslb, 'datalink'), ...named(lslb, '')]);
 }
+
+/** A clause about a read that acts and was not answered. */
+export const daemonMayHang = 'its daemon may hang; each further call leaves a process on the appliance';

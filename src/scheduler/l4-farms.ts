@@ -1,15 +1,12 @@
 import type { FarmReadKey, Params, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { type HarmlessFarm, onPurpose, profilesIn, unlessL4 } from '../appliance/harmless.ts';
+import { daemonMayHang, type HarmlessFarm, onPurpose, profilesIn, unlessL4 } from '../appliance/harmless.ts';
 import type { FarmFact, ReadFrom } from '../collectors/collector.ts';
 
 /** A farm that is made again under its name may have another profile; its daemon runs then. */
 const maxAgeMs = 10_000;
 
 type Profiles = ReturnType<typeof profilesIn> | 'refused';
-
-/** The sentence about a read that acts and was not answered. */
-export const daemonMayHang = 'its daemon may hang; each further call leaves a process on the appliance';
 
 /**
  * Keeps the reads that act on L4 farms from L4 farms (docs/api.md §1.7), and decides whether their
