@@ -112,6 +112,7 @@ function withoutDetail({ name, profile }: FarmFact, linked: LinkedChecks): FarmC
     certificates: profilesWithoutCertificates.includes(profile) ? [] : undefined,
     checks: profile === 'l4xnat' ? [{ service: '', isChecked: linked?.has(name) }] : [],
     protocol: undefined,
+    logs: undefined,
     backends: undefined,
   };
 }
