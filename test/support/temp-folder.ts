@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
@@ -12,6 +12,8 @@ export default function setup(): (() => void) | undefined {
   // Called for the configuration and for each of its projects.
   if (basename(tmpdir()).startsWith(prefix)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), prefix));
+  // As open as the folder that it stands for: some tests start programs as another user.
+  chmodSync(folder, 0o1777);
   process.env['TMPDIR'] = folder;
   return () => {
     const left = readdirSync(folder);
