@@ -2,7 +2,7 @@ import { listed } from '../lib/text.ts';
 import type { OwnProblem } from './problem.ts';
 import type { ApplianceStatus } from './status.ts';
 
-/** Returns what keeps the requests of an appliance that sends its log from being counted or judged. */
+/** Returns why requests of an appliance that sends its log are not counted, or not judged. */
 export function requestLogProblems({
   name: appliance,
   farms,

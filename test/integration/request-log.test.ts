@@ -60,9 +60,10 @@ it.each([
 ] as const)('counts what came by %s before the first list of farms under their names', async (_, index) => {
   const { port, has, known, page, counts } = await givenRequestLog();
   known.farms = undefined;
-  if (index === 1) (await connected(port(1))).write(`${line}\n`.repeat(3));
-  else await datagrams(port(0), [line, line, line]);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  const texts = [line, line, line, '<1>the end'];
+  if (index === 1) (await connected(port(1))).write(texts.map((text) => `${text}\n`).join(''));
+  else await datagrams(port(0), texts);
+  await has('zlb_request_log_lines_total', { result: 'other' }, 1);
   expect(await page()).not.toContain('zlb_requests_total{');
 
   known.farms = farms;
@@ -76,8 +77,8 @@ it('counts the first requests of a new farm, service and backend under their nam
   const socket = await connected(port(1));
   const ofNewFarm = header + logged({ farm: 'news', service: 'web', backend: '10.0.0.9:80' });
   const late = header + logged({ backend: '10.0.0.2:80' });
-  socket.write(`${ofNewFarm}\n${late}\n`.repeat(5));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  socket.write(`${`${ofNewFarm}\n${late}\n`.repeat(5)}<1>the end\n`);
+  await has('zlb_request_log_lines_total', { result: 'other' }, 1);
   expect(await page()).not.toContain('farm="unknown"');
   known.farms = [{ name: 'shop', backends: [{ service: 'front', backend: '10.0.0.2:80' }] }, { name: 'news' }];
   await has('zlb_requests_total', { farm: 'shop', backend: '10.0.0.2:80', code: '2xx' }, 5);
@@ -91,8 +92,8 @@ it('reads no more by TCP than can wait for the first list of farms, and loses no
   const { port, known, counts, page, has } = await givenRequestLog();
   known.farms = undefined;
   const many = 12_000;
-  (await connected(port(1))).write(`${line}\n`.repeat(many));
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  (await connected(port(1))).write(`${`${line}\n`.repeat(9_999)}<1>nearly full\n${`${line}\n`.repeat(many - 9_999)}`);
+  await has('zlb_request_log_lines_total', { result: 'other' }, 1);
   expect(await page()).not.toContain('zlb_requests_total{');
 
   known.farms = farms;

@@ -8,7 +8,7 @@ import { freePort } from '../support/free-port.ts';
 import type { RequestLogSettings } from '../../src/request-log/request-log.ts';
 import { givenRequestLog } from '../integration/given-request-log.ts';
 import { givenFolder } from '../support/folder.ts';
-import { logged } from '../support/logged-request.ts';
+import { type LoggedRequest, logged } from '../support/logged-request.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 import { judge } from './tools.ts';
@@ -17,13 +17,14 @@ const rsyslogd = judge('rsyslogd');
 const lines = 100;
 
 /** An rsyslogd that receives lines as the system log of an appliance does, and sends them on. */
-async function givenRsyslog(action: string) {
+async function givenRsyslog(action: string, more = '') {
   const folder = givenFolder();
   const input = await freePort();
   const configuration = join(folder, 'rsyslog.conf');
   writeFileSync(
     configuration,
-    `module(load="imtcp")
+    `${more}
+module(load="imtcp")
 input(type="imtcp" address="127.0.0.1" port="${input}")
 if $programname == "pound" then action(type="omfwd" target="127.0.0.1" action.resumeRetryCount="-1" action.resumeInterval="1" queue.type="LinkedList" ${action})
 `,
@@ -38,7 +39,8 @@ if $programname == "pound" then action(type="omfwd" target="127.0.0.1" action.re
   const socket = connect(input, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
-  return (count: number) => void socket.write(`<134>Nov 26 04:17:34 lb pound: ${logged({})}\n`.repeat(count));
+  return (count: number, part: LoggedRequest = {}) =>
+    void socket.write(`<134>Nov 26 04:17:34 lb pound: ${logged(part)}\n`.repeat(count));
 }
 
 async function givenLog(receiver: RequestLogSettings['receiver']) {
@@ -77,5 +79,25 @@ describe.skipIf(rsyslogd === undefined)('the rsyslogd of Debian', () => {
     send(1);
     const end = await until(counted, (count) => count > lines + lines / 2 + 1);
     expect(end).toBeLessThanOrEqual(2 * lines + 1);
+  });
+
+  it('loses no line when a connection has ended in silence', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const { counted, restart } = await givenLog({ listenTcp: address });
+    const send = await givenRsyslog(`port="${address.split(':')[1]}" protocol="tcp"`);
+    for (let count = 1; count <= 3; count += 1) {
+      send(1);
+      await until(counted, (seen) => seen === count);
+      await restart();
+    }
+  });
+
+  it('joins equal lines, which count each', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const { counted } = await givenLog({ listenTcp: address });
+    const send = await givenRsyslog(`port="${address.split(':')[1]}" protocol="tcp"`, '$RepeatedMsgReduction on');
+    send(lines);
+    send(1, { code: '204' });
+    await until(counted, (count) => count === lines + 1);
   });
 });

@@ -69,6 +69,55 @@ describe('the header of a line', () => {
   });
 });
 
+describe('lines of a real appliance', () => {
+  const time = '<134>2026-11-26T22:49:16.995231+00:00 noid-ce-01 pound: ';
+  it.each([
+    [
+      'reqtest, 192.168.101.21:8090 192.168.101.1 - - [26/Nov/2026:22:49:12 +0000] "GET /slow?wait=4 HTTP/1.1" 200 10 "" "curl/7.88.1" (svc -> 10.10.10.21:8080) 4.001 sec',
+      { code: '200', service: 'svc', backend: '10.10.10.21:8080', bytes: 10, seconds: 4.001 },
+    ],
+    [
+      'reqtest, 192.168.101.21:8090 192.168.101.1 - - [26/Nov/2026:22:49:25 +0000] "HEAD /head HTTP/1.1" 200 - "" "curl/7.88.1" (svc -> 10.10.10.21:8080) 0.001 sec',
+      { code: '200', bytes: 0 },
+    ],
+    [
+      'reqtest, 192.168.101.21:8090 192.168.101.1 - - [26/Nov/2026:22:49:26 +0000] "GET /evil HTTP/1.1" 200 10 "" "x" 500 1 "" "" (svc -> 10.10.10.21:8080) 0.001 sec" (svc -> 10.10.10.21:8080) 0.000 sec',
+      { code: '200', seconds: 0 },
+    ],
+    [
+      'redirector, 192.168.101.1 - - [26/Nov/2026:22:34:04 +0000] "GET /x HTTP/1.1" 302 0 "" "curl/7.88.1"',
+      { code: '302', farm: 'redirector', backend: '', seconds: undefined },
+    ],
+    [
+      'reqtest, service svc, backend 10.10.10.21:8080, (7fb0411ff6c0) e500 for 192.168.101.1 response error read from 10.10.10.21:8080/GET /reset HTTP/1.1: Success (0.004 secs)',
+      { code: '500', backend: '10.10.10.21:8080', seconds: 0.004, isClientFault: false },
+    ],
+    [
+      'reqtest, service dead, (7fb040ef36c0) e503 no back-end "GET /dead/1 HTTP/1.1" from 192.168.101.1 192.168.101.21:8090',
+      { code: '503', service: 'dead', backend: '' },
+    ],
+    [
+      'reqtest, service dead, backend 10.10.10.22:8080, (7fb0411ff6c0) e503 no back-end "GET /dead/1 HTTP/1.1" from 192.168.101.1',
+      { code: '503', service: 'dead', backend: '10.10.10.22:8080' },
+    ],
+    [
+      'reqtest, (7fb0411ff6c0) e501 bad request "FOO /f HTTP/1.1" from 192.168.101.1',
+      { code: '501', isClientFault: true },
+    ],
+    ['secure-shop, (7f5e12b0f6c0) e414 headers: request URI too long', { code: '414', farm: 'secure-shop' }],
+  ])('are read: %s', (text, expected) => {
+    expect(read(time + text)).toMatchObject({ kind: 'answer', ...expected });
+  });
+
+  it.each([
+    'reqtest, service svc, backend 10.10.10.21:8080, (7fb0410ba6c0) error copy server cont: Broken pipe',
+    "reqtest, (7fb0411ff6c0) BackEnd 10.10.10.22:8080 dead (killed) in farm: 'reqtest', service: 'dead'",
+    'secure-shop, service secure, backend , (7fe25f8c36c0) BackEnd enabled',
+  ])('are about no request: %s', (text) => {
+    expect(read(time + text)).toBe('other');
+  });
+});
+
 describe('equal lines', () => {
   it.each([
     [

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { maxWaitMs, WaitingRequests } from '../../../src/request-log/waiting.ts';
+
+const denial = (farm: string) => ({ kind: 'denial', farm }) as const;
+const farmsOf = (waiting: readonly { readonly request: { readonly farm: string } }[]) =>
+  waiting.map(({ request }) => request.farm);
+const isNews = (farm = '') => farm === 'news';
+
+it('requests wait until their names are known, or for two minutes', () => {
+  const waiting = new WaitingRequests();
+  waiting.add(denial('news'), 1, 0);
+  waiting.add(denial('never'), 1, 0);
+  expect(farmsOf(waiting.take(isNews, true, 1_000).known)).toEqual(['news']);
+  expect(waiting.take(isNews, true, maxWaitMs - 1)).toEqual({ known: [], late: [] });
+  expect(farmsOf(waiting.take(isNews, true, maxWaitMs).late)).toEqual(['never']);
+  expect(waiting.isEmpty).toBe(true);
+});
+
+it.each([
+  [true, false],
+  [false, true],
+])('names that stayed unknown are not waited for again, if a list was there (%s)', (hasList, waits) => {
+  const waiting = new WaitingRequests();
+  waiting.add(denial('never'), 1, 0);
+  waiting.take(isNews, hasList, maxWaitMs);
+  expect(waiting.add(denial('never'), 1, maxWaitMs)).toBe(waits);
+});
+
+it('no more than 10,000 wait, and none with a name that no farm can have', () => {
+  const waiting = new WaitingRequests();
+  expect(waiting.add(denial('x'.repeat(128)), 1, 0)).toBe(false);
+  for (let count = 0; count < 10_000; count += 1) expect(waiting.add(denial(`f${count}`), 1, 0)).toBe(true);
+  expect(waiting.isFull).toBe(true);
+  expect(waiting.add(denial('more'), 1, 0)).toBe(false);
+});
