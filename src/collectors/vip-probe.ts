@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { X509Certificate } from 'node:crypto';
+import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { partOf } from '../lib/pem.ts';
@@ -25,7 +25,10 @@ export interface ProbeResult {
   /** Seconds until the connection was made. */
   readonly connectSeconds?: number;
   readonly failure?: ProbeFailure;
-  /** The certificate that the server presented for itself. */
+  /**
+   * The certificate that the server presented for itself, also in a handshake that failed then, as
+   * where it demands one of its clients.
+   */
   readonly certificate?: ServedCertificate;
 }
 
@@ -45,7 +48,7 @@ interface PresentedCertificate {
 export interface ServedCertificate extends PresentedCertificate {
   /** True if an alternative name covers the server name (RFC 9525); undefined without one. */
   readonly coversName: boolean | undefined;
-  /** The intermediates that lead from it to a root, as far as they were presented; no root. */
+  /** The intermediates below the root or trust anchor, as far as they were presented. */
   readonly intermediates: readonly PresentedCertificate[];
 }
 
@@ -75,18 +78,25 @@ export async function probeVip(request: ProbeRequest, signal: AbortSignal): Prom
   signal.addEventListener('abort', cut, { once: true });
   const closed = new Promise((resolve) => socket.once('close', resolve));
   let connectSeconds: number | undefined;
+  let presented: X509Certificate | undefined;
+  // Comes once the server has presented its certificate, and before it judges that of the client.
+  // Node has the certificate of a handshake at one time only, and returns it once.
+  socket.on('keylog', () => (presented ??= (socket as TLSSocket).getPeerX509Certificate()));
+  const served = (): Pick<ProbeResult, 'certificate'> => {
+    const certificate = presented && describe(presented, serverName ?? '');
+    return certificate ? { certificate } : {};
+  };
   try {
     await once(socket, 'connect');
     connectSeconds = (steadyNow() - startedAtMs) / 1_000;
     if (serverName === undefined) return { isReachable: true, connectSeconds };
     await once(socket, 'secureConnect');
-    const certificate = (socket as TLSSocket).getPeerX509Certificate();
-    if (!certificate) return { isReachable: true, connectSeconds, failure: 'tls' };
-    return { isReachable: true, connectSeconds, certificate: describe(certificate, serverName) };
+    const { certificate } = served();
+    return { isReachable: true, connectSeconds, ...(certificate ? { certificate } : { failure: 'tls' }) };
   } catch (error) {
     signal.throwIfAborted();
     if (connectSeconds !== undefined)
-      return { isReachable: true, connectSeconds, failure: error === timedOut ? 'timeout' : 'tls' };
+      return { isReachable: true, connectSeconds, failure: error === timedOut ? 'timeout' : 'tls', ...served() };
     if (ownFailures.includes(errorCode(error))) return { isReachable: undefined };
     const isLate = error === timedOut || errorCode(error) === 'ETIMEDOUT';
     return { isReachable: false, failure: isLate ? 'timeout' : 'refused' };
@@ -110,12 +120,17 @@ function handshake(host: string, port: number, servername: string): TLSSocket {
   });
 }
 
-function describe(certificate: X509Certificate, serverName: string): ServedCertificate {
-  return {
-    ...describeOne(certificate),
-    coversName: serverName === '' ? undefined : Boolean(certificate.checkHost(serverName, { subject: 'never' })),
-    intermediates: intermediatesOf(certificate).map(describeOne),
-  };
+/** Returns undefined for a certificate that Node cannot read. */
+function describe(certificate: X509Certificate, serverName: string): ServedCertificate | undefined {
+  try {
+    return {
+      ...describeOne(certificate),
+      coversName: serverName === '' ? undefined : Boolean(certificate.checkHost(serverName, { subject: 'never' })),
+      intermediates: intermediatesOf(certificate).map(describeOne),
+    };
+  } catch {
+    return undefined;
+  }
 }
 
 function describeOne(certificate: X509Certificate): PresentedCertificate {
@@ -135,7 +150,8 @@ const maxIntermediates = 8;
 
 /**
  * Finds the issuer of each certificate among those presented, in any order (RFC 8446, 4.4.2). A
- * root that is presented counts for nothing: clients have their own.
+ * root that is presented counts for nothing, nor does anything from the first trust anchor on:
+ * clients have their own.
  */
 function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
   const presented: X509Certificate[] = [];
@@ -143,9 +159,22 @@ function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
   const path: X509Certificate[] = [];
   for (let last = leaf; path.length < maxIntermediates; ) {
     const issuer = presented.find((each) => last.checkIssued(each) && !each.checkIssued(each) && !path.includes(each));
-    if (!issuer) break;
+    if (!issuer || (issuer.validToDate < leaf.validToDate && isAnchoredLonger(issuer))) break;
     path.push(issuer);
     last = issuer;
   }
   return path;
+}
+
+/**
+ * Returns true for a root that another root has signed too, if this machine trusts it by a
+ * certificate with the same key that ends later. Reads the files of the system, so ask only for
+ * what ends early.
+ */
+function isAnchoredLonger({ publicKey, validToDate }: X509Certificate): boolean {
+  const key = publicKey.export({ type: 'spki', format: 'der' });
+  return [...getCACertificates('default'), ...getCACertificates('system')].some((pem) => {
+    const bytes = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
+    return bytes.includes(key) && new X509Certificate(bytes).validToDate > validToDate;
+  });
 }

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, assert, describe, expect, it, vi } from 'vitest';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CertificateParts, createCertificate, type Identity } from '../../simulator/certificate.ts';
 import { chainEndOf, type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
 import { until, untilIs } from '../support/until.ts';
@@ -118,6 +118,54 @@ describe('a probe by TLS', () => {
     ]);
     expect(chainEndOf(certificate)).toBe(Date.UTC(2026, 5, 1) / 1_000);
   });
+
+  it.each([
+    ['ends later', 2030, []],
+    ['ends sooner', 2024, ['cross']],
+  ])('leaves out a root that another root signed too, if the own trust anchor %s', async (_, year, counted) => {
+    const { leaf, root, cross } = givenCrossSigned(year);
+    const { port } = await listening(createTlsServer({ key: leaf.key, cert: leaf.cert + cross.cert }));
+    const alone = await probe(port);
+    givenTrust(root.cert);
+
+    const trusted = await probe(port);
+
+    expect(alone.certificate?.intermediates).toMatchObject([{ commonName: 'cross' }]);
+    expect(trusted.certificate?.intermediates.map(({ commonName }) => commonName)).toEqual(counted);
+  });
+
+  it('counts an intermediate that ended, below a root that another root signed too', async () => {
+    const { root, cross, lower, below } = givenCrossSigned(2030);
+    const { port } = await listening(createTlsServer({ key: below.key, cert: below.cert + lower.cert + cross.cert }));
+    givenTrust(root.cert);
+
+    const { certificate } = await probe(port);
+
+    assert(certificate);
+    expect(certificate.intermediates).toMatchObject([{ commonName: 'lower' }]);
+    expect(chainEndOf(certificate)).toBe(Date.UTC(2026, 5, 1) / 1_000);
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'reads the certificate of a server that demands one of its clients by %s',
+    async (version) => {
+      const { leaf, lower } = givenAuthorities();
+      const { key } = leaf;
+      const cert = leaf.cert + lower.cert;
+      const ca = lower.cert;
+      const server = createTlsServer({ key, cert, ca, requestCert: true, minVersion: version, maxVersion: version });
+      const { port } = await listening(server.on('tlsClientError', () => undefined));
+
+      const { isReachable, failure, certificate } = await probe(port);
+
+      expect({ isReachable, failure }).toEqual({
+        isReachable: true,
+        failure: version === 'TLSv1.2' ? 'tls' : undefined,
+      });
+      expect(certificate).toMatchObject({ commonName: 'shop.test', coversName: true });
+      expect(certificate?.intermediates).toMatchObject([{ commonName: 'lower' }]);
+    },
+  );
 
   it('follows at most eight of 150 certificates that claim to be the issuer of each other', async () => {
     const { leaf, lower, upper } = givenAuthorities();
@@ -249,6 +297,37 @@ function givenAuthorities() {
     issuer: lower,
   });
   return { leaf, lower, upper, root, stranger: authority('stranger', 2025) };
+}
+
+/** Lets this machine trust an authority until the end of the test. */
+function givenTrust(cert: string): void {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, cert]);
+  onTestFinished(() => setDefaultCACertificates(before));
+}
+
+/** A root that ends in a year, and the same key signed by another root, which ended in 2025. */
+function givenCrossSigned(year: number) {
+  const notBefore = new Date('2020-01-01T00:00:00Z');
+  const issue = (name: string, end: number, parts: Partial<CertificateParts> = {}): Identity =>
+    createCertificate({
+      subject: { CN: name },
+      notBefore,
+      notAfter: new Date(Date.UTC(end, 5, 1)),
+      isAuthority: name !== 'shop.test',
+      ...parts,
+    });
+  const older = issue('older', 2025);
+  const root = issue('cross', year);
+  const cross = issue('cross', 2025, { key: createPrivateKey(root.key), issuer: older });
+  const lower = issue('lower', 2026, { issuer: root });
+  return {
+    root,
+    cross,
+    lower,
+    leaf: issue('shop.test', 2027, { issuer: root }),
+    below: issue('shop.test', 2027, { issuer: lower }),
+  };
 }
 
 /** Short ones: a server may send 100 kB of certificates. */

@@ -111,7 +111,7 @@ function servedFact({ serverName, failure, certificate, isInStore }: ProbeStatus
   const ending = intermediates.find((each) => (each.notAfterSeconds ?? 0) < (notAfterSeconds ?? 0));
   return html`${name}: serves a certificate until ${dayOf(notAfterSeconds)}${isInStore === true && ', the one of the store'}${
     isInStore === false && html` ${stateMark('warning', 'not the one of the store')}`
-  }${ending && html`, its issuer <bdi>${ending.commonName}</bdi> until ${dayOf(ending.notAfterSeconds)}`}${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}`;
+  }${ending && html`, its issuer <bdi>${ending.commonName}</bdi> until ${dayOf(ending.notAfterSeconds)}`}${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}${failure && html` ${stateMark('warning', `then the handshake fails (${failure})`)}`}`;
 }
 
 function dayOf(seconds: number | undefined): string {
