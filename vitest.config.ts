@@ -5,11 +5,11 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{commands,runbooks-even,runbooks-odd}.test.ts',
-  'test/e2e/{admin-kill,requests-kill}.test.ts',
+  'test/e2e/{admin-kill,changes-kill}.test.ts',
   'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-cases,alert-gaps,descriptors,politeness,request-flood,send-page}.test.ts',
   'test/integration/systemd-install/install.test.ts',
-  'test/integration/journal/full-disk.test.ts',
+  'test/integration/journal/disk.test.ts',
   'test/unit/scheduler/large-appliance.test.ts',
 ];
 

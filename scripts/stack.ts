@@ -213,7 +213,7 @@ function configuration({ appliances, apiKey, tokens, folder, addresses }: Config
     })),
     admin: {
       listen_address: addresses.gateway,
-      audit_file: join(folder, 'audit.jsonl'),
+      journal_file: join(folder, 'journal.db'),
       approvals: { certificates_folder: join(folder, 'renewed') },
       tokens: [
         { name: 'demo', sha256: tokens.demo.sha256, role: 'admin' },

@@ -19,7 +19,7 @@ export async function readExporterPage(world: World): Promise<string> {
     collectors: { vip: { enabled: true } },
     admin: {
       listen_address: gateway,
-      audit_file: 'audit.jsonl',
+      journal_file: 'journal.db',
       tokens: [{ name: 'benchmark', sha256: makeToken().sha256, role: 'admin' }],
     },
   });

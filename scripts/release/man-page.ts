@@ -13,7 +13,7 @@ export function manPage(version: string): string {
     '.SH FILES',
     '.TP\n/etc/zlb\\-exporter/zlb.yml\nthe configuration',
     '.TP\n/etc/zlb\\-exporter/keys/\nAPI keys, one in each file',
-    '.TP\n/var/lib/zlb\\-exporter/\nthe audit of the admin gateway',
+    '.TP\n/var/lib/zlb\\-exporter/\nthe journal of the admin gateway',
     '.TP\n/usr/share/doc/zlb\\-exporter/\nthe documentation',
     '',
   ].join('\n');

@@ -86,6 +86,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     decode,
     build,
     log: log.child({ part: 'admin' }),
+    recordLog: log.child({ part: 'audit' }),
     now,
   }));
   const reloading = createReload(parts, { current, fleet, gateway, requests, access, self });

@@ -248,12 +248,15 @@ Example
   audit: {
     flags: {},
     help: `Usage: zlb-exporter audit verify FILE
+       zlb-exporter audit export FILE
 
-Reads the audit of the gateway, admin.audit_file, with its older files, and says
-whether anything in it was changed, removed or added.
+Reads the journal of the gateway, admin.journal_file, also while the exporter
+runs. \`verify\` says whether a record was changed, removed or added; \`export\`
+prints one JSON object a line, with the chain, for other programs.
 
-Example
-  zlb-exporter audit verify /var/lib/zlb-exporter/audit.jsonl
+Examples
+  zlb-exporter audit verify /var/lib/zlb-exporter/journal.db
+  zlb-exporter audit export /var/lib/zlb-exporter/journal.db | jq .
 
 Exit codes: 0 whole, 1 not whole or not readable.`,
   },

@@ -112,16 +112,10 @@ export const adminSchema = mapping(
       'Listen without `tls` where other machines can connect, for a proxy on this machine or a mesh that encrypts.',
     ),
     tls: Type.Optional(listenerTls('admin', 'Without it the listener speaks plain HTTP.')),
-    audit_file: path({
-      description: 'The file of the audit.',
-      default: 'data/audit.jsonl',
-      examples: ['/var/lib/zlb-exporter/audit.jsonl'],
-    }),
-    audit_file_bytes: value('byteSize', {
-      description: 'The size at which a new audit file begins.',
-      default: '64MiB',
-      from: '64KiB',
-      examples: ['256MiB'],
+    journal_file: path({
+      description: 'The file of the journal: records, changes and the freeze.',
+      default: 'data/journal.db',
+      examples: ['/var/lib/zlb-exporter/journal.db'],
     }),
     timeout: value('duration', {
       description:
@@ -138,7 +132,7 @@ export const adminSchema = mapping(
       examples: ['1GiB'],
     }),
     download_bytes: value('byteSize', {
-      description: 'The largest answer of an appliance. Long ones are stored beside the audit until they are sent.',
+      description: 'The largest answer of an appliance. Long ones are stored beside the journal until they are sent.',
       default: '1GiB',
       from: '64KiB',
       examples: ['4GiB'],

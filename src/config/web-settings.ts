@@ -166,7 +166,7 @@ function checkUsers(names: readonly string[], report: Report): void {
   if (names.length > 0 && isThreadRefused())
     report(
       ['basic_auth_users'],
-      "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission (with the unit of deploy/systemd: ZLB_NODE_FLAGS=--allow-worker in its environment file)",
+      "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission",
       'key',
     );
   for (const name of names) {

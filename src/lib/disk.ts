@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { access, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { errorCode } from './check.ts';
@@ -45,21 +45,6 @@ export async function syncFolder(file: string): Promise<void> {
     await folder.sync();
   } finally {
     await folder.close();
-  }
-}
-
-/**
- * Writes a new file for its own user alone, and syncs it. Removes what has the name before: a named
- * pipe must not be opened, nor what a link leads to.
- */
-export async function writeSynced(path: string, text: string): Promise<void> {
-  await rm(path, { force: true });
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

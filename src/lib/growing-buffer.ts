@@ -22,7 +22,9 @@ export class GrowingBuffer {
     this.#partsLeft = freeParts + maxBytes / bytesPerPart;
   }
 
-  /** Adds a part. Returns false, and adds nothing, if the body gets too long or has too many parts. */
+  /**
+   * Adds a part. Returns false, and adds nothing, if the body gets too long or has too many parts.
+   */
   add(part: Buffer): boolean {
     const needed = this.#size + part.length;
     this.#partsLeft -= 1;
@@ -46,8 +48,8 @@ export class GrowingBuffer {
 }
 
 /**
- * Reads a source to its end. Throws the error of `tooLong` for more than `maxBytes`, or for too many
- * parts; the caller decides what becomes of the source then.
+ * Reads a source to its end. Throws the error of `tooLong` for more than `maxBytes`, or for too
+ * many parts; the caller decides what becomes of the source then.
  */
 export async function readWhole(
   source: AsyncIterable<unknown>,

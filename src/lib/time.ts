@@ -128,3 +128,8 @@ export function createTimeSlice(lengthMs: number) {
     },
   };
 }
+
+/** Returns the milliseconds of a monotonic clock that all threads of the process share. */
+export function processNow(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}

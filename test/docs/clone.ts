@@ -49,7 +49,7 @@ function configurations({ appliances, apiKey, sha256, exporterAddress, gatewayAd
   }));
   const admin = {
     listen_address: gatewayAddress,
-    audit_file: 'data/audit.jsonl',
+    journal_file: 'data/journal.db',
     // The reader is alone.
     approvals: { self_approval: true },
     tokens: [{ name: 'alice', sha256, role: 'admin', approver: true }],

@@ -56,7 +56,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
       vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down' }),
   },
   ZlbAdminGateway: {
-    before: `echo '{"msg":"audit cannot be written","because":"ENOSPC"}' >>exporter.log
+    before: `echo '{"msg":"journal cannot be written","because":"ENOSPC"}' >>exporter.log
 zlb-exporter admin lb-madrid restart-farm farm=shop --request --reason=TICKET-42`,
     after: "zlb-exporter admin unfreeze --reason='the end of the scene'",
   },

@@ -28,7 +28,7 @@ function whole(text: string, folder: string): string {
     admin_api_key_file: 'secret',
     password_file: 'secret',
     credentials_file: 'secret',
-    audit_file: 'audit.jsonl',
+    journal_file: 'journal.db',
   };
   return text
     .replaceAll(/\b(\w+_file): *(["']?)[^\s,}"']+\2/g, (all, key: string) =>

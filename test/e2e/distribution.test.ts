@@ -12,7 +12,7 @@ import { isThere } from '../support/programs.ts';
 
 const apiKey = 'canary-key-of-a-package';
 const configuration = '/etc/zlb-exporter/zlb.yml';
-const audit = '/var/lib/zlb-exporter/audit.jsonl';
+const audit = '/var/lib/zlb-exporter/journal.db';
 const tools = ['dpkg-deb', 'rpmbuild', 'lintian', 'debootstrap', 'strip'].map(isThere);
 const canRun = [...tools, canMakeRoots()].every(Boolean);
 

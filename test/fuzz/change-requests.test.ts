@@ -70,7 +70,7 @@ async function live(history: readonly Event[]) {
       {
         target: appliance,
         now: () => clock.ms,
-        admin: { auditFile: join(folder, 'audit.jsonl') },
+        admin: { journalFile: join(folder, 'journal.db') },
         tokens: [...tokens].map(([name, token]) => ({
           token,
           name,
@@ -156,13 +156,13 @@ it('change requests, whatever happens to them are carried out at most once, neve
       for (const { id, state, requested_by: asker, decision } of requests) {
         const own = audit.filter(({ request }) => request === id);
         const intents = own.filter(({ event }) => event === 'intent');
-        const approvals = own.filter((line) => line.event === 'change_request' && line.state === 'approved');
+        const approvals = own.filter((line) => line.event === 'change' && line.state === 'approved');
         expect(isOver(state), state).toBe(true);
         expect(intents.length).toBeLessThanOrEqual(1);
         expect(approvals.length).toBeLessThanOrEqual(1);
         if (intents.length > 0) expect(approvals[0]?.principal).not.toBe(asker);
         if (intents.length > 0) expect(decision?.by).toBe(approvals[0]?.principal);
-        expect(own.some((line) => line.event === 'change_request' && line.state === state)).toBe(true);
+        expect(own.some((line) => line.event === 'change' && line.state === state)).toBe(true);
       }
       const intents = audit.filter(({ event }) => event === 'intent');
       expect(arrived.length).toBeLessThanOrEqual(intents.length);

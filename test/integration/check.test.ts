@@ -305,19 +305,19 @@ describe('the report of check', () => {
     expect(off.out).not.toMatch(/logs no requests|objective/);
   });
 
-  it('says where an audit cannot be written, writes nothing into it, and fails', async () => {
+  it('says where a journal cannot be written, writes nothing into it, and fails', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const folder = givenFolder();
-    const file = join(folder, 'new', 'audit.jsonl');
+    const file = join(folder, 'new', 'journal.db');
     const admin = (path: string) => ({
-      admin: { audit_file: path, tokens: [{ name: 'alice', sha256: 'a'.repeat(64), role: 'operator' }] },
+      admin: { journal_file: path, tokens: [{ name: 'alice', sha256: 'a'.repeat(64), role: 'operator' }] },
     });
 
-    const wrong = await check([entry], admin('/proc/audit.jsonl'));
+    const wrong = await check([entry], admin('/proc/journal.db'));
     const right = await check([entry], admin(file));
 
     expect(wrong.code).toBe(1);
-    expect(wrong.out).toMatch(/The audit cannot be written: .*\/proc.*name another file in admin\.audit_file/);
+    expect(wrong.out).toMatch(/The journal cannot be written: .*\/proc.*name another file in admin\.journal_file/);
     expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -433,7 +433,7 @@ describe('check of several appliances', () => {
     );
 
     expect(code).toBe(0);
-    expect(out).toContain('The admin gateway: 127.0.0.1:9445 without TLS, 2 tokens, audit in /');
+    expect(out).toContain('The admin gateway: 127.0.0.1:9445 without TLS, 2 tokens, journal in /');
     expect(out).toContain('  The token of bob expired on 2020-02-03; zlb-exporter token makes one.\n');
     expect(out.match(/admin_api_key\) does not work: .*401/g)).toHaveLength(1);
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);

@@ -24,7 +24,7 @@ describe.skipIf(!helm)('the Helm chart', () => {
     ['a misspelt value', { shard: 3 }, /additional properties 'shard' not allowed/],
     ['a misspelt value of a block', { networkPolicy: { ports: [444] } }, /'ports' not allowed/],
     ['a key of an appliance among the values', { appliances: [{ name: 'a', url: 'u', api_key: 'k' }] }, /not/],
-    ['an audit file of its own', { gateway: { config: { audit_file: 'x' } } }, /audit_file/],
+    ['an audit file of its own', { gateway: { config: { journal_file: 'x' } } }, /journal_file/],
     ['a number as text', { shards: '3' }, /want integer/],
   ])('refuses %s', (_, values, refusal) => {
     expect(render(values).refusal).toMatch(refusal);
@@ -84,8 +84,8 @@ describe.skipIf(!helm)('the Helm chart', () => {
       writeFileSync(join(folder, 'lb-paris'), 'a-key');
       const settings = await loadSettings({ file: join(folder, 'zlb.yml'), env: {} });
       expect(settings.appliances.map((appliance) => appliance.name)).toEqual(['lb-paris']);
-      expect(settings.admin?.auditFile).toBe(
-        flags['shard'] || name === 'gateway' ? '/var/lib/zlb-exporter/audit.jsonl' : undefined,
+      expect(settings.admin?.journalFile).toBe(
+        flags['shard'] || name === 'gateway' ? '/var/lib/zlb-exporter/journal.db' : undefined,
       );
     });
   });

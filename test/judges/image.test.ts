@@ -114,7 +114,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
           JSON.stringify({
             appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: 'canary-key' })),
             admin: {
-              audit_file: '/var/lib/zlb-exporter/audit.jsonl',
+              journal_file: '/var/lib/zlb-exporter/journal.db',
               tokens: [{ name: 'alice', sha256, role: 'admin' }],
             },
           }),
@@ -136,12 +136,12 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
       );
       const call = ['admin', 'two', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=trying', '--force', '--yes'];
       const refused = container.exec('zlb-exporter', ...call, '--confirm=shop');
-      const verified = container.exec('zlb-exporter', 'audit', 'verify', '/var/lib/zlb-exporter/audit.jsonl');
+      const verified = container.exec('zlb-exporter', 'audit', 'verify', '/var/lib/zlb-exporter/journal.db');
       container.signal('SIGTERM');
 
       expect(discovered).toContain('one');
       expect(refused.code).not.toBe(0);
-      expect(readFileSync(join(state, 'audit.jsonl'), 'utf8')).toContain('"alice"');
+      expect(readFileSync(join(state, 'journal.db'), 'utf8')).toContain('"alice"');
       expect(verified).toMatchObject({ code: 0 });
       expect(await container.ended).toBe(0);
       expect(container.output()).not.toContain('canary-key');

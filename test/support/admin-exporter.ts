@@ -16,8 +16,7 @@ export interface AdminConfig {
   readonly names: readonly string[];
   readonly apiKey: string;
   readonly sha256: string;
-  readonly auditFile: string;
-  readonly auditFileBytes?: string;
+  readonly journalFile: string;
   /** Schedules of the collectors that run. */
   readonly polls?: Readonly<Record<string, string>>;
   /** Tokens beside the one of alice. */
@@ -26,7 +25,7 @@ export interface AdminConfig {
 
 /** Writes a configuration with one appliance and the token of an admin; returns its path. */
 export function writeAdminConfig(folder: string, config: AdminConfig): string {
-  const { appliance, names, apiKey, sha256, auditFile, auditFileBytes, polls = {}, tokens = [] } = config;
+  const { appliance, names, apiKey, sha256, journalFile, polls = {}, tokens = [] } = config;
   const file = join(folder, 'zlb.yml');
   const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
   // JSON is YAML.
@@ -43,8 +42,7 @@ export function writeAdminConfig(folder: string, config: AdminConfig): string {
       polling: { max_busy_ratio: 1, jitter: '0%' },
       admin: {
         listen_address: '127.0.0.1:0',
-        audit_file: auditFile,
-        ...(auditFileBytes === undefined ? {} : { audit_file_bytes: auditFileBytes }),
+        journal_file: journalFile,
         tokens: [{ name: 'alice', sha256, role: 'admin' }, ...tokens],
       },
     }),

@@ -181,7 +181,7 @@ function configuration({ appliance, apiKey, sha256, folder, maxStale }: Configur
     polling: { max_busy_ratio: 1, jitter: '0%' },
     admin: {
       listen_address: '127.0.0.1:0',
-      audit_file: join(folder, 'audit.jsonl'),
+      journal_file: join(folder, 'journal.db'),
       tokens: [{ name: 'alice', sha256, role: 'admin' }],
     },
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,6 +12,7 @@ import { startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenEntry } from './given-principal.ts';
+import { linesOf, recordsOf } from './journal-file.ts';
 import { settingsOf } from './settings.ts';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
@@ -75,7 +76,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     );
   }
   const tokens = new Map(roles.map((role) => [role as string, makeToken()]));
-  const auditFile = options.admin?.auditFile ?? join(folder, 'audit', 'audit.jsonl');
+  const journalFile = options.admin?.journalFile ?? join(folder, 'audit', 'journal.db');
   const { admin, ...others } = await settingsOf({
     appliances: worldNames(worlds, options).map(({ name, target }) => ({
       ...applianceContent(name, target),
@@ -84,7 +85,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     polling: { timeout: '5s', max_busy_ratio: 1, jitter: 0 },
     admin: {
       listen_address: '127.0.0.1:0',
-      audit_file: auditFile,
+      journal_file: journalFile,
       timeout: '10s',
       upload_bytes: '16MiB',
       download_bytes: '64MiB',
@@ -100,7 +101,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     admin: {
       ...admin,
       ...options.admin,
-      auditFile,
+      journalFile,
       tokens: [
         ...admin.tokens,
         ...(options.tokens ?? []).map(({ token, ...rest }) =>
@@ -160,17 +161,13 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     /** The one appliance, or the first. */
     appliance: [...appliances.values()][0]!,
     tokenOf: (role: Role) => tokens.get(role)?.token ?? '',
-    auditFile,
-    /** The current file as it is. */
-    auditText: async () => await readFile(auditFile, 'utf8').catch(() => ''),
-    /** The lines of the audit, oldest first, without that of the start. */
+    journalFile,
+    /** All records of the journal as text, a line each. */
+    auditText: async () => (await linesOf(journalFile)).join('\n'),
+    /** The records of the journal, oldest first, without that of the start. */
     audit: async () => {
-      const text = await readFile(auditFile, 'utf8').catch(() => '');
-      return text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
-        .filter(({ event }) => event !== 'started');
+      const records: readonly Record<string, unknown>[] = await recordsOf(journalFile);
+      return records.filter(({ event }) => event !== 'started');
     },
     logged,
     metrics: async () => await (await fetch(`${daemon.url}/metrics`)).text(),

@@ -1,7 +1,8 @@
 import { isRecord } from '../../lib/check.ts';
 import { minFindableLength, redacted, type Secret } from '../../lib/secret.ts';
-import type { AuditJournal } from '../journal/journal.ts';
-import { AuditError, type AuditPosition, type AuditRecord, noRequest } from '../journal/record.ts';
+import type { Alongside, Journal } from '../journal/journal.ts';
+import { AuditError } from '../journal/failures.ts';
+import { type AuditPosition, type AuditRecord, noRequest } from '../journal/record.ts';
 import type { Caller, Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { maskText } from './mask.ts';
@@ -21,10 +22,14 @@ export type Particulars = Omit<
   'request' | 'principal' | 'role' | 'appliance' | 'operation' | 'method' | 'path' | 'reason'
 >;
 
-/** Writes records to the audit, without secrets; of many refusals in a minute only their number. */
+/**
+ * Writes records to the journal, without secrets; of many refusals in a minute only their number.
+ */
 export interface Recorder {
-  /** Writes a record. Rejects with `audit_unavailable` if it is not on disk. */
-  record(subject: Subject, particulars: Particulars): Promise<AuditPosition>;
+  /**
+   * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on disk.
+   */
+  record(subject: Subject, particulars: Particulars, alongside?: Alongside): Promise<AuditPosition>;
   /**
    * Writes a record of something that has happened. Does not reject: the journal logs and counts a
    * failure.
@@ -37,7 +42,7 @@ export interface Recorder {
 }
 
 export interface RecorderParts {
-  readonly journal: Pick<AuditJournal, 'append'>;
+  readonly journal: Pick<Journal, 'append'>;
   /** Returns the present keys of the appliances. */
   readonly keys: () => readonly Secret[];
   /** Returns true if a word is any token. */
@@ -90,14 +95,9 @@ export function createRecorder(parts: RecorderParts): Recorder {
   }
 
   return {
-    async record(subject, particulars) {
+    async record(subject, particulars, alongside) {
       await tellSuppressed('minute');
-      try {
-        return await journal.append(recordOf(subject, particulars));
-      } catch (cause) {
-        const why = cause instanceof AuditError && cause.reason === 'locked' ? lockedText : unwritableText;
-        throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });
-      }
+      return await journal.append(recordOf(subject, particulars), alongside).catch(unavailable);
     },
     async note(subject, particulars) {
       await tellSuppressed('minute');
@@ -113,14 +113,20 @@ export function createRecorder(parts: RecorderParts): Recorder {
   };
 }
 
+/** Throws the refusal of what the journal cannot keep; for `catch`. */
+export function unavailable(cause: unknown): never {
+  const why = cause instanceof AuditError && cause.reason === 'locked' ? lockedText : unwritableText;
+  throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });
+}
+
 const lockedText = {
-  detail: 'Another exporter writes the audit, so nothing was sent. The log of this exporter says which one.',
-  remedy: 'Stop the other exporter, or give each one an admin.audit_file of its own.',
+  detail: 'Another exporter writes the journal, so nothing was sent. The log of this exporter says which one.',
+  remedy: 'Stop the other exporter, or give each one an admin.journal_file of its own.',
 };
 const unwritableText = {
-  detail: 'The audit cannot be written, so nothing was sent. The log of the exporter says why.',
+  detail: 'The journal cannot be written, so nothing was sent. The log of the exporter says why.',
   remedy:
-    'Look at the disk and the rights of admin.audit_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
+    'Look at the disk and the rights of admin.journal_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
 };
 
 /** The refusals of a principal in a minute: those recorded one by one, and the others. */

@@ -21,7 +21,7 @@ interface ApprovedChange {
 export function start(core: ApprovalsCore, entry: Entry, approved: ApprovedChange): void {
   const running = carryOut(core, entry, approved)
     .catch((error: unknown) => {
-      // It stays `executing` on disk, and the next sweep asks the audit what became of it.
+      // It stays `executing` on disk, and the next sweep asks the journal what became of it.
       core.log.error({ err: error, request: entry.stored.request.id }, 'change request broke off');
     })
     .finally(() => {
@@ -79,7 +79,7 @@ export async function sweep(core: ApprovalsCore): Promise<void> {
         await settle(core, entry);
       });
     } catch (error) {
-      // Such as an audit that another exporter writes: the next sweep tries again.
+      // Such as a journal that another exporter writes: the next sweep tries again.
       core.log.debug({ err: error, request: entry.stored.request.id }, 'change request cannot be ended yet');
     }
   }
@@ -88,8 +88,6 @@ export async function sweep(core: ApprovalsCore): Promise<void> {
 
 /** Ends a request that a stopped exporter, or a full disk, left behind. */
 async function settle(core: ApprovalsCore, entry: Entry): Promise<void> {
-  if (!isLeftBehind(entry.stored.request.state)) return;
-  await core.book.refresh(entry);
   const { id, state, plan } = entry.stored.request;
   if (!isLeftBehind(state)) return;
   const records = entry.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
@@ -148,7 +146,7 @@ function sentences(...texts: readonly string[]): string {
 }
 
 /**
- * Finds out from the audit what became of a request whose exporter was stopped: each of its calls
+ * Finds out from the journal what became of a request whose exporter was stopped: each of its calls
  * has an intent there before it is sent.
  */
 export function endingOf(
@@ -169,11 +167,11 @@ export function endingOf(
     code: null,
     sent: ending !== 'failed' || intents > 0,
   });
-  // It is written before the first call. An audit that has been moved away says nothing.
+  // It is written before the first call. A journal that was begun later says nothing.
   if (state === 'executing' && !records.some((record) => record.state === state))
     return ended(
       'uncertain',
-      '✗ The audit does not have it any more. Its calls may have been made: look at the object.',
+      '✗ The journal does not have it any more. Its calls may have been made: look at the object.',
     );
   if (state === 'approved' || intents === 0)
     return ended(

@@ -13,11 +13,10 @@ import { entryFor, maySee, shownTo } from './rights.ts';
  * Keeps change requests from their beginning to their end; each is carried out at most once. Every
  * refusal is an {@link AdminProblem}.
  */
-export type ChangeRequests = Awaited<ReturnType<typeof openChangeRequests>>;
+export type ChangeRequests = ReturnType<typeof createChangeRequests>;
 
-/** Opens the folder of requests. */
-export async function openChangeRequests(parts: ChangeRequestsParts) {
-  const book = await RequestBook.open(parts);
+export function createChangeRequests(parts: ChangeRequestsParts) {
+  const book = new RequestBook(parts);
   const core: ApprovalsCore = {
     ...parts,
     book,
@@ -40,11 +39,13 @@ export async function openChangeRequests(parts: ChangeRequestsParts) {
     askFor: (asked: Asked, asker: Caller) =>
       shown(asker, ask(core, { ...asked, change: readChange(asked, core), force: asked.force ?? false }, asker)),
     /** Returns those that the principal may see, the newest first. */
-    list: (principal: Principal) =>
-      book.requests
+    list(principal: Principal): readonly ShownRequest[] {
+      book.refuseUnread();
+      return book.requests
         .filter((request) => maySee(core, principal, request))
         .toSorted((a, b) => (a.created < b.created ? 1 : -1))
-        .map((request) => shownTo(core, principal, request)),
+        .map((request) => shownTo(core, principal, request));
+    },
     get: (id: string, principal: Principal) => shownTo(core, principal, entryFor(core, id, principal).stored.request),
     approve: (decision: Approval) => shown(decision.actor, approve(core, decision)),
     denyOrCancel: (word: 'deny' | 'cancel', decision: DecisionOn) =>

@@ -1,4 +1,4 @@
-import type { AuditJournal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
@@ -14,7 +14,7 @@ export interface ChangeRequestsParts extends RequestBookParts {
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
   readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
-  readonly journal: Pick<AuditJournal, 'append' | 'query'>;
+  readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a request waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };

@@ -1,17 +1,13 @@
 import type { Caller, Principals } from '../policy/principal.ts';
-import { readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { type Static, Type } from 'typebox';
 import { endpoints } from '../../appliance/api/table.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { errorCode, isOneOf } from '../../lib/check.ts';
-import { ifMissing, makeFolder, readShort, syncFolder, writeSynced } from '../../lib/disk.ts';
-import type { AuditJournal } from '../journal/journal.ts';
+import type { Alongside, Journal } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
-import type { Recorder } from '../calls/recorder.ts';
+import { type Recorder, unavailable } from '../calls/recorder.ts';
 import {
   type AlertSource,
   alertsOf,
@@ -36,14 +32,14 @@ const StoredSchema = Type.Object({
 /** A request as it is on disk. */
 export type StoredRequest = Readonly<Static<typeof StoredSchema>>;
 
-/** A request in memory; its file on disk says the same. */
+/** A request in memory; the journal says the same. */
 export interface Entry {
   stored: StoredRequest;
   /** True while somebody decides on it: others are refused meanwhile. */
   isDeciding: boolean;
   /** True while this process carries it out. */
   isExecuting: boolean;
-  /** The alerts of a proposal that fire now; its file may follow later. */
+  /** The alerts of a proposal that fire now; the journal may follow later. */
   alerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
   ending?: Ending;
@@ -58,10 +54,9 @@ export interface Move {
 }
 
 export interface RequestBookParts {
-  readonly folder: RequestFolder;
   readonly principals: Pick<Principals, 'inForce'>;
   readonly recorder: Pick<Recorder, 'record'>;
-  readonly journal: Pick<AuditJournal, 'append'>;
+  readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened'>;
   readonly metrics: Pick<AdminMetrics, 'changeRequests' | 'changeRequestEnded'>;
   readonly now: () => number;
   readonly log: Logger;
@@ -70,21 +65,38 @@ export interface RequestBookParts {
 /** Requests that are over are kept for those who look later. */
 const maxOver = 200;
 
-/** All change requests, in memory and on disk, and the only place where their states change. */
+/**
+ * All change requests, in memory and in the journal, and the only place where their states change.
+ */
 export class RequestBook {
   readonly #parts: RequestBookParts;
-  readonly #entries: Map<string, Entry>;
+  readonly #decode = createDecoder();
+  readonly #entries = new Map<string, Entry>();
+  #isOpen = false;
 
-  /** Opens the folder of requests. */
-  static async open(parts: RequestBookParts): Promise<RequestBook> {
-    const { stored, unreadable } = await parts.folder.loadAll();
-    for (const file of unreadable) parts.log.error({ file }, 'change request cannot be read');
-    return new RequestBook(parts, stored);
+  constructor(parts: RequestBookParts) {
+    this.#parts = parts;
+    parts.journal.onOpened(({ changes }) => this.#found(changes));
   }
 
-  private constructor(parts: RequestBookParts, loaded: readonly StoredRequest[]) {
-    this.#parts = parts;
-    this.#entries = new Map(loaded.map((stored) => [stored.request.id, entryOf(stored)]));
+  /** Throws an {@link AdminProblem} as long as nobody knows what the journal has. */
+  refuseUnread(): void {
+    if (!this.#isOpen) unavailable(undefined);
+  }
+
+  /** Takes over what is on disk, but for what this process decides on or carries out. */
+  #found(changes: ReadonlyMap<string, string>): void {
+    const isBusy = ({ isDeciding, isExecuting }: Entry): boolean => isDeciding || isExecuting;
+    for (const [id, entry] of this.#entries) if (!isBusy(entry)) this.#entries.delete(id);
+    for (const [id, text] of changes) {
+      if (this.#entries.has(id)) continue;
+      try {
+        this.#entries.set(id, entryOf(parseStored(id, text, this.#decode)));
+      } catch (error) {
+        this.#parts.log.error({ err: error, request: id }, 'change request cannot be read');
+      }
+    }
+    this.#isOpen = true;
     this.updateMetrics();
   }
 
@@ -100,27 +112,27 @@ export class RequestBook {
     return this.#entries.get(id);
   }
 
-  /** Adds a request, which is on disk and in the audit when this resolves. */
+  /** Adds a request, which is on disk when this resolves. */
   async add(stored: StoredRequest, actor: Caller): Promise<void> {
-    await this.#save(stored, () => this.#record(stored.request, actor));
+    await this.#save(stored, (alongside) => this.#record(stored.request, actor, alongside));
   }
 
   /** Replaces the plan of a request that waits. */
   async replan({ stored: { request, sealed } }: Entry, plan: Pick<ChangeRequest, 'plan' | 'digest'>): Promise<void> {
-    await this.#save({ request: { ...request, ...plan }, sealed }, () => Promise.resolve());
+    await this.#save({ request: { ...request, ...plan }, sealed });
   }
 
-  /** Stores the alerts of a proposal that waits, if they are not what its file says. */
+  /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
   async keepAlerts(entry: Entry): Promise<void> {
     const { request, sealed } = entry.stored;
     const isSame = isDeepStrictEqual(alertsOf(request), entry.alerts);
     if (request.state !== 'proposed' || entry.alerts.length === 0 || isSame) return;
-    await this.#save({ request: { ...request, ...shownAlerts(entry) }, sealed }, () => Promise.resolve());
+    await this.#save({ request: { ...request, ...shownAlerts(entry) }, sealed });
   }
 
   /**
-   * Moves a request to its next state: first in the audit, then on disk. Rejects, and changes
-   * nothing, if one of them cannot be written.
+   * Moves a request to its next state, in the transaction of its record. Rejects, and changes
+   * nothing, if that cannot be written.
    */
   async move(entry: Entry, state: RequestState, { decision, outcome, actor }: Move = {}): Promise<ChangeRequest> {
     const { request, sealed } = entry.stored;
@@ -133,7 +145,9 @@ export class RequestBook {
       ...(decision && { decision: { ...decision, at } }),
       ...(outcome && { outcome: { ...outcome, at } }),
     };
-    await this.#save({ request: next, sealed: isOver(state) ? null : sealed }, () => this.#record(next, actor));
+    await this.#save({ request: next, sealed: isOver(state) ? null : sealed }, (alongside) =>
+      this.#record(next, actor, alongside),
+    );
     if (isOver(state)) this.#parts.metrics.changeRequestEnded(state);
     return next;
   }
@@ -144,7 +158,6 @@ export class RequestBook {
     if (entry.isDeciding) throw alreadyOver(request, 'a decision on it is under way');
     if (entry.isExecuting) throw alreadyOver(request, `it is ${request.state}`);
     return await this.alone(entry, async () => {
-      await this.refresh(entry);
       await this.requireWaiting(entry);
       return await decide();
     });
@@ -172,15 +185,8 @@ export class RequestBook {
    * has ended.
    */
   async endIfOverdue(entry: Entry): Promise<void> {
-    if (!overdueOf(this.#parts, entry)) return;
-    await this.refresh(entry);
     const decision = overdueOf(this.#parts, entry);
     if (decision) await this.move(entry, decision.what, { decision });
-  }
-
-  /** Reads its file again: another exporter may have written it, if both have the same audit. */
-  async refresh(entry: Entry): Promise<void> {
-    entry.stored = (await this.#parts.folder.load(entry.stored.request.id).catch(notStored)) ?? entry.stored;
   }
 
   updateMetrics(): void {
@@ -193,45 +199,39 @@ export class RequestBook {
     metrics.changeRequests(new Map(counts), late.length);
   }
 
-  async #record(request: ChangeRequest, actor: Caller | undefined): Promise<void> {
+  async #record(request: ChangeRequest, actor: Caller | undefined, alongside: Alongside): Promise<void> {
     const { recorder, journal, log } = this.#parts;
     const { id, state, appliance, operation, recipe, decision, digest, requested_by } = request;
     const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/requests/${id}` };
-    const particulars = { event: 'change_request', state, plan_sha256: digest, requested_by } as const;
+    const particulars = { event: 'change', state, plan_sha256: digest, requested_by } as const;
     const reason = (decision ?? request).reason ?? undefined;
-    if (actor) await recorder.record({ ...actor, id, ...what, reason }, particulars);
-    else await journal.append({ ...particulars, ...what, request: id, principal: '-', role: '-' });
+    if (actor) await recorder.record({ ...actor, id, ...what, reason }, particulars, alongside);
+    else await journal.append({ ...particulars, ...what, request: id, principal: '-', role: '-' }, alongside);
     log.info({ request: id, state, appliance, principal: actor?.principal.name ?? '-' }, 'change request');
   }
 
-  /** Stores a request once the audit has it. */
-  async #save(stored: StoredRequest, recorded: () => Promise<void>): Promise<void> {
+  /** Stores a request, with its record if there is one. */
+  async #save(
+    stored: StoredRequest,
+    record: (alongside: Alongside) => Promise<unknown> = (alongside) =>
+      this.#parts.journal.keep(alongside).catch(unavailable),
+  ): Promise<void> {
     const { id } = stored.request;
-    const draft = await this.#parts.folder.draft(stored).catch(notStored);
-    try {
-      await recorded();
-    } catch (error) {
-      await draft.discard().catch(() => undefined);
-      throw error;
-    }
-    await draft.keep().catch(notStored);
+    const forgotten = this.#oldestBut(stored);
+    await record({ changes: new Map([[id, JSON.stringify(stored)]]), forgotten });
     const entry = this.#entries.get(id);
     if (entry) entry.stored = stored;
     else this.#entries.set(id, entryOf(stored));
-    await this.#removeOldest();
+    for (const each of forgotten) this.#entries.delete(each);
     this.updateMetrics();
   }
 
-  async #removeOldest(): Promise<void> {
-    const { folder, log } = this.#parts;
-    const over = this.requests.filter(({ state }) => isOver(state));
+  /** Returns the ids of requests that are over and too many, once there is this one. */
+  #oldestBut({ request }: StoredRequest): readonly string[] {
+    const others = this.requests.filter(({ id, state }) => isOver(state) && id !== request.id);
+    const over = isOver(request.state) ? [...others, request] : others;
     const oldest = over.toSorted((a, b) => (a.created < b.created ? -1 : 1));
-    for (const { id } of oldest.slice(0, Math.max(0, over.length - maxOver))) {
-      this.#entries.delete(id);
-      await folder
-        .remove(id)
-        .catch((error: unknown) => log.debug({ err: error, request: id }, 'change request cannot be removed'));
-    }
+    return oldest.slice(0, Math.max(0, over.length - maxOver)).map(({ id }) => id);
   }
 }
 
@@ -276,86 +276,8 @@ export function alreadyOver({ id }: Pick<ChangeRequest, 'id'>, because: string):
   });
 }
 
-/** Throws the problem of a file beside the audit that cannot be written or read. */
-function notStored(cause: unknown): never {
-  throw new AdminProblem('audit_unavailable', {
-    detail: `The change request cannot be kept beside the audit (${errorCode(cause) || 'its file is damaged'}); nothing was sent.`,
-    remedy: 'Look at the disk and the rights of the folder admin.audit_file.requests.',
-    headers: { 'retry-after': '30' },
-    cause,
-  });
-}
-
-/** One file for each change request, which only the exporter's user can read. */
-export type RequestFolder = ReturnType<typeof createRequestFolder>;
-
-/** Without a folder, or with one that cannot be there, there are no requests. */
-function ifThereIsNone(error: unknown): readonly string[] {
-  if (!isOneOf(['ENOENT', 'ENOTDIR'], errorCode(error))) throw error;
-  return [];
-}
-
-const idPattern = /^cr-[a-z2-7]{10}$/;
-/** More than a plan and the largest body. */
-const maxFileBytes = 4_194_304;
-const draftEnding = '.json.new';
-
-export function createRequestFolder(folder: string) {
-  const decode = createDecoder();
-  const fileOf = (id: string): string => join(folder, `${id}.json`);
-
-  /** Resolves to undefined for a missing file; rejects for one that is no request. */
-  async function load(id: string): Promise<StoredRequest | undefined> {
-    const text = await readShort(fileOf(id), maxFileBytes).catch(ifMissing);
-    return text === undefined ? undefined : parseStored(text, id, decode);
-  }
-
-  return {
-    load,
-    /** Writes the next content beside the file: a full disk is found before anything happens. */
-    async draft(stored: StoredRequest) {
-      await makeFolder(folder);
-      const file = fileOf(stored.request.id);
-      const draft = `${file}.new`;
-      const discard = (): Promise<void> => rm(draft, { force: true });
-      try {
-        await writeSynced(draft, JSON.stringify(stored));
-      } catch (error) {
-        await discard().catch(() => undefined);
-        throw error;
-      }
-      return {
-        discard,
-        /** Resolves when it is the file, also after a loss of power. */
-        async keep(): Promise<void> {
-          await rename(draft, file);
-          await syncFolder(file);
-        },
-      };
-    },
-    /**
-     * Resolves to all requests, and to the names of files that are none. Removes drafts that a
-     * crash left behind: they may have passwords.
-     */
-    async loadAll() {
-      const names = await readdir(folder).catch(ifThereIsNone);
-      const stored: StoredRequest[] = [];
-      const unreadable: string[] = [];
-      for (const id of names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))) {
-        const found = idPattern.test(id) ? await load(id).catch(() => undefined) : undefined;
-        if (found) stored.push(found);
-        else unreadable.push(`${id}.json`);
-      }
-      for (const name of names.filter((each) => each.endsWith(draftEnding)))
-        await rm(join(folder, name), { force: true }).catch(() => unreadable.push(name));
-      return { stored, unreadable };
-    },
-    remove: (id: string): Promise<void> => rm(fileOf(id), { force: true }),
-  };
-}
-
-/** Returns the request in the text of its file. Throws for anything else. */
-function parseStored(text: string, id: string, decode: Decode): StoredRequest {
+/** Returns the request in a text of the journal. Throws for anything else. */
+function parseStored(id: string, text: string, decode: Decode): StoredRequest {
   const stored = JSON.parse(text) as StoredRequest;
   const checked = decode(StoredSchema, stored);
   if (!checked.ok) throw new Error(`${id}: ${checked.because}`);

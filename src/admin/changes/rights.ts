@@ -17,6 +17,7 @@ import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
 
 /** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
 export function entryFor(core: ApprovalsCore, id: string, principal: Principal): Entry {
+  core.book.refuseUnread();
   const entry = core.book.find(id);
   if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
   return entry;

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { AdminMetrics } from '../calls/admin-metrics.ts';
-import type { AuditJournal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import { auditEvents } from '../journal/record.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';
 import type { Gateway } from '../calls/gateway.ts';
@@ -19,9 +18,8 @@ export interface AdminRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;
   readonly operations: Operations;
   readonly recorder: Recorder;
-  readonly journal: Pick<AuditJournal, 'query'>;
+  readonly journal: Pick<Journal, 'query'>;
   readonly freeze: FreezeSwitch;
-  readonly metrics: Pick<AdminMetrics, 'frozen'>;
   /** Returns true where people may approve their own change requests. */
   readonly selfApproval: () => boolean;
   /** The configured appliances that a principal may know of. */
@@ -203,11 +201,10 @@ function refuseInvalidAuditQuery({ validationError }: FastifyRequest): void {
   });
 }
 
-function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: AdminRoutesParts): void {
+function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesParts): void {
+  const shown = () => (freeze.state ? { frozen: true, ...freeze.state, kept: freeze.isKept } : { frozen: false });
   const read = own('readFreeze', 'whether changes are frozen', { description: 'The state.', schema: 'Freeze' });
-  app.get('/freeze', { schema: read }, async () =>
-    freeze.state ? { frozen: true, ...freeze.state } : { frozen: false },
-  );
+  app.get('/freeze', { schema: read }, async () => shown());
 
   const newState = { description: 'The new state.', schema: 'Freeze' } as const;
   const freezing = {
@@ -236,16 +233,11 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: Adm
     }
     const reason = recorder.scrubbed(given, token);
     contextOf(request).reason = reason;
-    await recorder.record(subjectOf(request), { event: 'freeze' });
-    try {
-      const state = await freeze.freeze(principal.name, reason);
-      metrics.frozen(true);
-      return { frozen: true, ...state };
-    } catch (error) {
-      // The audit already says that changes are frozen.
-      await recorder.note(subjectOf(request), { event: 'unfreeze', status: 500, code: 'internal_error' });
-      throw error;
-    }
+    const subject = subjectOf(request);
+    await freeze.freeze({ by: principal.name, reason }, (text) =>
+      recorder.record(subject, { event: 'freeze' }, { freeze: text }),
+    );
+    return shown();
   });
 
   const unfreezing = {
@@ -255,9 +247,8 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: Adm
   app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {
     authoriseOwn(callerOf(request).principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
-    await recorder.record({ ...subjectOf(request), reason }, { event: 'unfreeze' });
-    await freeze.thaw();
-    metrics.frozen(false);
-    return { frozen: false };
+    const subject = { ...subjectOf(request), reason };
+    await freeze.thaw((text) => recorder.record(subject, { event: 'unfreeze' }, { freeze: text }));
+    return shown();
   });
 }

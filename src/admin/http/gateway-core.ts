@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { createApplianceClient } from '../../appliance/client.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { createRelay } from '../../appliance/relay.ts';
-import { type AuditJournal, createAuditJournal } from '../journal/journal.ts';
+import { createJournal, type Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
-import { type FreezeSwitch, openFreezeSwitch } from '../policy/freeze.ts';
+import { createFreezeSwitch, type FreezeSwitch } from '../policy/freeze.ts';
 import { createOperations, type Operations } from '../policy/operation.ts';
 import { createPrincipals, type Principals } from '../policy/principal.ts';
 import type { AdminAppliance } from '../calls/reach.ts';
@@ -29,10 +29,12 @@ export interface GatewaySurroundings {
   readonly decode: Decode;
   readonly build: { readonly version: string };
   readonly log: Logger;
+  /** Gets each record of the journal as a line. */
+  readonly recordLog: Logger;
   readonly now: () => number;
 }
 
-/** Limits the audit to a few dozen megabytes an hour; no mistake causes that many refusals. */
+/** Limits the journal to a few dozen megabytes an hour; no mistake causes that many refusals. */
 const maxDenialsPerMinute = 1_000;
 
 /** Limit for a body that is no file, and before the minimum rate of a file applies. */
@@ -53,31 +55,31 @@ export interface GatewayCore extends GatewaySurroundings {
   readonly appliances: Map<string, AdminAppliance>;
   readonly queue: RequestQueue;
   readonly principals: Principals;
-  readonly journal: AuditJournal;
+  readonly journal: Journal;
   readonly recorder: Recorder;
 }
 
-/** Opens everything but the listener and the change requests. */
-export async function createGatewayCore(settings: GatewaySettings, parts: GatewaySurroundings): Promise<GatewayCore> {
+/** Creates everything but the listener and the change requests. */
+export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurroundings): GatewayCore {
   const { metrics, log, now } = parts;
   const { admin } = settings;
-  // First, because it may reject, and nothing has to be closed yet.
-  const freeze = await openFreezeSwitch(`${admin.auditFile}.frozen`, now);
-  metrics.frozen(freeze.state !== undefined);
+  metrics.frozen(false);
+  const freeze = createFreezeSwitch(now, (isFrozen) => metrics.frozen(isFrozen));
   const principals = createPrincipals(admin.tokens, now);
-  const journal = createAuditJournal({
-    file: admin.auditFile,
-    maxBytes: admin.auditFileBytes,
+  const journal = createJournal({
+    file: admin.journalFile,
     now,
     log,
+    recordLog: parts.recordLog,
     onAppended: (records, atMs) => metrics.auditWritten(records, atMs),
     onFailed: () => metrics.auditFailed(),
   });
+  journal.onOpened((opened) => freeze.found(opened.freeze));
   const recorder = createRecorder({
     journal,
     keys: () => keysOf(core.settings),
     isToken: (word) => principals.isToken(word),
-    onLost: (error, { id }) => log.error({ err: error, request: id }, 'audit record lost'),
+    onLost: (error, { id }) => log.error({ err: error, request: id }, 'record of the journal lost'),
     now,
     maxDenialsPerMinute,
   });
@@ -100,14 +102,16 @@ function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
   return appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]);
 }
 
-function bodyLimitsOf({ auditFile, auditFileBytes, uploadBytes, downloadBytes, timeoutMs }: AdminSettings): BodyLimits {
+/** A large answer must not fill the disk: changes need the journal. */
+const keepFreeBytes = 67_108_864;
+
+function bodyLimitsOf({ journalFile, uploadBytes, downloadBytes, timeoutMs }: AdminSettings): BodyLimits {
   const largestBody = Math.max(uploadBytes, downloadBytes);
   const spool = createSpool({
-    folder: dirname(auditFile),
+    folder: dirname(journalFile),
     maxBytesPerPrincipal: 2 * largestBody,
     maxBytes: 4 * largestBody,
-    // A large answer must not fill the disk: changes need the audit.
-    keepFreeBytes: auditFileBytes,
+    keepFreeBytes,
   });
   // A stalled caller gets no more time than an appliance would.
   return { uploadBytes, patienceMs: Math.min(timeoutMs, maxBodyMs), spool };

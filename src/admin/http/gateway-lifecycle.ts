@@ -22,9 +22,9 @@ export function createGatewayLifecycle(createParts: () => GatewaySurroundings) {
   }
 
   function refuseToThaw({ admin }: GatewaySettings): void {
-    if (!running?.gateway.isFrozen || running.settings.admin.auditFile === admin.auditFile) return;
+    if (!running?.gateway.isFrozen || running.settings.admin.journalFile === admin.journalFile) return;
     throw new RestartNeededError(
-      'admin.audit_file cannot change while all changes are frozen, since the freeze is kept beside it; thaw first, or change it back',
+      'admin.journal_file cannot change while all changes are frozen, since it keeps the freeze; thaw first, or change it back',
     );
   }
 
@@ -46,7 +46,7 @@ export function createGatewayLifecycle(createParts: () => GatewaySurroundings) {
       }
       refuseToThaw(settings);
       const before = running?.settings;
-      // Stopped first: two gateways cannot write one audit or listen on one address.
+      // Stopped first: two gateways cannot write one journal or listen on one address.
       await stop();
       try {
         await start(settings);

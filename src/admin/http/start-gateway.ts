@@ -1,6 +1,5 @@
-import { openChangeRequests } from '../changes/change-requests.ts';
+import { createChangeRequests } from '../changes/change-requests.ts';
 import { createProposals } from '../changes/proposals.ts';
-import { createRequestFolder } from '../changes/request-book.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { createGateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
@@ -24,8 +23,10 @@ export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the gateway; rejects when its address cannot be listened on. */
 export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
-  const core = await createGatewayCore(settings, parts);
-  const gateway = await createGatewayWithApprovals(core);
+  const core = createGatewayCore(settings, parts);
+  const gateway = createGatewayWithApprovals(core);
+  // The journal logs why it cannot be opened; each call tries again.
+  await core.journal.open().catch(() => undefined);
   const listener = await createListener(core, gateway);
   const { app } = listener;
   const close = (): Promise<void> => closeGateway(core, gateway, listener);
@@ -45,13 +46,13 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
   };
 }
 
-type GatewayWithApprovals = Awaited<ReturnType<typeof createGatewayWithApprovals>>;
+type GatewayWithApprovals = ReturnType<typeof createGatewayWithApprovals>;
 
 const sweepEveryMs = 5_000;
 
-/** Creates the gateway, and the change requests beside the audit: each of them calls the other. */
-async function createGatewayWithApprovals(core: GatewayCore) {
-  const { auditFile, timeoutMs } = core.settings.admin;
+/** Creates the gateway and the change requests: each of them calls the other. */
+function createGatewayWithApprovals(core: GatewayCore) {
+  const { timeoutMs } = core.settings.admin;
   // Read at each use: a reload may change them.
   const approvals = (): ApprovalSettings => core.settings.admin.approvals;
   const gateway = createGateway({
@@ -71,19 +72,17 @@ async function createGatewayWithApprovals(core: GatewayCore) {
       ? requestableRecipes
       : [...requestableRecipes, createDeliver(certificatesFolder)];
   };
-  const changeRequests = await openChangeRequests({
+  const changeRequests = createChangeRequests({
     ...core,
     gateway,
     recipes,
-    folder: createRequestFolder(`${auditFile}.requests`),
     settings: approvals,
     sleep,
     steadyNow,
   });
   const proposals = createProposals({ ...core, changeRequests, recipes });
-  const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
-  // Nothing waits for it: a disk may not answer, and the audit may be long.
-  void changeRequests.sweep();
+  const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changeRequests.sweep()]);
+  const timer = setInterval(sweep, sweepEveryMs);
   return {
     gateway,
     changeRequests,
@@ -123,8 +122,6 @@ function reachOf(name: string, { appliances }: GatewaySettings) {
 
 function announce(core: GatewayCore, url: string): void {
   const { settings, journal, freeze, log } = core;
-  // The journal logs an audit that cannot be written, now and not at the first change; nothing
-  // waits for it.
   void journal.append({ event: 'started', ...noRequest }).catch(() => undefined);
   const { length: tokens } = settings.admin.tokens;
   log.info({ url, tokens, frozen: freeze.state !== undefined }, 'admin gateway listening');
@@ -133,7 +130,7 @@ function announce(core: GatewayCore, url: string): void {
 
 /**
  * Applies other settings, also to requests under way; returns false if they need another listener
- * or audit.
+ * or journal.
  */
 function update(core: GatewayCore, next: GatewaySettings, listener: AdminListener): boolean {
   const before = core.settings;
@@ -191,7 +188,7 @@ function limitsOf({ polling, limits }: GatewaySettings): unknown {
   return [polling.timeoutMs, limits.bodyBytes];
 }
 
-/** Returns true if nothing differs that was fixed when the listener and the audit were opened. */
+/** Returns true if nothing differs that was fixed when the listener and the journal were opened. */
 function fitsListener(before: AdminSettings, next: AdminSettings): boolean {
   const fixed = ({ tokens: _tokens, approvals: _approvals, tls, ...rest }: AdminSettings): unknown => ({
     ...rest,

@@ -1,261 +1,276 @@
-import type { FileHandle } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { errorCode, toError } from '../../lib/check.ts';
-import { FileKindError, ifMissing, openRegularFile } from '../../lib/disk.ts';
-import { inTime } from '../../lib/time.ts';
-import { maxLineBytes, readLine } from './chain.ts';
-import { type AuditEntry, type AuditFile, rotatedFiles } from './file.ts';
-import { openAuditFile } from './opening.ts';
-import { AuditError, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
+import { assert, toError } from '../../lib/check.ts';
+import { inTime, processNow } from '../../lib/time.ts';
+import type { Contents, Entry, Filters } from './database.ts';
+import { AuditError, closedJournal, lateJournal, maxWaitMs, toAuditError } from './failures.ts';
+import type { Answer, Question } from './journal-worker.ts';
+import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
-export interface AuditJournalParts {
-  /** The current file; older ones, the head and the lock lie beside it and begin with its name. */
+export interface JournalParts {
+  /** A file of SQLite; its write-ahead log lies beside it. */
   readonly file: string;
-  /** Maximum size of a file; a new one begins before. */
-  readonly maxBytes: number;
   readonly now: () => number;
   readonly log: Logger;
+  /** Gets each record as a line, for those who collect logs. */
+  readonly recordLog: Logger;
   readonly onAppended: (count: number, atMs: number) => void;
   /** Called once for each failed write, however many records waited for it. */
   readonly onFailed: () => void;
 }
 
-/** The audit: a line for each record, with the hash of the line before; lines are never removed. */
-export interface AuditJournal {
-  /**
-   * Resolves when the record is on disk; rejects with an AuditError if it is not. Waiting records
-   * are written and synced together.
-   */
-  append(record: AuditRecord): Promise<AuditPosition>;
-  /** Returns the newest first. */
-  query(query: AuditQuery): Promise<readonly AuditLine[]>;
-  close(): Promise<void>;
-}
+/** The part of an entry that goes on disk together with a record. */
+export type Alongside = Omit<Entry, 'record' | 'time'>;
 
-/** A network file system may never answer. */
-const maxOpeningMs = 10_000;
+/** The contents of the journal when it was opened. */
+export type Opened = Pick<Contents, 'changes' | 'freeze'>;
 
-interface Waiting extends AuditEntry {
-  readonly resolve: (position: AuditPosition) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/**
- * Creates a journal that opens its file at the first append, and at each further one while that
- * fails: no restart is needed after a full disk. It remembers its last line. A file that is opened
- * again must continue there; only a restart begins a new chain.
- */
-export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
-  const { file, now, log, onAppended, onFailed } = parts;
-  const current = new CurrentFile(parts);
-  let waiting: Waiting[] = [];
-  let writing: Promise<void> | undefined;
-  let failing: string | undefined;
-  let closed = false;
-
-  async function writeWaiting(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const positions = await (await current.open()).write(batch);
-        for (const [index, position] of positions.entries()) batch[index]?.resolve(position);
-        // Records that did not fit into one file come first in the next.
-        waiting = [...batch.slice(positions.length), ...waiting];
-        onAppended(positions.length, now());
-        if (failing !== undefined) log.info({ file }, 'audit is written again');
-        failing = undefined;
-      } catch (thrown) {
-        const error = toAuditError(thrown, file);
-        for (const { reject } of batch) reject(error);
-        onFailed();
-        if (error.message !== failing) log.error({ file, because: error.message }, 'audit cannot be written');
-        failing = error.message;
-      }
-    }
-    writing = undefined;
-  }
-
-  return {
-    async append(record) {
-      if (closed) {
-        const stopping = `the audit ${file} is closed since the exporter is stopping; repeat the call once it runs again`;
-        throw new AuditError('closed', stopping);
-      }
-      const written = new Promise<AuditPosition>((resolve, reject) => {
-        waiting.push({ record, time: new Date(now()).toISOString(), resolve, reject });
-      });
-      writing ??= writeWaiting();
-      return await written;
-    },
-    async query(query) {
-      return await queryAudit(file, query, current.file?.length ?? Number.POSITIVE_INFINITY);
-    },
-    async close() {
-      closed = true;
-      await writing;
-      const last = current.file?.last;
-      await current.close();
-      // A copy of the log shows lines that are removed before the next start.
-      if (last) log.info({ file, ...last }, 'audit closed');
-    },
-  };
-}
-
-/** The file of the journal, which is opened again after it was moved or changed. */
-class CurrentFile {
-  readonly #parts: AuditJournalParts;
-  #opened: AuditFile | undefined;
-  /** Continues when nobody waits for it any more, so that there are never two at once. */
-  #opening: Promise<AuditFile> | undefined;
-  /** The end of a file that was moved or changed. */
-  #known: AuditPosition | undefined;
-
-  constructor(parts: AuditJournalParts) {
-    this.#parts = parts;
-  }
-
-  /** Returns the file while it is open. */
-  get file(): AuditFile | undefined {
-    return this.#opened;
-  }
-
-  /** Resolves to the open file. Rejects with an AuditError if it cannot be opened in time. */
-  async open(): Promise<AuditFile> {
-    if (this.#opened && !(await this.#opened.isUntouched())) {
-      if (this.#opened.last.seq > 0) this.#known = this.#opened.last;
-      await this.#release();
-    }
-    if (this.#opened) return this.#opened;
-    this.#opening ??= this.#start();
-    return await inTime(this.#opening, maxOpeningMs, () => notOpen(this.#parts.file));
-  }
-
-  async close(): Promise<void> {
-    // Does not wait for a disk that does not answer; if it answers later, the lock is released
-    // then.
-    void Promise.allSettled([this.#opening?.then(() => this.#release())]);
-    await this.#release();
-  }
-
-  async #start(): Promise<AuditFile> {
-    try {
-      this.#opened = await openAuditFile(this.#parts, this.#known);
-      return this.#opened;
-    } finally {
-      this.#opening = undefined;
-    }
-  }
-
-  async #release(): Promise<void> {
-    const file = this.#opened;
-    this.#opened = undefined;
-    await file?.close();
-  }
-}
-
-function notOpen(file: string): AuditError {
-  return new AuditError(
-    'unwritable',
-    `cannot write the audit ${file}: it is not open after ${maxOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
-  );
-}
-
-const remedies: Readonly<Record<string, string>> = {
-  EACCES: 'the user that runs the exporter may not; give it the file and its folder',
-  EPERM: 'the user that runs the exporter may not; give it the file and its folder',
-  EROFS: 'the file system is read-only; mount it for writing or choose another admin.audit_file',
-  ENOENT: 'its folder cannot be made there; choose another admin.audit_file',
-  ENOTDIR: 'a part of its path is a file; choose another admin.audit_file',
-  EISDIR: 'it is a folder; choose another admin.audit_file',
-  ENAMETOOLONG: 'its name is too long; choose another admin.audit_file',
-  EMFILE: 'the exporter has too many files open; raise its limit',
-};
-
-/** Wraps file-system errors in an AuditError; returns other errors unchanged. */
-export function toAuditError(thrown: unknown, file: string): Error {
-  const error = toError(thrown);
-  const code = errorCode(thrown);
-  if (error instanceof FileKindError) {
-    const message = `cannot write the audit ${file}: ${error.message}; move it away or choose another admin.audit_file; the next call tries again`;
-    return new AuditError('unwritable', message, { cause: thrown });
-  }
-  if (error instanceof AuditError || !/^E[A-Z]+$/.test(code)) return error;
-  const options = { cause: thrown };
-  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
-    const full = `cannot write the audit ${file}: no room is left (${code}); make room, the next call tries again`;
-    return new AuditError('full', full, options);
-  }
-  const remedy = remedies[code] ?? 'check the disk and the folder; the next call tries again';
-  return new AuditError('unwritable', `cannot write the audit ${file} (${code}): ${remedy}`, options);
-}
-
-const filters = ['principal', 'appliance', 'operation', 'event', 'request'] as const;
-
-/** The filters of a query; omitted ones match everything. */
-type AuditFilters = { readonly [Name in (typeof filters)[number]]?: AuditLine[Name] | undefined };
-
-interface AuditQuery extends AuditFilters {
+interface Query extends Filters {
   readonly limit: number;
   /** Returns true if the caller may see a line. */
   readonly maySee?: (line: AuditLine) => boolean;
 }
 
 /**
- * Returns the lines that match, the newest first. Reads the current file up to `end` only, and
- * skips damaged lines, which `audit verify` reports.
+ * The journal: records, each with the hash of the one before it, the changes and the freeze, in one
+ * file. Records are never changed or removed.
  */
-async function queryAudit(file: string, query: AuditQuery, end: number): Promise<readonly AuditLine[]> {
-  const { limit, maySee } = query;
-  const fits = (line: AuditLine): boolean =>
-    filters.every((name) => query[name] === undefined || query[name] === line[name]) && (maySee?.(line) ?? true);
-  const found: AuditLine[] = [];
-  let newest = Number.POSITIVE_INFINITY;
-  const read = async (handle: FileHandle | undefined, most: number): Promise<void> => {
-    if (!handle) return;
-    try {
-      for await (const bytes of linesFromEnd(handle, Math.min(most, (await handle.stat()).size))) {
-        if (found.length >= limit) return;
-        const line = readLine(bytes);
-        // A file that is rotated meanwhile would appear twice.
-        if (!line || line.seq >= newest) continue;
-        newest = line.seq;
-        if (fits(line)) found.push(line);
-      }
-    } finally {
-      await handle.close();
-    }
-  };
-  await read(await openRegularFile(file).catch(ifMissing), end);
-  for (const { path } of [...(await rotatedFiles(file))].reverse()) {
-    if (found.length >= limit) break;
-    await read(await openRegularFile(path).catch(ifMissing), Number.POSITIVE_INFINITY);
-  }
-  return found;
+export interface Journal {
+  /**
+   * Resolves when the record, and what goes with it, are on disk; rejects with an AuditError if
+   * nothing of it is. Waiting entries are written and synced together.
+   */
+  append(record: AuditRecord, alongside?: Alongside): Promise<AuditPosition>;
+  /** The same for what has no record. */
+  keep(alongside: Alongside): Promise<void>;
+  /**
+   * Resolves when the file is open; rejects with an AuditError if it cannot be. It need not be
+   * called: each append opens the file, too.
+   */
+  open(): Promise<void>;
+  /** Calls back with what is on disk, before anything is written after an opening. */
+  onOpened(listener: (opened: Opened) => void): void;
+  /** Returns the newest first. */
+  query(query: Query): Promise<readonly AuditLine[]>;
+  close(): Promise<void>;
 }
 
-const blockBytes = 262_144;
-const newline = 0x0a;
+interface Waiting {
+  readonly entry: Entry;
+  readonly resolve: (position: AuditPosition | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Number of requests that are named; more are only counted. */
+const maxNamed = 20;
+const pageSize = 1_000;
 
 /**
- * Yields the lines before `end` without their newlines, the last one first. Begins with the rest
- * after the last newline, which may be empty.
+ * Creates a journal that opens its file at the first append, and at each further one while that
+ * fails: no restart is needed after a full disk. It remembers its last record. A file that is
+ * opened again must continue there; only a restart begins a new chain.
  */
-async function* linesFromEnd(handle: FileHandle, end: number): AsyncGenerator<Buffer> {
-  let position = end;
-  let rest = Buffer.alloc(0);
-  while (position > 0) {
-    const from = Math.max(0, position - blockBytes);
-    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(position - from), 0, position - from, from);
-    const block = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
-    let to = block.length;
-    for (let at = block.lastIndexOf(newline); at !== -1; at = to === 0 ? -1 : block.lastIndexOf(newline, to - 1)) {
-      yield block.subarray(at + 1, to);
-      to = at;
-    }
-    // Longer than any line: its beginning alone does not parse as one.
-    rest = to > maxLineBytes ? Buffer.alloc(0) : block.subarray(0, to);
-    position = from;
+export function createJournal(parts: JournalParts): Journal {
+  const { file, now, log } = parts;
+  const thread = createThread(file);
+  const writer = new Writer(parts, thread);
+  let closed = false;
+
+  async function enter(entry: Omit<Entry, 'time'>): Promise<AuditPosition | undefined> {
+    if (closed) throw closedJournal(file);
+    return await writer.enter({ ...entry, time: new Date(now()).toISOString() });
   }
-  yield rest;
+
+  return {
+    async append(record, alongside) {
+      const position = await enter({ ...alongside, record });
+      assert(position, 'a record has a position');
+      return position;
+    },
+    async keep(alongside) {
+      await enter(alongside);
+    },
+    async open() {
+      await enter({});
+    },
+    onOpened: (listener) => void writer.listeners.push(listener),
+    query: (query) => find(query, thread),
+    async close() {
+      closed = true;
+      await writer.idle();
+      await thread.close();
+      // A copy of the log shows records that are removed before the next start.
+      if (writer.last) log.info({ file, ...writer.last }, 'journal closed');
+    },
+  };
 }
+
+/** Writes what waits, in batches, one after another. */
+class Writer {
+  readonly listeners: ((opened: Opened) => void)[] = [];
+  readonly #parts: JournalParts;
+  readonly #thread: Thread;
+  #waiting: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #last: AuditPosition | undefined;
+  /** True while nobody knows what became of the newest batch. */
+  #isInDoubt = false;
+  #failing: string | undefined;
+
+  constructor(parts: JournalParts, thread: Thread) {
+    this.#parts = parts;
+    this.#thread = thread;
+  }
+
+  /** The position of the last record, once the file was open. */
+  get last(): AuditPosition | undefined {
+    return this.#last;
+  }
+
+  async enter(entry: Entry): Promise<AuditPosition | undefined> {
+    const written = new Promise<AuditPosition | undefined>((resolve, reject) => {
+      this.#waiting.push({ entry, resolve, reject });
+    });
+    this.#writing ??= this.#writeWaiting();
+    return await written;
+  }
+
+  async idle(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#write(batch);
+      } catch (thrown) {
+        this.#fail(batch, toAuditError(thrown, this.#parts.file));
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const { file, now, log, recordLog, onAppended } = this.#parts;
+    const answer = this.#thread.ask({
+      do: 'write',
+      entries: batch.map(({ entry }) => entry),
+      known: this.#last,
+      untilMs: processNow() + maxWaitMs,
+      again: this.#isInDoubt,
+    });
+    this.#isInDoubt = true;
+    const { opened, positions = [] } = await inTime(answer, maxWaitMs, () => lateJournal(file));
+    this.#isInDoubt = false;
+    if (opened) this.#open(opened);
+    this.#last = positions.findLast((position) => position !== undefined) ?? this.#last;
+    for (const [index, { entry, resolve }] of batch.entries()) {
+      const position = positions[index];
+      if (position) recordLog.info({ ...position, recorded: entry.time, ...entry.record }, 'record');
+      resolve(position);
+    }
+    const count = positions.filter((position) => position !== undefined).length;
+    if (count > 0) onAppended(count, now());
+    if (this.#failing !== undefined) log.info({ file }, 'journal is written again');
+    this.#failing = undefined;
+  }
+
+  #open({ last, unfinished, ...opened }: Contents): void {
+    const { file, log } = this.#parts;
+    // A log that is kept elsewhere shows it if the journal is replaced as a whole.
+    log.info({ file, ...last }, 'journal opened');
+    if (!this.#last) warnOfUnfinished(unfinished, file, log);
+    this.#last = last;
+    for (const listener of this.listeners) listener(opened);
+  }
+
+  #fail(batch: readonly Waiting[], error: Error): void {
+    const { file, log, onFailed } = this.#parts;
+    for (const { reject } of batch) reject(error);
+    onFailed();
+    if (error.message !== this.#failing) log.error({ file, because: error.message }, 'journal cannot be written');
+    this.#failing = error.message;
+  }
+}
+
+async function find({ limit, maySee, ...filters }: Query, { ask }: Thread): Promise<readonly AuditLine[]> {
+  const found: AuditLine[] = [];
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const { lines = [] } = await ask({ do: 'find', page: { ...filters, before, limit: pageSize } });
+    found.push(...lines.filter((line) => maySee?.(line) ?? true));
+    before = lines.at(-1)?.seq ?? 0;
+    if (lines.length < pageSize || found.length >= limit) return found.slice(0, limit);
+  }
+}
+
+function warnOfUnfinished(unfinished: readonly string[], file: string, log: Logger): void {
+  if (unfinished.length === 0) return;
+  const requests = unfinished.slice(0, maxNamed);
+  log.warn(
+    { file, count: unfinished.length, requests },
+    'calls of an earlier run have no outcome: they may have been carried out',
+  );
+}
+
+interface Thread {
+  readonly ask: (question: Question) => Promise<Answer>;
+  readonly close: () => Promise<void>;
+}
+
+/** Creates the thread of a journal, which starts at the first question. */
+function createThread(file: string): Thread {
+  const asked = new Map<number, PromiseWithResolvers<Answer>>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+
+  function start(): Worker {
+    // It has the extension of this file: .ts from source, .js when built.
+    const url = new URL(`journal-worker${extname(import.meta.filename)}`, import.meta.url);
+    const started = new Worker(url, { workerData: { file } });
+    started.unref();
+    started.on('message', ({ id, answer }: { readonly id: number; readonly answer: Answer }) => {
+      const question = asked.get(id);
+      asked.delete(id);
+      const { failure } = answer;
+      if (!failure) question?.resolve(answer);
+      else
+        question?.reject(failure.reason ? new AuditError(failure.reason, failure.message) : new Error(failure.message));
+    });
+    started.on('error', (error) => fail(started, toError(error)));
+    started.on('exit', () => fail(started, new Error('the thread of the journal ended')));
+    return started;
+  }
+
+  function fail(ended: Worker, error: Error): void {
+    if (worker !== ended) return;
+    worker = undefined;
+    for (const { reject } of asked.values()) reject(error);
+    asked.clear();
+  }
+
+  const ask = (question: Question): Promise<Answer> => {
+    worker ??= start();
+    lastId += 1;
+    const answered = Promise.withResolvers<Answer>();
+    asked.set(lastId, answered);
+    worker.postMessage({ id: lastId, question });
+    return answered.promise;
+  };
+
+  return {
+    ask,
+    async close() {
+      if (!worker) return;
+      const ended = worker;
+      // A disk that does not answer must not keep the exporter from stopping.
+      await inTime(ask({ do: 'close' }), closeGraceMs, () => lateJournal(file)).catch(() => undefined);
+      await ended.terminate();
+    },
+  };
+}
+
+const closeGraceMs = 2_000;

@@ -2,9 +2,8 @@ import { type Static, Type } from 'typebox';
 
 /**
  * `intent` is written before a call is sent, `outcome` after it; the others are single records. A
- * `change_request` is written at each step of one; its calls have its id as their `request`.
- * `started` marks each start of the gateway. `recovered` replaces a line that a killed process or a
- * loss of power left unfinished.
+ * `change` is written when a change gets a new state; its calls have its id as their `request`.
+ * `started` marks each start of the gateway.
  */
 export const auditEvents = [
   'intent',
@@ -14,19 +13,18 @@ export const auditEvents = [
   'discovery',
   'freeze',
   'unfreeze',
-  'change_request',
+  'change',
   'started',
-  'recovered',
 ] as const;
 
 const member = Type.Optional(Type.String());
 const names = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));
 
-/** A line of the file, for its type and for the document of the gateway. */
+/** A record of the journal as a line of JSON, for its type and for the document of the gateway. */
 export const AuditLineSchema = Type.Object({
   seq: Type.Integer(),
   hash: Type.String(),
-  prev: Type.String({ description: 'The hash of the line before.' }),
+  prev: Type.String({ description: 'The hash of the record before.' }),
   time: Type.String({ format: 'date-time' }),
   event: Type.Enum([...auditEvents]),
   request: Type.String({ description: 'The id of the request; intent and outcome share it.' }),
@@ -41,7 +39,7 @@ export const AuditLineSchema = Type.Object({
   warned: names('A guard that the token overrides, by its option guards: warn.'),
   break_glass: Type.Optional(Type.Literal(true, { description: 'Sent without the approval that it needs.' })),
   state: member,
-  plan_sha256: Type.Optional(Type.String({ description: 'The digest of the plan of a change request.' })),
+  plan_sha256: Type.Optional(Type.String({ description: 'The digest of the plan of a change.' })),
   requested_by: Type.Optional(Type.String({ description: 'Who asked for what the principal approved.' })),
   body: Type.Optional(Type.Unknown({ description: 'With secrets masked.' })),
   status: Type.Optional(Type.Integer()),
@@ -57,42 +55,15 @@ export const AuditLineSchema = Type.Object({
         'Refusals of the principal that were too many in a minute to be written down each; the record has no request of its own.',
     }),
   ),
-  torn: Type.Optional(
-    Type.Object(
-      { bytes: Type.Integer(), sha256: Type.String(), text: Type.String() },
-      { description: 'With `recovered`: the line that was left unfinished.' },
-    ),
-  ),
-  after: Type.Optional(Type.String({ description: 'The file that this one goes on from.' })),
 });
 
 export type AuditLine = Readonly<Static<typeof AuditLineSchema>>;
 
-/** A place in the chain of lines; the hash is in lower-case hex. */
+/** A place in the chain of records; the hash is in lower-case hex. */
 export type AuditPosition = Pick<AuditLine, 'seq' | 'hash'>;
 
 /** A record of one event, without secrets: see mask.ts. The journal makes a line of it. */
-export type AuditRecord = Omit<AuditLine, 'seq' | 'hash' | 'prev' | 'time' | 'after'>;
+export type AuditRecord = Omit<AuditLine, 'seq' | 'hash' | 'prev' | 'time'>;
 
 /** The values of fields that only requests have, in records of the exporter itself. */
 export const noRequest = { request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
-
-/**
- * The reason for which a record is not on disk: the disk is full, another process writes the file,
- * it cannot be written, its chain is broken, or the journal has been closed.
- */
-export type AuditFailure = 'full' | 'locked' | 'unwritable' | 'broken' | 'closed';
-
-/**
- * Reports that a record is not on disk, so that its call must not be sent. The message is one line
- * with the remedy; it names a local file.
- */
-export class AuditError extends Error {
-  override readonly name = 'AuditError';
-  readonly reason: AuditFailure;
-
-  constructor(reason: AuditFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
-}

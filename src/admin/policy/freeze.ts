@@ -1,7 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { FileKindError, makeFolder, readShort, syncFolder, writeSynced } from '../../lib/disk.ts';
-import { errorCode, isOneOf, isRecord, parseJson } from '../../lib/check.ts';
+import { isRecord, parseJson } from '../../lib/check.ts';
 import type { OperationCall } from './operation.ts';
 import { changes } from './policy.ts';
 import { AdminProblem } from './problem.ts';
@@ -14,68 +11,106 @@ export interface Freeze {
   readonly since: string;
 }
 
-/**
- * The switch that refuses all changes on all appliances. Stored in a file, so that a restart does
- * not thaw.
- */
+/** Puts a freeze into the journal, as a text, with its record; null lifts it. */
+type Keep = (freeze: string | null) => Promise<unknown>;
+
+interface Unkept {
+  readonly freeze: Freeze;
+  readonly keep: Keep;
+}
+
+/** The switch that refuses all changes on all appliances. The journal keeps it over a restart. */
 export interface FreezeSwitch {
   readonly state: Freeze | undefined;
+  /** False while a freeze is in memory alone, because the journal cannot be written. */
+  readonly isKept: boolean;
   /**
    * Aborts with a `frozen` {@link AdminProblem} when changes are frozen; each thaw replaces it by a
    * new signal.
    */
   readonly signal: AbortSignal;
-  /** Freezes all changes. Rejects if the file cannot be written; then nothing has changed. */
-  freeze(by: string, reason: string): Promise<Freeze>;
-  thaw(): Promise<void>;
+  /** Freezes all changes at once, and resolves when it is kept, or that failed. */
+  freeze(freeze: Omit<Freeze, 'since'>, keep: Keep): Promise<void>;
+  /** Rejects, and changes stay frozen, if it cannot be kept. */
+  thaw(keep: Keep): Promise<void>;
+  /** Tries again to keep a freeze that is in memory alone. */
+  keepAgain(): Promise<void>;
+  /** Takes over what the journal has when it is opened. */
+  found(freeze: string | undefined): void;
 }
 
-const remedyOfKind = 'move it away and start the exporter again';
-/** The file contains one short line. */
-const maxBytes = 65_536;
-
-/**
- * Reads whether changes are frozen. A file that cannot be read counts as frozen, since somebody
- * made it. Rejects with a FileKindError for a path that is no regular file: a thaw could not remove
- * it.
- */
-export async function openFreezeSwitch(file: string, now: () => number): Promise<FreezeSwitch> {
-  let state = await readState(file);
+export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: boolean) => void): FreezeSwitch {
+  let state: Freeze | undefined;
   let thawed = new AbortController();
-  if (state) thawed.abort(frozenProblem(state));
+  /** The present freeze until it is kept. */
+  let unkept: Unkept | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Runs one change of the switch after the other, so that memory and file agree. */
-  function inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
-    const done = last.then(change);
+  /** Writes one after another, so that memory and journal agree. */
+  function inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const done = last.then(write);
     last = done.catch(() => undefined);
     return done;
+  }
+
+  function enter(wanted: Freeze): void {
+    state = wanted;
+    thawed.abort(frozenProblem(wanted));
+    onChanged(true);
+  }
+
+  function leave(): void {
+    state = undefined;
+    unkept = undefined;
+    if (thawed.signal.aborted) thawed = new AbortController();
+    onChanged(false);
+  }
+
+  async function keepNow(own: Unkept | undefined): Promise<void> {
+    if (!own) return;
+    await own.keep(JSON.stringify(own.freeze));
+    if (unkept === own) unkept = undefined;
   }
 
   return {
     get state() {
       return state;
     },
+    get isKept() {
+      return unkept === undefined;
+    },
     get signal() {
       return thawed.signal;
     },
-    freeze: (by, reason) =>
-      inTurn(async () => {
-        const wanted = { by, reason, since: new Date(now()).toISOString() };
-        await writeState(file, wanted);
-        state = wanted;
-        thawed.abort(frozenProblem(wanted));
-        return wanted;
-      }),
-    thaw: () =>
-      inTurn(async () => {
-        // After a loss of power the file may reappear: then all changes are frozen, which somebody
-        // notices.
-        await rm(file, { force: true });
-        state = undefined;
-        if (thawed.signal.aborted) thawed = new AbortController();
-      }),
+    async freeze(freeze, keep) {
+      const wanted = { ...freeze, since: new Date(now()).toISOString() };
+      const own = { freeze: wanted, keep };
+      enter(wanted);
+      unkept = own;
+      await inTurn(() => keepNow(own)).catch(() => undefined);
+    },
+    thaw(keep) {
+      const lifted = state;
+      return inTurn(async () => {
+        if (unkept?.freeze === lifted) await keepNow(unkept);
+        await keep(null);
+        // Somebody may have frozen again meanwhile.
+        if (state === lifted) leave();
+      });
+    },
+    keepAgain: () => inTurn(() => keepNow(unkept)).catch(() => undefined),
+    found(freeze) {
+      if (unkept) return;
+      if (freeze !== undefined) enter(parseFreeze(freeze));
+      else if (state) leave();
+    },
   };
+}
+
+function parseFreeze(text: string): Freeze {
+  const value = parseJson(text);
+  const { by = 'unknown', reason = 'unknown', since = 'unknown' } = isRecord(value) ? value : {};
+  return { by: String(by), reason: String(reason), since: String(since) };
 }
 
 /** Throws an {@link AdminProblem} for a change while changes are frozen. */
@@ -89,32 +124,4 @@ export function frozenProblem({ by, since, reason }: Freeze, outcome = 'Nothing 
     detail: `${by} froze all changes on ${since}: ${reason}. ${outcome}`,
     remedy: 'Reads still work. An admin lifts it with DELETE /freeze.',
   });
-}
-
-async function readState(file: string): Promise<Freeze | undefined> {
-  try {
-    const value = parseJson(await readShort(file, maxBytes));
-    if (!isRecord(value)) return unreadable(file);
-    return { by: String(value.by), reason: String(value.reason), since: String(value.since) };
-  } catch (error) {
-    if (error instanceof FileKindError)
-      throw new FileKindError(`cannot read whether changes are frozen: ${error.message}; ${remedyOfKind}`);
-    return isOneOf(['ENOENT', 'ENOTDIR'], errorCode(error)) ? undefined : unreadable(file);
-  }
-}
-
-function unreadable(file: string): Freeze {
-  return { by: 'unknown', reason: `${file} is there and cannot be read`, since: 'unknown' };
-}
-
-/**
- * Writes the file under another name first: a crash leaves the old or the new state, and after
- * resolving, a loss of power leaves the new one.
- */
-async function writeState(file: string, state: Freeze): Promise<void> {
-  await makeFolder(dirname(file));
-  const draft = `${file}.new`;
-  await writeSynced(draft, `${JSON.stringify(state)}\n`);
-  await rename(draft, file);
-  await syncFolder(file);
 }

@@ -44,7 +44,7 @@ const problemKinds = {
   request_over: [409, 'The change request does not wait any more'],
   digest_mismatch: [412, 'The digest is that of another plan'],
   plan_changed: [409, 'The plan is not what it was'],
-  audit_unavailable: [503, 'The audit cannot be written'],
+  audit_unavailable: [503, 'The journal cannot be written'],
   busy: [503, 'Too many requests for the appliance'],
   spool_unavailable: [503, 'There is no room for a large body'],
   upstream_unauthorized: [502, 'The appliance refused the key of the gateway'],

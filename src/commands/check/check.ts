@@ -14,7 +14,7 @@ import { readShownCertificate } from '../fingerprint.ts';
 import { probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
-import { auditNote, gatewayNotes, openKeyNotes, sharedAddressNotes, variableNotes, webNotes } from './notes.ts';
+import { journalNote, gatewayNotes, openKeyNotes, sharedAddressNotes, variableNotes, webNotes } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type Report } from './report.ts';
 
@@ -60,7 +60,7 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   }
   if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
-  const audit = settings.admin && (await auditNote(settings.admin.auditFile));
+  const audit = settings.admin && (await journalNote(settings.admin.journalFile));
   if (audit) report.note(audit);
   const all = counted(appliances.length, 'appliance');
   if (failed > 0)

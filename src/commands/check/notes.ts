@@ -1,12 +1,12 @@
-import { constants } from 'node:fs';
 import { mkdtemp, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { tryFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { certificateEndsAtMs } from '../../server/web-policy.ts';
 import { toError } from '../../lib/check.ts';
-import { ifMissing, isThere, openRegularFile } from '../../lib/disk.ts';
+import { ifMissing, isThere } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';
 import { counted } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
@@ -30,7 +30,7 @@ const soonMs = 14 * 86_400_000;
 /** Returns notes about the listener of the gateway, and tokens that have expired or soon will. */
 export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] {
   if (!admin) return [{ text: 'The admin gateway is off: the configuration has no admin block.' }];
-  const { listenAddress, tls, tokens, auditFile } = admin;
+  const { listenAddress, tls, tokens, journalFile } = admin;
   const transport = tls ? (tls.clientCa === undefined ? 'TLS' : 'TLS with client certificates') : 'without TLS';
   const nowMs = Date.now();
   const ends = tokens.flatMap(({ name, expiresAtMs }) => {
@@ -41,27 +41,26 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
   const certificate = tls ? [certificateNote(tls.cert, 'the command admin does')] : [];
   return [
     {
-      text: `The admin gateway: ${listenAddress} ${transport}, ${counted(tokens.length, 'token')}, audit in ${auditFile}.`,
+      text: `The admin gateway: ${listenAddress} ${transport}, ${counted(tokens.length, 'token')}, journal in ${journalFile}.`,
     },
     ...[...certificate, ...ends].map((note) => ({ ...note, text: `  ${note.text}` })),
   ];
 }
 
 /**
- * Tries whether the audit can be written, without a change to it; resolves to what is wrong. For a
- * moment, makes a folder where the audit, its lock or its folder would be made.
+ * Tries whether the journal can be written, without a change to it; resolves to what is wrong.
+ * Makes a folder, for a moment, where the journal or its folder would be made.
  */
-export async function auditNote(file: string): Promise<Note | undefined> {
+export async function journalNote(file: string): Promise<Note | undefined> {
   try {
-    const handle = await openRegularFile(file, constants.O_RDWR).catch(ifMissing);
-    await handle?.close();
+    await tryFile(file).catch(ifMissing);
     let folder = dirname(file);
     while (!(await isThere(folder))) folder = dirname(folder);
-    await rmdir(await mkdtemp(join(folder, '.audit-check-')));
+    await rmdir(await mkdtemp(join(folder, '.journal-check-')));
     return undefined;
   } catch (error) {
     return {
-      text: `  The audit cannot be written: ${toError(error).message}. Without it every change is refused. Give ${dirname(file)} to the user of the exporter, or name another file in admin.audit_file.`,
+      text: `  The journal cannot be written: ${toError(error).message}. Without it every change is refused. Give ${dirname(file)} to the user of the exporter, or name another file in admin.journal_file.`,
       isWrong: true,
     };
   }

@@ -107,7 +107,7 @@ function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationP
     collectors: { vip: { enabled: true } },
     admin: {
       listen_address: defaultGatewayAddress,
-      audit_file: join(folder, 'audit.jsonl'),
+      journal_file: join(folder, 'journal.db'),
       tokens: [
         { name: 'demo', sha256: digests.demo, role: 'admin' },
         { name: 'approver', sha256: digests.approver, role: 'admin', approver: true },

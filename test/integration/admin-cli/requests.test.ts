@@ -57,7 +57,7 @@ describe('a change that is asked for', () => {
     const own = await run(['admin', 'requests', 'approve', id], { answers: ['y'] });
     const refused = await decide(['approve', id], { answers: ['n'] });
     const { code, out, asked } = await decide(['approve', id, '--reason=fine', '--watch'], { answers: ['y'] });
-    const audit = await run(['admin', 'audit', '--event=change_request']);
+    const audit = await run(['admin', 'audit', '--event=change']);
 
     expect(own).toMatchObject({ code: 1, asked: [], err: expect.stringContaining('may not approve or deny') });
     expect(refused).toMatchObject({ code: 2, err: 'Nothing was done.' });

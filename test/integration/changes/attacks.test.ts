@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { givenHeldAnswer } from '../../support/held-answer.ts';
+import { storedChange, takeAway, tamper } from '../../support/journal-file.ts';
 import { until, untilIs } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 
@@ -48,16 +46,15 @@ describe('a person who asks', () => {
   });
 
   it('leaves no token of theirs anywhere, and a reason in one line', async () => {
-    const { ask, call, tokenOf, read, logged, auditText, auditFile, metrics } = await givenApprovals();
+    const { ask, call, tokenOf, read, logged, auditText, journalFile, metrics } = await givenApprovals();
     const token = tokenOf('alice');
     const asked = await ask('alice', { reason: `with ${token}\u001B[2J\nApproved by: root\u202E` });
     const id = String(asked.json?.id);
-    const file = join(`${auditFile}.requests`, `${id}.json`);
-    const stored = await readFile(file, 'utf8');
+    const stored = storedChange(journalFile, id);
     await call('alice', 'POST', `/requests/${id}/cancel`, { reason: `not ${token}` });
 
     expect(asked.json?.reason).toMatch(/^with .* \[2J Approved by: root $/);
-    const shown = [asked.text, stored, JSON.stringify(await read(id)), await readFile(file, 'utf8')];
+    const shown = [asked.text, stored, JSON.stringify(await read(id)), storedChange(journalFile, id)];
     const written = [...logged, await auditText(), await metrics()];
     expect([...shown, ...written].filter((text) => text.includes(token))).toEqual([]);
   });
@@ -122,17 +119,17 @@ describe('an approved change that waits for others', () => {
 
 describe('a request whose end cannot be stored', () => {
   it('ends with what happened, as soon as there is room', async () => {
-    const { ask, approve, read, ended, sentAfter, auditFile } = await givenSlowChange();
-    const folder = `${auditFile}.requests`;
+    const { ask, approve, read, ended, sentAfter, journalFile, release } = await givenSlowChange();
     const id = String((await ask('alice')).json?.id);
     await approve('bob', id);
     await untilIs(async () => (await read(id)).state, 'executing');
-    await rename(folder, `${folder}.away`);
-    await writeFile(folder, '');
-    const sent = await until(sentAfter, (lines) => lines.length > 0);
+    release();
+    // The intent is there; what comes after the answer cannot be written.
+    await until(sentAfter, (lines) => lines.length > 0);
+    const bringBack = takeAway(journalFile);
+    const sent = await sentAfter();
     const meanwhile = await read(id);
-    await rm(folder);
-    await rename(`${folder}.away`, folder);
+    bringBack();
 
     expect(sent).toEqual([restart]);
     expect(meanwhile.state).toBe('executing');
@@ -186,56 +183,65 @@ describe('the time of a request', () => {
   });
 });
 
-describe('the folder of requests', () => {
-  it('with odd files in it is opened, and has those that are requests', async () => {
+describe('a journal', () => {
+  it('with odd changes in it is opened, and has those that are changes', async () => {
     const first = await givenApprovals();
     const id = String((await first.ask('alice')).json?.id);
-    const folder = `${first.auditFile}.requests`;
-    const text = await readFile(join(folder, `${id}.json`), 'utf8');
     await first.close();
-    const stored = JSON.parse(text) as { request: object; sealed: object };
+    const stored = JSON.parse(storedChange(first.journalFile, id)) as { request: object; sealed: object };
     const odd = (letter: string) => `cr-${letter.repeat(10)}`;
-    const put = (letter: string, content: object) =>
-      writeFile(join(folder, `${odd(letter)}.json`), JSON.stringify(content));
-    await Promise.all([
-      put('a', {}),
-      put('b', { request: { ...stored.request, id: odd('b'), expires: 'never' }, sealed: stored.sealed }),
-      put('c', { request: { ...stored.request, id: odd('c') }, sealed: null }),
-      put('d', { request: { ...stored.request, id: odd('d'), state: 'trusted' }, sealed: stored.sealed }),
-      put('e', {
-        request: { ...stored.request, id: odd('e'), plan: { facts: [], steps: [null] } },
-        sealed: stored.sealed,
-      }),
-      put('f', stored),
-      writeFile(join(folder, `${odd('g')}.json`), 'a'.repeat(20_000_000)),
-      mkdir(join(folder, `${odd('h')}.json`)),
-      writeFile(join(folder, `${odd('i')}.json.new`), 'a password'),
-    ]);
-    execFileSync('mkfifo', [join(folder, `${odd('j')}.json`)]);
+    const contents = {
+      a: {},
+      b: { request: { ...stored.request, id: odd('b'), expires: 'never' }, sealed: stored.sealed },
+      c: { request: { ...stored.request, id: odd('c') }, sealed: null },
+      d: { request: { ...stored.request, id: odd('d'), state: 'trusted' }, sealed: stored.sealed },
+      e: { request: { ...stored.request, id: odd('e'), plan: { facts: [], steps: [null] } }, sealed: stored.sealed },
+      f: stored,
+    };
+    const rows = Object.entries(contents).map(([letter, content]) => [odd(letter), JSON.stringify(content)]);
+    tamper(
+      first.journalFile,
+      ...[...rows, [odd('g'), 'a'.repeat(2_000_000)]].map(
+        ([name, text = '']) => `INSERT INTO changes VALUES ('${name}', '${text.replaceAll("'", "''")}')`,
+      ),
+    );
 
-    const second = await givenApprovals({ admin: { auditFile: first.auditFile } });
+    const second = await givenApprovals({ admin: { journalFile: first.journalFile } });
 
     expect((await second.call('root', 'GET', '/requests')).json).toMatchObject({ requests: [{ id }] });
-    expect(second.logged.filter((line) => line.includes('change request cannot be read'))).toHaveLength(9);
-    expect(await readdir(folder)).not.toContain(`${odd('i')}.json.new`);
+    expect(second.logged.filter((line) => line.includes('change request cannot be read'))).toHaveLength(7);
   });
 
-  it('that cannot be written refuses with a reason, and fills no audit', async () => {
-    const { ask, call, read, audit, auditFile } = await givenApprovals();
+  it('that cannot be written refuses with a reason, and changes nothing', async () => {
+    const { ask, call, read, audit, journalFile } = await givenApprovals();
     const id = String((await ask('alice')).json?.id);
-    const folder = `${auditFile}.requests`;
-    await rename(folder, `${folder}.away`);
-    await writeFile(folder, '');
     const before = (await audit()).length;
+    const bringBack = takeAway(journalFile);
 
     const asked = await ask('alice');
     const denied = await call('bob', 'POST', `/requests/${id}/deny`, {});
-    await rm(folder);
-    await rename(`${folder}.away`, folder);
+    bringBack();
 
     expect([asked.json?.code, denied.json?.code]).toEqual(['audit_unavailable', 'audit_unavailable']);
     const events = (await audit()).slice(before).map(({ event }) => event);
-    expect(events).not.toContain('change_request');
+    expect(events).not.toContain('change');
     expect(await read(id)).toMatchObject({ state: 'pending' });
+    expect((await call('bob', 'POST', `/requests/${id}/deny`, {})).json).toMatchObject({ state: 'denied' });
+  });
+
+  it('that cannot be written does not stop a freeze, which is kept as soon as it can be', async () => {
+    const { call, audit, journalFile } = await givenApprovals();
+    const bringBack = takeAway(journalFile);
+
+    const frozen = await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'stop' });
+    const change = await call('root', 'PUT', '/appliances/lb-1/farms/shop/actions', { action: 'restart' });
+    const thawed = await call('root', 'DELETE', '/freeze');
+    bringBack();
+
+    expect(frozen).toMatchObject({ status: 200, json: { frozen: true, by: 'root', kept: false } });
+    expect(change.json?.code).toBe('frozen');
+    expect(thawed.json?.code).toBe('audit_unavailable');
+    await untilIs(async () => (await call('root', 'GET', '/freeze')).json?.kept, true);
+    expect((await audit()).map(({ event }) => event)).toContain('freeze');
   });
 });

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { givenFolder } from '../../support/folder.ts';
+import { storedChange } from '../../support/journal-file.ts';
 import { givenApprovals } from './given-approvals.ts';
 
 const restart = 'PUT /farms/shop/actions 200';
@@ -28,12 +29,12 @@ describe('a change request', () => {
     expect(over).toMatchObject({ state: 'done', decision: { by: 'bob', what: 'approved', reason: 'looked at' } });
     const ofRequest = (await audit()).filter(({ request }) => request === id);
     expect(ofRequest.map(({ event, state, principal }) => [event, state, principal])).toEqual([
-      ['change_request', 'pending', 'alice'],
-      ['change_request', 'approved', 'bob'],
-      ['change_request', 'executing', '-'],
+      ['change', 'pending', 'alice'],
+      ['change', 'approved', 'bob'],
+      ['change', 'executing', '-'],
       ['intent', undefined, 'bob'],
       ['outcome', undefined, 'bob'],
-      ['change_request', 'done', '-'],
+      ['change', 'done', '-'],
     ]);
     expect(ofRequest.find(({ event }) => event === 'intent')).toMatchObject({ requested_by: 'alice' });
     const page = await metrics();
@@ -110,11 +111,11 @@ describe('an approval', () => {
   });
 
   it('is possible after a restart of the exporter, once the new plan was looked at', async () => {
-    const auditFile = join(givenFolder(), 'audit.jsonl');
-    const before = await givenApprovals({ admin: { auditFile } });
+    const journalFile = join(givenFolder(), 'journal.db');
+    const before = await givenApprovals({ admin: { journalFile } });
     const id = String((await before.ask('alice')).json?.id);
     await before.close();
-    const { approve, ended, sent } = await givenApprovals({ admin: { auditFile } });
+    const { approve, ended, sent } = await givenApprovals({ admin: { journalFile } });
 
     // The appliance has another port now.
     const changed = await approve('bob', id);
@@ -142,9 +143,9 @@ describe('an approval', () => {
   });
 });
 
-describe('the file of a change request', () => {
+describe('what the journal has of a change', () => {
   it('holds the body while it waits, for its own user alone, and not afterwards', async () => {
-    const { ask, approve, ended, auditFile, call, logged, auditText } = await givenApprovals();
+    const { ask, approve, ended, journalFile, call, logged, auditText } = await givenApprovals();
     const secret = 'CanaryCommunity123';
     const asked = await ask('eve', {
       recipe: undefined,
@@ -153,16 +154,17 @@ describe('the file of a change request', () => {
       body: { community: secret },
     });
     const id = String(asked.json?.id);
-    const file = join(`${auditFile}.requests`, `${id}.json`);
-    const waiting = JSON.parse(await readFile(file, 'utf8'));
-    const mode = (await stat(file)).mode & 0o777;
+    const waiting = JSON.parse(storedChange(journalFile, id));
+    const mode = statSync(journalFile).mode & 0o777;
     await approve('root', id);
     await ended(id);
 
     expect(asked.status, asked.text).toBe(202);
     expect(mode).toBe(0o600);
     expect(Buffer.from(waiting.sealed.content.base64, 'base64').toString()).toContain(secret);
-    expect(JSON.parse(await readFile(file, 'utf8')).sealed).toBeNull();
+    expect(JSON.parse(storedChange(journalFile, id)).sealed).toBeNull();
+    for (const path of [journalFile, `${journalFile}-wal`])
+      expect(readFileSync(path, 'latin1')).not.toContain(waiting.sealed.content.base64);
     const shown = [asked.text, (await call('root', 'GET', `/requests/${id}`)).text, ...logged, await auditText()];
     expect(shown.join('')).not.toContain(secret);
   });

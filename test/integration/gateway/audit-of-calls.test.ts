@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
@@ -12,15 +12,23 @@ import { targetOf } from './given-target.ts';
 const actions = '/appliances/lb-1/farms/shop/actions';
 const stop = { json: { action: 'stop' } };
 
+/** Reads at once, while others write. */
+function lastLine(file: string): string {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const row = database.prepare('SELECT line FROM records ORDER BY number DESC LIMIT 1').get();
+  database.close();
+  return String(row?.line ?? '');
+}
+
 describe('the intent of a change', () => {
   it('is on disk when the call arrives, and its outcome when the caller has the answer', async () => {
-    const auditFile = join(givenFolder(), 'audit.jsonl');
+    const journalFile = join(givenFolder(), 'journal.db');
     const onArrival: string[] = [];
     const server = await startHttpsServer((response) => {
-      onArrival.push(readFileSync(auditFile, 'utf8'));
+      onArrival.push(lastLine(journalFile));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"message":"done"}');
     });
-    const { call, auditText } = await givenGateway({}, { target: targetOf(server), admin: { auditFile } });
+    const { call, auditText } = await givenGateway({}, { target: targetOf(server), admin: { journalFile } });
 
     const answer = await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'b1' } });
 
@@ -177,7 +185,7 @@ describe('a change whose caller left', () => {
 
     expect(await sent).toBe('left');
     const line = await until(
-      () => logged.find((each) => each.includes('"operation":"createBackup"')),
+      () => logged.find((each) => each.includes('"operation":"createBackup"') && each.includes('"left"')),
       (seen) => seen !== undefined,
     );
     expect(JSON.parse(line ?? '')).toMatchObject({ principal: 'admin', appliance: 'lb-1', left: true });
@@ -192,7 +200,7 @@ describe('an audit that cannot be written', () => {
   it('permits only plain reads', async () => {
     const { call, appliance, metrics, logged } = await givenGateway(
       { 'lb-1': busyWorld() },
-      { admin: { auditFile: '/dev/full' } },
+      { admin: { journalFile: '/dev/full' } },
     );
 
     const change = await call('PUT', actions, stop);
@@ -207,7 +215,7 @@ describe('an audit that cannot be written', () => {
       expect(answer.json).toMatchObject({
         status: 503,
         code: 'audit_unavailable',
-        remedy: expect.stringMatching(/audit_file/),
+        remedy: expect.stringMatching(/journal_file/),
       });
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     }
@@ -217,6 +225,6 @@ describe('an audit that cannot be written', () => {
       'GET /farms/shop/status',
     ]);
     expect(await metrics()).toMatch(/^zlb_admin_audit_write_failures_total [1-9]/m);
-    expect(logged.join('')).toContain('audit cannot be written');
+    expect(logged.join('')).toContain('journal cannot be written');
   });
 });

@@ -6,7 +6,10 @@ import { givenGateway } from '../../support/given-gateway.ts';
 
 const tinyChunk = '1\r\n \r\n';
 
-/** Begins a request whose body comes in chunks of one byte, and never ends; returns what is answered. */
+/**
+ * Begins a request whose body comes in chunks of one byte, and never ends; returns what is
+ * answered.
+ */
 async function beginBody(url: string, token: string, path: string, chunks: number): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

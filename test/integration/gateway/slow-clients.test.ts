@@ -51,7 +51,7 @@ function openUpload(url: string, token: string, length = 10_000_000) {
 
 describe('a slow upload', () => {
   it('does not keep others from changing the appliance', async () => {
-    const { url, call, tokenOf, appliance, auditFile } = await givenGateway({ 'lb-1': busyWorld() });
+    const { url, call, tokenOf, appliance, journalFile } = await givenGateway({ 'lb-1': busyWorld() });
     const uploads = [openUpload(url, tokenOf('operator')), openUpload(url, tokenOf('operator'))];
     await untilIs(async () => (await call('GET', '/whoami')).status, 200);
 
@@ -64,7 +64,7 @@ describe('a slow upload', () => {
     ).toEqual(['', '']);
     expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
     // A spooled file has no name.
-    expect((await readdir(dirname(auditFile))).filter((name) => name.includes('spool'))).toEqual([]);
+    expect((await readdir(dirname(journalFile))).filter((name) => name.includes('spool'))).toEqual([]);
   }, 60_000);
 });
 
@@ -72,7 +72,7 @@ describe('an upload that cannot be sent', () => {
   it('leaves no file open, whatever the reason', async () => {
     const server = await startHttpsServer((response) => void response.destroy());
     const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
-    const { call, auditFile } = await givenGateway({}, { target });
+    const { call, journalFile } = await givenGateway({}, { target });
 
     // The path of the API is not found; then there is no connection; then the caller may not.
     const answers = [await call('PUT', backup, file)];
@@ -80,7 +80,7 @@ describe('an upload that cannot be sent', () => {
     answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
 
     expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
-    await untilIs(() => openFiles(dirname(auditFile)).filter((link) => link.includes('spool')).length, 0);
+    await untilIs(() => openFiles(dirname(journalFile)).filter((link) => link.includes('spool')).length, 0);
   });
 });
 

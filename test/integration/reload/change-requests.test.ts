@@ -75,7 +75,7 @@ function configuration(
     appliances,
     admin: {
       listen_address: '127.0.0.1:0',
-      audit_file: 'audit.jsonl',
+      journal_file: 'journal.db',
       tokens: people.map((name) => ({ name, role: 'operator', approver: true, ...more[name] })),
     },
   };

@@ -19,7 +19,7 @@ interface Gateway {
 
 const admin = ({ tokens, listenAddress = '127.0.0.1:0' }: Gateway) => ({
   listen_address: listenAddress,
-  audit_file: 'audit.jsonl',
+  journal_file: 'journal.db',
   tokens: tokens.map((sha256, index) => ({ name: `someone-${index}`, sha256, role: 'admin' })),
 });
 
@@ -120,9 +120,9 @@ describe('a reload of the gateway', () => {
     const put = await ask(given, old.token, '/freeze', { method: 'PUT', headers: { 'x-reason': 'quarter end' } });
     expect([put.status, await frozen()]).toEqual([200, 1]);
 
-    expect(await reloadAs({ audit_file: 'another.jsonl' })).toEqual({
+    expect(await reloadAs({ journal_file: 'another.jsonl' })).toEqual({
       ok: false,
-      because: expect.stringContaining('admin.audit_file cannot change while all changes are frozen'),
+      because: expect.stringContaining('admin.journal_file cannot change while all changes are frozen'),
     });
     expect(await frozen()).toBe(1);
     expect((await reloadAs({ timeout: '7s' })).ok).toBe(true);

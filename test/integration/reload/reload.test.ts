@@ -183,7 +183,7 @@ describe('a file that the configuration names', () => {
     );
     const admin = {
       listen_address: `127.0.0.1:${port}`,
-      audit_file: 'audit.jsonl',
+      journal_file: 'journal.db',
       tokens: [{ name: 'someone', sha256: makeToken().sha256, role: 'admin' }],
     };
     await given.write('zlb.yml', { appliances: [given.entry('b')], appliance_files: ['more.json'], admin });

@@ -1,157 +1,97 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/commands/usage-error.ts';
 import { audit } from '../../../src/commands/audit.ts';
 import { feed } from '../../support/programs.ts';
-import {
-  givenAudit,
-  givenFile,
-  givenJournal,
-  givenRecord,
-  headText,
-  linesOf,
-  textLinesOf,
-  writtenAudit,
-} from '../admin/journal/given-audit.ts';
+import { linesOf, tamper } from '../../support/journal-file.ts';
+import { givenFile, givenJournal, givenRecord, givenRecords } from '../admin/journal/given-journal.ts';
 import { givenContext } from './given-command.ts';
 
-/** Runs `audit verify` on a file; its folder is taken out of what is said. */
-async function verify(file: string) {
-  const { context, said, warned } = givenContext({ arguments: ['verify', file] });
+/** Runs a command of the audit; files are shown by their names alone. */
+async function run(verb: string, file: string) {
+  const { context, said, warned } = givenContext({ arguments: [verb, file] });
   const code = await audit(context);
-  const plain = (lines: readonly string[]): string => lines.join('\n').replaceAll(`${dirname(file)}/`, '');
-  return { code, said: plain(said), warned: plain(warned) };
-}
-
-/** Creates the files of an audit that was opened and never written to. */
-function givenEmptyHead(file: string): void {
-  writeFileSync(file, '');
-  writeFileSync(`${file}.head`, headText(0, '0'.repeat(64)));
+  const short = (lines: readonly string[]): string => lines.join('\n').replaceAll(`${dirname(file)}/`, '');
+  return { code, said: short(said), warned: short(warned) };
 }
 
 describe('audit verify', () => {
-  it('reports a whole audit with its range, and exits with 0', async () => {
-    const file = givenFile();
-    const { journal } = givenJournal(file);
-    await journal.append(givenRecord({ request: 'a' }));
-    const { hash } = await journal.append(givenRecord({ request: 'a', event: 'outcome', status: 200 }));
+  it('says that a journal is whole, with its first and last record', async () => {
+    const file = await givenRecords(5);
 
-    const { code, said, warned } = await verify(file);
+    const { code, said } = await run('verify', file);
 
-    expect({ code, warned }).toEqual({ code: 0, warned: '' });
-    expect(said).toBe(
-      [
-        'audit.jsonl is whole: 2 lines in 1 file.',
-        '',
-        '  first line  number 1, 2026-11-20T08:00:00.000Z',
-        '  last line   number 2, 2026-11-20T08:00:00.000Z',
-        `  its hash    ${hash}`,
-      ].join('\n'),
-    );
+    expect(code).toBe(0);
+    expect(said).toContain('journal.db is whole: 5 records.');
+    expect(said).toContain('  first record  number 1, 2026-11-20T08:00:00.000Z\n');
+    expect(said).toContain('The outcome of 5 requests is unknown');
   });
 
-  const gone = [
-    'audit.jsonl is NOT whole: 1 fault, 0 lines',
-    'audit.jsonl.head knows of line number 5: lines 1 to 5 are missing at the end.',
-    'Keep the files as they are, as evidence.',
-  ];
-  it.each<[what: string, breach: (file: string, lines: readonly string[]) => void, code: number, texts: string[]]>([
+  it('reads a journal while an exporter writes it', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+
+    expect(await run('verify', file)).toMatchObject({ code: 0, said: expect.stringContaining('1 record.') });
+  });
+
+  it.each<readonly [string, readonly string[], string]>([
     [
-      'each fault and the remedy',
-      (file, lines) => writeFileSync(file, lines.toSpliced(1, 1).join('').replace('"request-4"', '"request-5"')),
-      1,
+      'changed',
+      ['UPDATE records SET line = replace(line, \'"ann"\', \'"bob"\') WHERE number = 2'],
+      'number 2 was changed: its hash does not fit its text',
+    ],
+    ['removed', ['DELETE FROM records WHERE number = 2'], 'number 3 comes after number 1: number 2 is missing'],
+    [
+      'removed at the beginning',
+      ['DELETE FROM records WHERE number < 3'],
+      'number 3 comes after number 0: numbers 1 to 2 are missing',
+    ],
+    [
+      'removed at the end',
+      ['DELETE FROM records WHERE number > 3'],
+      'has had number 5: numbers 4 to 5 are missing at the end',
+    ],
+    [
+      'replaced by an older one',
+      ['UPDATE records SET line = (SELECT line FROM records WHERE number = 1) WHERE number = 2'],
+      'number 2 says that it is number 1: it was moved',
+    ],
+    [
+      'exchanged',
       [
-        'audit.jsonl is NOT whole: 2 faults, 4 lines in 1 file.',
-        '  audit.jsonl, line 2 has number 3 after 1: line 2 is missing.\n',
-        '  audit.jsonl, line 3 was changed: its hash does not fit its text.\n',
-        'Keep the files as they are, as evidence.',
+        'UPDATE records SET number = 100 WHERE number = 2',
+        'UPDATE records SET number = 2 WHERE number = 3',
+        'UPDATE records SET number = 3 WHERE number = 100',
       ],
+      'number 2 says that it is number 3: it was moved',
     ],
-    ['an empty file with a head that names lines', (file) => writeFileSync(file, ''), 1, gone],
-    ['a missing file with a head that names lines', (file) => rmSync(file), 1, gone],
     [
-      'an unfinished last line, which a killed process leaves',
-      (file) => appendFileSync(file, '{"seq":6'),
-      0,
-      ['audit.jsonl is whole: 5 lines in 1 file.', '  audit.jsonl, line 6 breaks off after 8 bytes.\n'],
+      'replaced by something else',
+      ["UPDATE records SET line = '{}' WHERE number = 4"],
+      'number 4 is no record of a journal',
     ],
-  ])('reports %s, and exits with 1 if lines are lost', async (_, breach, code, texts) => {
-    const file = givenFile();
-    breach(file, writtenAudit(file, 5));
+  ])('finds a record that was %s, and exits with 1', async (_, statements, fault) => {
+    const file = await givenRecords(5);
+    tamper(file, ...statements);
 
-    const { said, ...ended } = await verify(file);
-
-    expect(ended.code).toBe(code);
-    for (const text of texts) expect(said).toContain(text);
-  });
-
-  it('reports the first line of an audit whose older files were moved', async () => {
-    const file = givenFile();
-    await givenAudit(file, 8, 1_500);
-    const after = linesOf(file)[0]?.after ?? '';
-    const begin = Number(after.slice(-16)) + 1;
-    for (let seq = 1; seq < begin; seq += 1) rmSync(`${file}.${String(seq).padStart(16, '0')}`, { force: true });
-
-    const { code, said } = await verify(file);
-
-    expect(code).toBe(0);
-    expect(said).toContain(`  first line  number ${begin}, 2026-11-20T08:00:00.000Z; older files were moved away\n`);
-  });
-
-  it('reports that a rotated file is one part, and that its last requests may continue in the next', async () => {
-    const file = givenFile();
-    const { journal } = givenJournal(file);
-    await journal.append(givenRecord({ request: 'a' }));
-    const { hash } = await journal.append(givenRecord({ request: 'b' }));
-    await journal.close();
-    renameSync(file, `${file}.0000000000000002`);
-
-    const { code, said } = await verify(`${file}.0000000000000002`);
-
-    expect(code).toBe(0);
-    expect(said).toBe(
-      [
-        'audit.jsonl.0000000000000002 is whole: 2 lines in 1 file.',
-        'It is one part of an audit, from number 1 to 2; the files before and after it were not read.',
-        '',
-        '  first line  number 1, 2026-11-20T08:00:00.000Z',
-        '  last line   number 2, 2026-11-20T08:00:00.000Z',
-        `  its hash    ${hash}, which the first line of the next file names as "prev"`,
-        '',
-        '2 requests without an outcome in this file: the next one may have it.',
-      ].join('\n'),
-    );
-  });
-
-  it('exits with 1 if a rotated file is not whole, and asks to keep it', async () => {
-    const file = givenFile();
-    const part = `${file}.0000000000000003`;
-    writeFileSync(part, writtenAudit(file, 3).slice(0, 2).join(''));
-
-    const { code, said } = await verify(part);
+    const { code, said } = await run('verify', file);
 
     expect(code).toBe(1);
-    expect(said).toContain(
-      '  audit.jsonl.0000000000000003 ends with number 2 and not with 3, as its name says.\nKeep the file as it is, as evidence.',
-    );
+    expect(said).toContain('journal.db is NOT whole: ');
+    expect(said).toContain(`  journal.db: ${fault}.`);
+    expect(said).toContain('Keep the file as it is, as evidence.');
   });
 
-  it('fits on a screen with many faults, and removes terminal controls of a forged line', async () => {
+  it('fits on a screen with many faults, and removes terminal controls of a forged record', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
-    for (let number = 1; number <= 40; number += 1) {
+    for (let number = 1; number <= 40; number += 1)
       await journal.append(givenRecord({ request: `${number}\u001b[2J\u202e` }));
-    }
     await journal.close();
-    writeFileSync(
-      file,
-      textLinesOf(file)
-        .map((line) => `${line.replace('"ann"', '"bob"')}\n`)
-        .join(''),
-    );
+    tamper(file, 'UPDATE records SET line = replace(line, \'"ann"\', \'"bob"\')');
 
-    const { code, said } = await verify(file);
+    const { code, said } = await run('verify', file);
 
     expect(code).toBe(1);
     expect(said.split('\n').length).toBeLessThanOrEqual(40);
@@ -159,66 +99,47 @@ describe('audit verify', () => {
     expect(said).not.toMatch(/[\u001b\u202e]/);
   });
 
-  it.each<[what: string, make: (file: string) => void, words: string]>([
-    ['a missing file', () => undefined, 'is not there'],
-    ['an empty file', (file) => writeFileSync(file, ''), 'is empty'],
-    ['an empty file and a head that was never written', (file) => givenEmptyHead(file), 'is empty'],
-    ['the beginning of a first line', (file) => writeFileSync(file, '{"seq":1'), 'has no finished line'],
-  ])('reports that %s has no records, and exits with 1', async (_, make, words) => {
+  it('reports that a journal has no records, and exits with 1', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.open();
+    await journal.close();
+
+    expect(await run('verify', file)).toMatchObject({ code: 1, said: expect.stringContaining('has no records') });
+  });
+
+  it.each<readonly [string, (file: string) => void, RegExp]>([
+    ['missing', () => undefined, /ENOENT/],
+    ['a folder', (file) => mkdirSync(file), /is a folder, not a regular file/],
+    ['a FIFO', (file) => void feed('mkfifo', [file], Buffer.alloc(0)), /is a named pipe/],
+    ['/dev/zero', (file) => symlinkSync('/dev/zero', file), /is a device/],
+    ['empty', (file) => writeFileSync(file, ''), /is empty/],
+    ['of the former form', (file) => writeFileSync(file, '{"seq":1}\n'), /is an audit of the former form/],
+    ['damaged', (file) => writeFileSync(file, `SQLite format 3\0${'x'.repeat(5_000)}`), /not a database/],
+  ])('reports at once a file that is %s, and exits with 1', async (_, make, because) => {
     const file = givenFile();
     make(file);
 
-    const { code, said } = await verify(file);
-
-    expect(code).toBe(1);
-    expect(said).not.toContain('whole');
-    expect(said).toContain(`audit.jsonl holds no records: it ${words}.`);
-    expect(said).toContain('Check that this is the admin.audit_file of the configuration.');
-  });
-
-  it('names a missing file by its absolute path', async () => {
-    const { context, said } = givenContext({ arguments: ['verify', 'no-such-folder/audit.jsonl'] });
-
-    expect(await audit(context)).toBe(1);
-
-    expect(said[0]).toBe(`${resolve('no-such-folder/audit.jsonl')} holds no records: it is not there.`);
-  });
-
-  it.each([
-    ['a folder', (file: string) => mkdirSync(file), 'folder'],
-    ['a FIFO', (file: string) => void feed('mkfifo', [file], Buffer.alloc(0)), 'named pipe'],
-    ['/dev/null', (file: string) => symlinkSync('/dev/null', file), 'device'],
-    ['/dev/zero', (file: string) => symlinkSync('/dev/zero', file), 'device'],
-  ])('reports at once that %s is no audit, and exits with 1', async (_, make, kind) => {
-    const file = givenFile();
-    make(file);
-
-    expect(await verify(file)).toEqual({
+    expect(await run('verify', file)).toMatchObject({
       code: 1,
-      said: '',
-      warned: `The audit cannot be read: audit.jsonl is a ${kind}, not a regular file. Name the admin.audit_file of the configuration.`,
+      warned: expect.stringMatching(new RegExp(`The journal cannot be read: .*${because.source}`)),
     });
   });
+});
 
-  it('reports a remedy for a file that cannot be opened', async () => {
-    const file = givenFile();
-    symlinkSync('audit.jsonl', file);
+describe('audit export', () => {
+  it('prints each record as a line, the oldest first, also of a copy that nobody writes', async () => {
+    const file = await givenRecords(3);
+    const copy = givenFile();
+    copyFileSync(file, copy);
+    const { context, written } = givenContext({ arguments: ['export', copy] });
 
-    const { code, warned } = await verify(file);
+    expect(await audit(context)).toBe(0);
 
-    expect(code).toBe(1);
-    expect(warned).toMatch(/^The audit cannot be read: ELOOP.* Run this as a user that may read it\.$/);
+    expect(Buffer.concat(written).toString()).toBe(`${(await linesOf(file)).join('\n')}\n`);
   });
+});
 
-  it.each([[[]], [['check', 'audit.jsonl']], [['verify']], [['verify', '']], [['verify', 'a.jsonl', 'b.jsonl']]])(
-    'refuses the words %j with its usage',
-    async (words) => {
-      const { context } = givenContext({ arguments: words });
-
-      const error: unknown = await audit(context).catch((thrown: unknown) => thrown);
-
-      expect(error).toBeInstanceOf(UsageError);
-      expect(String(error)).toContain('zlb-exporter audit verify FILE');
-    },
-  );
+it.each([[[]], [['list']], [['verify']], [['verify', 'a', 'b']]])('explains its use for %j', async (given) => {
+  await expect(audit(givenContext({ arguments: given }).context)).rejects.toThrow('zlb-exporter audit verify FILE');
 });

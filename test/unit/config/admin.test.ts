@@ -30,8 +30,7 @@ describe('the admin block', () => {
 
     expect(admin).toEqual({
       listenAddress: '127.0.0.1:9445',
-      auditFile: expect.stringMatching(/\/zlb-test-\w+\/data\/audit\.jsonl$/),
-      auditFileBytes: 67_108_864,
+      journalFile: expect.stringMatching(/\/zlb-test-\w+\/data\/journal\.db$/),
       timeoutMs: 90_000,
       uploadBytes: 268_435_456,
       downloadBytes: 1_073_741_824,
@@ -63,8 +62,7 @@ appliances:
 admin:
   listen_address: "[2001:db8::5]:9445"
   insecure_plaintext: true
-  audit_file: /var/lib/zlb-exporter/audit.jsonl
-  audit_file_bytes: 64KiB
+  journal_file: /var/lib/zlb-exporter/journal.db
   timeout: 5m
   upload_bytes: 1GiB
   download_bytes: 4GiB
@@ -93,8 +91,7 @@ admin:
     ]);
     expect(settings.admin).toEqual({
       listenAddress: '[2001:db8::5]:9445',
-      auditFile: '/var/lib/zlb-exporter/audit.jsonl',
-      auditFileBytes: 65_536,
+      journalFile: '/var/lib/zlb-exporter/journal.db',
       timeoutMs: 300_000,
       uploadBytes: 1_073_741_824,
       downloadBytes: 4_294_967_296,
@@ -125,7 +122,7 @@ admin:
       env: { ZLB_APPLIANCE_URL: '192.0.2.10', ZLB_API_KEY: 'f1x7ure' },
     });
 
-    expect(admin?.auditFile).toMatch(/\/zlb-test-\w+\/data\/audit\.jsonl$/);
+    expect(admin?.journalFile).toMatch(/\/zlb-test-\w+\/data\/journal\.db$/);
   });
 
   it.each(['localhost:9445', '127.8.8.8:0', '[::1]:9445', '[0:0:0:0:0:0:0:1]:9445', '[::ffff:127.0.0.1]:9445'])(

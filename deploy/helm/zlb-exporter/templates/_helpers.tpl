@@ -26,7 +26,7 @@ labels:
 {{- $config := deepCopy .Values.config }}
 {{- $_ := set $config "appliance_files" (list "appliances.yml") }}
 {{- if .Values.gateway.enabled }}
-{{- $audit := dict "audit_file" "/var/lib/zlb-exporter/audit.jsonl" }}
+{{- $audit := dict "journal_file" "/var/lib/zlb-exporter/journal.db" }}
 {{- $_ := set $config "admin" (merge $audit .Values.gateway.config) }}
 {{- end }}
 {{- toYaml $config }}

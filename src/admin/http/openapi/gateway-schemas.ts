@@ -73,12 +73,15 @@ const FreezeSchema = Type.Object({
   by: Type.Optional(Type.String()),
   reason: Type.Optional(Type.String()),
   since: Type.Optional(Type.String()),
+  kept: Type.Optional(
+    Type.Boolean({ description: 'False while the journal cannot be written: then a restart would lift the freeze.' }),
+  ),
 });
 
 /** A line of the audit, with the closed lists that the audit itself does not know. */
 const ListedAuditLineSchema = Type.Object({
   ...AuditLineSchema.properties,
-  state: Type.Optional(Type.Enum([...requestStates], { description: 'With `change_request`: its new state.' })),
+  state: Type.Optional(Type.Enum([...requestStates], { description: 'With `change`: its new state.' })),
   code: Type.Optional(Type.Enum([...problemCodes])),
 });
 

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { RelayRequest } from '../../../../src/appliance/relay.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
-import { openFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
+import { createFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
 import { createGateway, type GatewayParts } from '../../../../src/admin/calls/gateway.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
@@ -13,7 +12,6 @@ import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
 import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { steadyNow } from '../../../../src/lib/time.ts';
-import { givenFolder } from '../../../support/folder.ts';
 import { givenSpool } from '../../../support/given-spool.ts';
 import { until, untilIs } from '../../../support/until.ts';
 import { givenEntry, givenPrincipal } from '../../../support/given-principal.ts';
@@ -33,7 +31,6 @@ type Moment = 'firstRead' | 'guards' | 'intent' | 'probe';
 
 /** A gateway on an appliance and a journal in memory; `during` has what happens at each moment. */
 async function givenSteps({ timeoutMs = 10_000 } = {}) {
-  const folder = givenFolder();
   const clock = { ms: expiresAtMs - 60_000 };
   const during: Partial<Record<Moment, () => Promise<void>>> = {};
   const farm = { status: 'down' };
@@ -44,7 +41,10 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   const queue = createRequestQueue({ maxReads: 1, maxWaiting: 16, maxWaitMs: 30_000 });
   let queued = 0;
   const principals = createPrincipals([entry], () => clock.ms);
-  const freeze = await openFreezeSwitch(join(folder, 'audit.jsonl.frozen'), () => clock.ms);
+  const freeze = createFreezeSwitch(
+    () => clock.ms,
+    () => undefined,
+  );
   const { spool } = await givenSpool();
 
   const applianceAt = (place: string): AdminAppliance =>
@@ -169,7 +169,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     request,
     ask,
     inQueue,
-    freeze: async () => void (await freeze.freeze('bob', 'incident')),
+    freeze: () => freeze.freeze({ by: 'bob', reason: 'incident' }, async () => undefined),
     expire: async () => void (clock.ms = expiresAtMs),
     withdraw: async () => principals.replace([]),
     close: async () => {

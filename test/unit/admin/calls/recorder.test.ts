@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { AuditError } from '../../../../src/admin/journal/record.ts';
+import { AuditError } from '../../../../src/admin/journal/failures.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import { createRecorder, type Subject } from '../../../../src/admin/calls/recorder.ts';

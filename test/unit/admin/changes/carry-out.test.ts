@@ -35,7 +35,7 @@ it.each([
 ])('finds in the audit of a stopped exporter that a call was answered with %i', (status, state, line) => {
   const call = { operation: 'actOnFarm', risk: 'reversible', method: 'PUT', url: 'https://lb/', body: null };
   const plan = { facts: [], steps: [{ title: 'Restart shop', call, findings: [], because: [], current: null }] };
-  const records = [{ event: 'change_request', state: 'executing' }, { event: 'intent' }, { event: 'outcome', status }];
+  const records = [{ event: 'change', state: 'executing' }, { event: 'intent' }, { event: 'outcome', status }];
 
   expect(endingOf('executing', plan, records as unknown as readonly AuditLine[])).toEqual({
     state,

@@ -1,33 +1,36 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
+import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import { endingOf, sweep } from '../../../../src/admin/changes/carry-out.ts';
 import type { ChangeRequest } from '../../../../src/admin/changes/change-request.ts';
-import { createRequestFolder, RequestBook } from '../../../../src/admin/changes/request-book.ts';
+import { RequestBook, type RequestBookParts } from '../../../../src/admin/changes/request-book.ts';
 import type { ApprovalsCore } from '../../../../src/admin/changes/core.ts';
-import { givenFolder } from '../../../support/folder.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { created, givenRequest } from './given-request.ts';
 
 const token = givenEntry('alice-token', { name: 'alice', role: 'operator', person: 'alice' });
 
-/** A folder with one request, and books that open it; the audit has these records. */
-async function givenBook(known: Partial<ChangeRequest> = {}, records: readonly object[] = []) {
+/** A journal that has one request and these records, and the book that opens it. */
+function givenBook(known: Partial<ChangeRequest> = {}, records: readonly object[] = []) {
   const request = givenRequest(known);
-  const folder = createRequestFolder(givenFolder());
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
+  let tellOpened: (opened: Opened) => void = () => undefined;
   const journal: ApprovalsCore['journal'] = {
     append({ state }) {
       states.push(state);
       return Promise.resolve({ seq: 1, hash: '' });
     },
+    keep: () => Promise.resolve(),
+    onOpened(listener) {
+      tellOpened = listener;
+    },
     query: ({ request: id }) =>
       Promise.resolve((records as readonly AuditLine[]).filter((each) => id === undefined || each.request === id)),
   };
   const parts = {
-    folder,
     journal,
     principals: createPrincipals([token], () => clock.ms),
     recorder: { record: () => Promise.reject(new Error('no person acts here')) },
@@ -35,12 +38,18 @@ async function givenBook(known: Partial<ChangeRequest> = {}, records: readonly o
     now: () => clock.ms,
     log: pino({ level: 'silent' }),
   };
-  await (await folder.draft({ request, sealed: { person: 'alice', salt: '' } })).keep();
-  const open = async () => {
-    const book = await RequestBook.open(parts);
-    return { book, entry: book.find(request.id)!, sweep: () => sweep({ ...parts, book } as unknown as ApprovalsCore) };
+  const book = new RequestBook(parts);
+  const open = (stored: object = { request, sealed: { person: 'alice', salt: '' } }): void =>
+    tellOpened({ changes: new Map([[request.id, JSON.stringify(stored)]]), freeze: undefined });
+  open();
+  return {
+    clock,
+    states,
+    book,
+    open,
+    entry: book.find(request.id)!,
+    sweep: () => sweep({ ...parts, book } as unknown as ApprovalsCore),
   };
-  return { clock, states, open };
 }
 
 const current = { operation: 'readFarm', body: 'large' };
@@ -57,8 +66,7 @@ it.each<readonly [string, Partial<ChangeRequest>, number, string]>([
   ['of an alert that has ended', { state: 'proposed' }, 0, 'withdrawn'],
   ['that is approved', { state: 'approved' }, 1_800_000, 'approved'],
 ])('a request %s ends as it should: %#', async (_, known, laterMs, state) => {
-  const { clock, states, open } = await givenBook({ plan, ...known });
-  const { book, entry } = await open();
+  const { clock, states, book, entry } = givenBook({ plan, ...known });
   clock.ms += laterMs;
 
   await book.endIfOverdue(entry);
@@ -70,16 +78,29 @@ it.each<readonly [string, Partial<ChangeRequest>, number, string]>([
   expect(states).toEqual(isOver ? [state] : []);
 });
 
-it('does not end what another exporter with the same audit has decided meanwhile', async () => {
-  const { clock, states, open } = await givenBook();
-  const [first, second] = [await open(), await open()];
-  await first.book.move(first.entry, 'denied', { decision: { by: 'bob', what: 'denied', reason: null } });
-  clock.ms += 3_600_000;
+it('takes over what another exporter has decided when it opens the same journal', () => {
+  const { book, entry, open } = givenBook();
+  const { request } = entry.stored;
 
-  await second.book.endIfOverdue(second.entry);
+  open({ request: { ...request, state: 'denied' }, sealed: null });
 
-  expect(states).toEqual(['denied']);
-  expect(second.entry.stored.request.state).toBe('denied');
+  expect(book.find(request.id)?.stored.request.state).toBe('denied');
+});
+
+it('keeps what it carries out itself when the journal is opened again', () => {
+  const { book, entry, open } = givenBook({ state: 'executing' });
+  entry.isExecuting = true;
+
+  open({ request: { ...entry.stored.request, state: 'approved' }, sealed: { person: 'alice', salt: '' } });
+
+  expect(book.find(entry.stored.request.id)).toBe(entry);
+});
+
+it('says that the journal cannot be read, and not that there is nothing, until it is open', () => {
+  const { journal, ...parts } = { journal: { onOpened: () => undefined } };
+  const book = new RequestBook({ journal, ...parts } as unknown as RequestBookParts);
+
+  expect(() => book.refuseUnread()).toThrow('The journal cannot be written');
 });
 
 it('says of a request whose records are gone that its outcome is not known', () => {
@@ -90,12 +111,11 @@ it('says of a request whose records are gone that its outcome is not known', () 
 it('asks the audit only for the records of the request that a stopped exporter left behind', async () => {
   const { id } = givenRequest();
   // Another request was answered; of this one the call is under way.
-  const { open } = await givenBook({ state: 'executing' }, [
-    { request: id, event: 'change_request', state: 'executing' },
+  const { book, sweep } = givenBook({ state: 'executing' }, [
+    { request: id, event: 'change', state: 'executing' },
     { request: id, event: 'intent' },
     { request: 'cr-bbbbbbbbbb', event: 'outcome', status: 200 },
   ]);
-  const { book, sweep } = await open();
 
   await sweep();
 

@@ -1,99 +1,108 @@
-import { once } from 'node:events';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
-import { openFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
-import { givenFolder } from '../../../support/folder.ts';
-import { feed } from '../../../support/programs.ts';
-
-async function givenFile(): Promise<string> {
-  const folder = givenFolder();
-  return join(folder, 'data', 'audit.jsonl.frozen');
-}
+import { expect, it } from 'vitest';
+import { createFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
 
 const now = () => Date.parse('2026-11-21T01:02:03Z');
+const incident = { by: 'alice', reason: 'incident 7' };
+const frozen = { ...incident, since: '2026-11-21T01:02:03.000Z' };
 
-it('stays frozen after a restart, with author and reason', async () => {
-  const file = await givenFile();
-  const before = await openFreezeSwitch(file, now);
+/** A switch, and a journal of which only the freeze is of interest; `isFull` makes it refuse. */
+function givenSwitch() {
+  const journal = { freeze: undefined as string | undefined, isFull: false };
+  const changes: boolean[] = [];
+  const freeze = createFreezeSwitch(now, (isFrozen) => void changes.push(isFrozen));
+  const keep = async (text: string | null) => {
+    await setImmediate();
+    if (journal.isFull) throw new Error('no room is left');
+    journal.freeze = text ?? undefined;
+  };
+  return { freeze, keep, journal, changes };
+}
 
-  await before.freeze('alice', 'incident 7');
+it('freezes before the journal has it, and keeps it there', async () => {
+  const { freeze, keep, journal } = givenSwitch();
 
-  const after = await openFreezeSwitch(file, now);
-  expect(after.state).toEqual({ by: 'alice', reason: 'incident 7', since: '2026-11-21T01:02:03.000Z' });
-  expect(after.state).toEqual(before.state);
+  const kept = freeze.freeze(incident, keep);
+
+  expect(freeze.state).toEqual(frozen);
+  expect(freeze.signal.aborted).toBe(true);
+  expect(freeze.isKept).toBe(false);
+  await kept;
+  expect(freeze.isKept).toBe(true);
+  expect(JSON.parse(journal.freeze ?? '')).toEqual(frozen);
 });
 
-it('leaves no file after a thaw', async () => {
-  const file = await givenFile();
-  const opened = await openFreezeSwitch(file, now);
-  await opened.freeze('alice', 'incident 7');
+it('holds while the disk is full, says that it is not kept, and is kept as soon as there is room', async () => {
+  const { freeze, keep, journal } = givenSwitch();
+  journal.isFull = true;
 
-  await opened.thaw();
+  await freeze.freeze(incident, keep);
+  await freeze.keepAgain();
+  expect({ state: freeze.state, isKept: freeze.isKept }).toEqual({ state: frozen, isKept: false });
 
-  expect(opened.state).toBeUndefined();
-  expect((await openFreezeSwitch(file, now)).state).toBeUndefined();
-  expect(await readdir(join(file, '..'))).toEqual([]);
+  journal.isFull = false;
+  await freeze.keepAgain();
+
+  expect(freeze.isKept).toBe(true);
+  expect(journal.freeze).toContain('incident 7');
 });
 
-it.each([
-  ['nothing', ''],
-  ['a beginning', '{'],
-  ['a list', '[]'],
-  ['null', 'null'],
-  ['too much', JSON.stringify({ by: 'alice', reason: 'x'.repeat(1_000_000), since: '' })],
-])('counts as frozen if its file contains %s: somebody froze it', async (_, content) => {
-  const file = await givenFile();
-  await mkdir(dirname(file));
-  await writeFile(file, content);
+it('stays frozen if the thaw cannot be kept', async () => {
+  const { freeze, keep, journal } = givenSwitch();
+  await freeze.freeze(incident, keep);
+  journal.isFull = true;
 
-  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+  await expect(freeze.thaw(keep)).rejects.toThrow('no room');
+
+  expect(freeze.state).toEqual(frozen);
+  expect(freeze.signal.aborted).toBe(true);
 });
 
-const otherKinds: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
-  'a named pipe': async (file) => feed('mkfifo', [file], Buffer.alloc(0)),
-  'a folder': async (file) => await mkdir(file),
-  'a device': async (file) => await symlink('/dev/zero', file),
-  async 'a socket'(file) {
-    const server = createServer().listen(file);
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-  },
-};
+it('takes over what the journal has when it is opened, but never lifts a freeze that it does not have yet', async () => {
+  const { freeze, keep, journal } = givenSwitch();
 
-it.each(Object.entries(otherKinds))('rejects with the path and a remedy when its file is %s', async (kind, make) => {
-  const file = await givenFile();
-  await mkdir(dirname(file));
-  await make(file);
+  freeze.found(JSON.stringify(frozen));
+  expect(freeze.state).toEqual(frozen);
+  freeze.found(undefined);
+  expect(freeze.state).toBeUndefined();
 
-  const opened = openFreezeSwitch(file, now);
-
-  await expect(opened).rejects.toThrow(
-    `${file} is ${kind}, not a regular file; move it away and start the exporter again`,
-  );
+  journal.isFull = true;
+  await freeze.freeze(incident, keep);
+  freeze.found(undefined);
+  expect(freeze.state).toEqual(frozen);
 });
 
-it('freezes and thaws in the order of the calls; memory, signal and file agree', async () => {
+it('counts as frozen if what the journal has cannot be read: somebody froze it', () => {
+  const { freeze } = givenSwitch();
+
+  freeze.found('{');
+
+  expect(freeze.state).toEqual({ by: 'unknown', reason: 'unknown', since: 'unknown' });
+});
+
+it('ends as the last call said: memory, signal, journal and metric agree', async () => {
   const step = fc.record({ freezes: fc.boolean(), turnsBefore: fc.integer({ min: 0, max: 3 }) });
 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
-      const file = await givenFile();
-      const opened = await openFreezeSwitch(file, now);
+      const { freeze, keep, journal, changes } = givenSwitch();
       const pending: Promise<unknown>[] = [];
       for (const { freezes, turnsBefore } of steps) {
         for (let turn = 0; turn < turnsBefore; turn += 1) await setImmediate();
-        pending.push(freezes ? opened.freeze('alice', 'incident 7') : opened.thaw());
+        pending.push(freezes ? freeze.freeze(incident, keep) : freeze.thaw(keep));
       }
       await Promise.all(pending);
 
       const { freezes } = steps.at(-1)!;
-      const isFrozenOnDisk = (await openFreezeSwitch(file, now)).state !== undefined;
-      expect([opened.state !== undefined, opened.signal.aborted, isFrozenOnDisk]).toEqual([freezes, freezes, freezes]);
+      expect([
+        freeze.state !== undefined,
+        freeze.signal.aborted,
+        journal.freeze !== undefined,
+        changes.at(-1) ?? false,
+        freeze.isKept,
+      ]).toEqual([freezes, freezes, freezes, freezes, true]);
     }),
-    { numRuns: 50 },
+    { numRuns: 100 },
   );
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -9,6 +8,7 @@ import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import { givenFolder } from '../support/folder.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
+import { recordsOf } from '../support/journal-file.ts';
 import { until } from '../support/until.ts';
 
 const kills = 20;
@@ -33,13 +33,13 @@ it('ends each request in a named state after 20 kills during its execution, and 
   const folder = givenFolder();
   const alice = makeToken();
   const bob = makeToken();
-  const auditFile = join(folder, 'audit', 'audit.jsonl');
+  const journalFile = join(folder, 'audit', 'journal.db');
   const config = writeAdminConfig(folder, {
     appliance,
     names: ['lb-1'],
     apiKey,
     sha256: alice.sha256,
-    auditFile,
+    journalFile,
     tokens: [{ name: 'bob', sha256: bob.sha256, role: 'admin', approver: true }],
   });
   const endings: string[] = [];
@@ -84,7 +84,7 @@ it('ends each request in a named state after 20 kills during its execution, and 
   }
 
   expect(endings.filter((state) => !['pending', 'failed', 'uncertain', 'done'].includes(state))).toEqual([]);
-  const lines = readFileSync(auditFile, 'utf8').trim().split('\n');
-  const intents = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'intent');
+  const records = await recordsOf(journalFile);
+  const intents = records.filter(({ event }) => event === 'intent');
   expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);
 }, 180_000);

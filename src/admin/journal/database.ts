@@ -1,0 +1,321 @@
+import { constants, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { FileKindError, makeFolder, openRegularFile, syncFolder } from '../../lib/disk.ts';
+import { checkLine, genesis, readLine, sealRecord } from './chain.ts';
+import { brokenJournal, formerJournal, heldJournal, otherFile } from './failures.ts';
+import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
+
+/**
+ * A part of a transaction: a record, and what changes with it. Each member but the time may be left
+ * out.
+ */
+export interface Entry {
+  readonly record?: AuditRecord;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  /** Changes as texts, by id. */
+  readonly changes?: ReadonlyMap<string, string>;
+  /** Ids of changes that are kept no longer. */
+  readonly forgotten?: readonly string[];
+  /** The freeze as a text; null lifts it. */
+  readonly freeze?: string | null;
+}
+
+/** The contents of a journal besides its records, when it is opened. */
+export interface Contents {
+  readonly last: AuditPosition;
+  readonly changes: ReadonlyMap<string, string>;
+  readonly freeze: string | undefined;
+  /** Ids of requests that have an intent and no outcome, the newest first. */
+  readonly unfinished: readonly string[];
+}
+
+/** The filters of a query; omitted ones match everything. */
+export interface Filters {
+  readonly principal?: string | undefined;
+  readonly appliance?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly event?: string | undefined;
+  readonly request?: string | undefined;
+}
+
+/** A page of a query, the newest first. */
+export interface Page extends Filters {
+  /** Below this number alone. */
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** The word ZLBJ, by which the file is known. */
+const applicationId = 0x5a_4c_42_4a;
+const formatVersion = 1;
+
+// `autoincrement` keeps the highest number apart: it shows that the last records are missing.
+const tables = `
+  CREATE TABLE records (number INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL) STRICT;
+  CREATE INDEX records_request ON records (line ->> '$.request');
+  CREATE TRIGGER records_stay BEFORE UPDATE ON records
+    BEGIN SELECT raise(ABORT, 'a record is never changed'); END;
+  CREATE TRIGGER records_remain BEFORE DELETE ON records
+    BEGIN SELECT raise(ABORT, 'a record is never removed'); END;
+  CREATE TABLE changes (id TEXT PRIMARY KEY, change TEXT NOT NULL) STRICT;
+  CREATE TABLE freeze (only INTEGER PRIMARY KEY CHECK (only = 1), freeze TEXT NOT NULL) STRICT;
+  CREATE TABLE writer (only INTEGER PRIMARY KEY CHECK (only = 1), writer TEXT NOT NULL) STRICT;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${formatVersion};
+`;
+
+/**
+ * Opens a journal for writing, or makes it. Rejects with an AuditError, or with the error of SQLite
+ * or the file system. A position that this process has reached must still be there.
+ */
+export async function openDatabase(file: string, known: AuditPosition | undefined, now: () => number) {
+  if (known && !statSync(file, { throwIfNoEntry: false }))
+    throw brokenJournal(file, `it was there up to number ${known.seq}, and is gone`);
+  await makeFolder(dirname(file));
+  // For its own user alone, which its write-ahead log then is too.
+  await tryFile(file, constants.O_RDWR | constants.O_CREAT);
+  // Nobody waits for a lock: the next call tries again.
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // The write-ahead log lets others read while this process writes.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
+    begin(database, file);
+    if (numberOf(database, 'PRAGMA user_version') === 0) database.exec(tables);
+    refuseOther(database, file);
+    const journal = new JournalDatabase(database, file, known);
+    journal.enter(describeWriter(now()));
+    await syncFolder(file);
+    return journal;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a file for writing, and rejects if a journal may not be written there: with an AuditError
+ * for another file, or with the error of the file system.
+ */
+export async function tryFile(file: string, flags = constants.O_RDWR): Promise<void> {
+  const kind = await kindOfContent(file, flags);
+  if (kind === 'lines') throw formerJournal(file);
+  if (kind === 'other') throw otherFile(file);
+}
+
+/** Tells by its first bytes what a file holds: `lines` is the audit of the first versions. */
+async function kindOfContent(file: string, flags: number): Promise<'empty' | 'database' | 'lines' | 'other'> {
+  const handle = await openRegularFile(file, flags);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0);
+    const text = buffer.toString('latin1', 0, bytesRead);
+    if (text === '') return 'empty';
+    if (text.startsWith('SQLite format 3')) return 'database';
+    return text.startsWith('{"seq":') ? 'lines' : 'other';
+  } finally {
+    await handle.close();
+  }
+}
+
+function refuseOther(database: DatabaseSync, file: string): void {
+  const [id, version] = ['application_id', 'user_version'].map((name) => numberOf(database, `PRAGMA ${name}`));
+  if (id !== applicationId || version !== formatVersion) throw otherFile(file);
+}
+
+/**
+ * Takes SQLite's lock for writing, which this process then keeps between its transactions: it ends
+ * with the process, however that ends.
+ */
+function begin(database: DatabaseSync, file: string): void {
+  try {
+    database.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    throw isBusy(error) ? heldJournal(file, writerOf(database)) : error;
+  }
+}
+
+/** SQLITE_BUSY of sqlite3.h; the low byte is the kind of error. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === 5;
+}
+
+/** Returns who has the journal, in words; undefined if nobody has entered. */
+function writerOf(database: DatabaseSync): string | undefined {
+  try {
+    const row = database.prepare('SELECT writer FROM writer').get();
+    return row ? String(row.writer) : undefined;
+  } catch {
+    // The other process has not made the tables yet.
+    return undefined;
+  }
+}
+
+function describeWriter(nowMs: number): string {
+  return `process ${process.pid} on ${hostname()} has written it since ${new Date(nowMs).toISOString()}`;
+}
+
+function numberOf(database: DatabaseSync, statement: string): number {
+  return Number(Object.values(database.prepare(statement).get() ?? {})[0] ?? 0);
+}
+
+/** A journal on disk that this process alone writes. Its calls block. */
+export class JournalDatabase {
+  readonly #database: DatabaseSync;
+  readonly #file: string;
+  readonly #inode: number;
+  #last: AuditPosition;
+
+  constructor(database: DatabaseSync, file: string, known: AuditPosition | undefined) {
+    this.#database = database;
+    this.#file = file;
+    this.#inode = statSync(file).ino;
+    this.#last = this.#readLast();
+    if (known) this.#refuseOtherThan(known);
+  }
+
+  /** Returns false if the file was moved, removed or replaced. */
+  get isInPlace(): boolean {
+    return statSync(this.#file, { throwIfNoEntry: false })?.ino === this.#inode;
+  }
+
+  get contents(): Contents {
+    const changes = this.#database.prepare('SELECT id, change FROM changes').all();
+    const freeze = this.#database.prepare('SELECT freeze FROM freeze').get();
+    return {
+      last: this.#last,
+      changes: new Map(changes.map(({ id, change }) => [String(id), String(change)])),
+      freeze: freeze && String(freeze.freeze),
+      unfinished: this.#unfinished(),
+    };
+  }
+
+  /** Says to other processes who writes. */
+  enter(writer: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO writer VALUES (1, ?)').run(writer);
+    this.#commit();
+  }
+
+  /**
+   * Puts entries on disk in one transaction; throws, with none of them there, if that fails.
+   * Returns the positions of their records.
+   */
+  write(entries: readonly Entry[]): readonly (AuditPosition | undefined)[] {
+    let last = this.#last;
+    const positions = entries.map((entry) => {
+      const { record, time } = entry;
+      this.#keep(entry);
+      if (!record) return undefined;
+      const { line, position } = sealRecord(record, time, last);
+      this.#database.prepare('INSERT INTO records VALUES (?, ?)').run(position.seq, line);
+      last = position;
+      return position;
+    });
+    this.#commit();
+    this.#last = last;
+    // Secrets of a change must not stay in the write-ahead log.
+    if (entries.some(({ changes, forgotten }) => changes ?? forgotten)) this.#emptyLog();
+    return positions;
+  }
+
+  #keep({ changes = new Map(), forgotten = [], freeze }: Entry): void {
+    for (const [id, change] of changes)
+      this.#database.prepare('INSERT OR REPLACE INTO changes VALUES (?, ?)').run(id, change);
+    for (const id of forgotten) this.#database.prepare('DELETE FROM changes WHERE id = ?').run(id);
+    if (freeze === undefined) return;
+    this.#database.exec('DELETE FROM freeze');
+    if (freeze !== null) this.#database.prepare('INSERT INTO freeze VALUES (1, ?)').run(freeze);
+  }
+
+  find(page: Page): readonly AuditLine[] {
+    return findIn(this.#database, page);
+  }
+
+  close(): void {
+    try {
+      // Leaves out a transaction that was begun and failed.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  /** Commits, and begins the next transaction, with which the lock goes on. */
+  #commit(): void {
+    this.#database.exec('COMMIT');
+    begin(this.#database, this.#file);
+  }
+
+  #emptyLog(): void {
+    this.#database.exec('COMMIT');
+    // Without effect while somebody reads; the next one does it then.
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    begin(this.#database, this.#file);
+  }
+
+  #readLast(): AuditPosition {
+    const highest = numberOf(this.#database, "SELECT seq FROM sqlite_sequence WHERE name = 'records'");
+    const row = this.#database.prepare('SELECT number, line FROM records ORDER BY number DESC LIMIT 1').get();
+    if (!row && highest === 0) return genesis;
+    const number = Number(row?.number ?? 0);
+    if (number < highest) throw brokenJournal(this.#file, `number ${highest} of its records is missing`);
+    const line = readLine(String(row?.line));
+    const fault = checkLine(String(row?.line), number, { seq: number - 1, hash: line?.prev ?? '' }).fault;
+    if (!line || fault !== undefined) throw brokenJournal(this.#file, `number ${number} of its records ${fault}`);
+    return { seq: line.seq, hash: line.hash };
+  }
+
+  #refuseOtherThan({ seq, hash }: AuditPosition): void {
+    if (seq === 0) return;
+    const row = this.#database.prepare('SELECT line FROM records WHERE number = ?').get(seq);
+    if (readLine(String(row?.line))?.hash !== hash)
+      throw brokenJournal(this.#file, `this exporter has written another record of number ${seq} than the one there`);
+  }
+
+  #unfinished(): readonly string[] {
+    const rows = this.#database
+      .prepare(`
+        SELECT line ->> '$.request' AS request FROM records AS intent WHERE line ->> '$.event' = 'intent'
+        AND NOT EXISTS (SELECT 1 FROM records WHERE line ->> '$.request' = intent.line ->> '$.request'
+          AND line ->> '$.event' = 'outcome' AND number > intent.number)
+        ORDER BY number DESC`)
+      .all();
+    return rows.map(({ request }) => String(request));
+  }
+}
+
+/** Returns the records that match. */
+export function findIn(database: DatabaseSync, { before, limit, ...filters }: Page): readonly AuditLine[] {
+  const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const where = ['number < ?', ...wanted.map(([name]) => `line ->> '$.${name}' = ?`)].join(' AND ');
+  const rows = database
+    .prepare(`SELECT line FROM records WHERE ${where} ORDER BY number DESC LIMIT ?`)
+    .all(before, ...wanted.map(([, value]) => String(value)), limit);
+  return rows.flatMap(({ line }) => readLine(String(line)) ?? []);
+}
+
+const kindWords = {
+  empty: 'is empty',
+  lines: 'is an audit of the former form, a file of lines',
+  other: 'is no journal',
+} as const;
+
+/**
+ * Opens a journal for reading, also while another process writes it. Rejects with a FileKindError
+ * for another file.
+ */
+export async function openForReading(file: string): Promise<DatabaseSync> {
+  const kind = await kindOfContent(file, constants.O_RDONLY);
+  const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined;
+  // A new one may have all of its content in its write-ahead log.
+  if (kind !== 'database' && !(kind === 'empty' && hasLog)) throw new FileKindError(`${file} ${kindWords[kind]}`);
+  if (hasLog) return new DatabaseSync(file, { readOnly: true, timeout: readingTimeoutMs });
+  // Without a write-ahead log nobody writes it, and its folder may be read-only.
+  const url = pathToFileURL(resolve(file));
+  url.searchParams.set('immutable', '1');
+  return new DatabaseSync(url, { readOnly: true });
+}
+
+const readingTimeoutMs = 5_000;

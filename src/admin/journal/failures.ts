@@ -1,0 +1,126 @@
+import { errorCode, isRecord, toError } from '../../lib/check.ts';
+import { FileKindError } from '../../lib/disk.ts';
+
+/**
+ * The reason for which a record is not on disk: the disk is full, another process writes the
+ * journal, it cannot be written, it is not the one that was written, or it has been closed.
+ */
+export type AuditFailure = 'full' | 'locked' | 'unwritable' | 'broken' | 'closed';
+
+/**
+ * Reports that a record is not on disk, so that its call must not be sent. The message is one line
+ * with the remedy; it names a local file.
+ */
+export class AuditError extends Error {
+  override readonly name = 'AuditError';
+  readonly reason: AuditFailure;
+
+  constructor(reason: AuditFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Returns the error of a journal that is not the one that was written: nothing may be added to it.
+ */
+export function brokenJournal(file: string, what: string): AuditError {
+  return new AuditError(
+    'broken',
+    `the journal ${file} is not whole: ${what}; look with "zlb-exporter audit verify ${file}", keep all files whose names begin with it as evidence, move them away, and restart the exporter to begin a new chain on purpose`,
+  );
+}
+
+/** Returns the error of a file of lines, as the first versions wrote it. */
+export function formerJournal(file: string): AuditError {
+  return new AuditError(
+    'unwritable',
+    `cannot write the journal ${file}: it is an audit of the former form, a file of lines; keep it and the files whose names begin with it as they are, and name a new file in admin.journal_file`,
+  );
+}
+
+export function otherFile(file: string): AuditError {
+  return new AuditError(
+    'unwritable',
+    `cannot write the journal ${file}: it is another file, or of a newer version; move it away or choose another admin.journal_file; the next call tries again`,
+  );
+}
+
+/** Returns the error of a journal that another process writes. */
+export function heldJournal(file: string, writer = 'another process has it'): AuditError {
+  return new AuditError(
+    'locked',
+    `cannot write the journal ${file}: ${writer}; stop that exporter, or give each one an admin.journal_file of its own; the next call tries again`,
+  );
+}
+
+/** How long a call waits for the disk: a network file system may never answer. */
+export const maxWaitMs = 10_000;
+
+/** Returns the error of a disk that does not answer in time. */
+export function lateJournal(file: string): AuditError {
+  return new AuditError(
+    'unwritable',
+    `cannot write the journal ${file}: its disk has not answered for ${maxWaitMs / 1_000} seconds; check the disk, or choose another admin.journal_file; the next call tries again`,
+  );
+}
+
+export function closedJournal(file: string): AuditError {
+  return new AuditError(
+    'closed',
+    `the journal ${file} is closed since the exporter is stopping; repeat the call once it runs again`,
+  );
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'the user that runs the exporter may not; give it the file and its folder',
+  EPERM: 'the user that runs the exporter may not; give it the file and its folder',
+  ERR_ACCESS_DENIED:
+    'the permissions of Node.js refuse it; beside --permission give --allow-worker, and --allow-fs-write for its folder',
+  EROFS: 'the file system is read-only; mount it for writing or choose another admin.journal_file',
+  ENOENT: 'its folder cannot be made there; choose another admin.journal_file',
+  ENOTDIR: 'a part of its path is a file; choose another admin.journal_file',
+  EISDIR: 'it is a folder; choose another admin.journal_file',
+  ENAMETOOLONG: 'its name is too long; choose another admin.journal_file',
+  EMFILE: 'the exporter has too many files open; raise its limit',
+  SQLITE_READONLY: 'it may not be written; mount it for writing, or give it to the user that runs the exporter',
+  SQLITE_CANTOPEN: 'it cannot be opened; check the disk and the folder',
+  SQLITE_CORRUPT: 'it is damaged; look at the disk, and keep the file as evidence',
+  SQLITE_NOTADB: 'it is damaged; look at the disk, and keep the file as evidence',
+};
+
+/** The primary result codes of sqlite3.h that have a remedy of their own. */
+const sqliteCodes: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  26: 'SQLITE_NOTADB',
+};
+
+function codeOf(thrown: unknown): string {
+  if (!isRecord(thrown) || typeof thrown.errcode !== 'number') return errorCode(thrown);
+  return sqliteCodes[thrown.errcode % 256] ?? `SQLite ${thrown.errcode}`;
+}
+
+/**
+ * Wraps errors of SQLite and of the file system in an AuditError; returns other errors unchanged.
+ */
+export function toAuditError(thrown: unknown, file: string): Error {
+  const error = toError(thrown);
+  const code = codeOf(thrown);
+  if (error instanceof FileKindError) {
+    const message = `cannot write the journal ${file}: ${error.message}; move it away or choose another admin.journal_file; the next call tries again`;
+    return new AuditError('unwritable', message, { cause: thrown });
+  }
+  if (error instanceof AuditError || !/^(?:E[A-Z]+|ERR_ACCESS_DENIED|SQL.+)$/.test(code)) return error;
+  const options = { cause: thrown };
+  if (['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'].includes(code)) {
+    const full = `cannot write the journal ${file}: no room is left (${code}); make room, the next call tries again`;
+    return new AuditError('full', full, options);
+  }
+  const remedy = remedies[code] ?? 'check the disk and the folder; the next call tries again';
+  return new AuditError('unwritable', `cannot write the journal ${file} (${code}): ${remedy}`, options);
+}

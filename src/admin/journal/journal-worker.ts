@@ -1,0 +1,102 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ifMissing } from '../../lib/disk.ts';
+import {
+  type Contents,
+  type Entry,
+  findIn,
+  type JournalDatabase,
+  openDatabase,
+  openForReading,
+  type Page,
+} from './database.ts';
+import { AuditError, type AuditFailure, lateJournal, toAuditError } from './failures.ts';
+import { processNow } from '../../lib/time.ts';
+import type { AuditLine, AuditPosition } from './record.ts';
+
+/** A question to the thread, which answers one after another. */
+export type Question =
+  | {
+      readonly do: 'write';
+      readonly entries: readonly Entry[];
+      /** The last position that its owner knows of. */
+      readonly known: AuditPosition | undefined;
+      /** The time of `processNow` after which nobody waits: then nothing may be written. */
+      readonly untilMs: number;
+      /** True after an answer that came too late: the answer has what is on disk once more. */
+      readonly again: boolean;
+    }
+  | { readonly do: 'find'; readonly page: Page }
+  | { readonly do: 'close' };
+
+export interface Answer {
+  readonly positions?: readonly (AuditPosition | undefined)[];
+  /** After the file was opened. */
+  readonly opened?: Contents;
+  readonly lines?: readonly AuditLine[];
+  readonly failure?: { readonly reason: AuditFailure | undefined; readonly message: string };
+}
+
+/** Answers the questions of a journal in a thread of its own, since a disk may take its time. */
+class JournalThread {
+  readonly #file: string;
+  #database: JournalDatabase | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async answer(question: Question): Promise<Answer> {
+    try {
+      if (question.do === 'write') return await this.#write(question);
+      if (question.do === 'find') return { lines: await this.#find(question.page) };
+      this.#close();
+      return {};
+    } catch (thrown) {
+      // The next question opens the file, and finds out what is on disk.
+      this.#close();
+      const error = toAuditError(thrown, this.#file);
+      return { failure: { reason: error instanceof AuditError ? error.reason : undefined, message: error.message } };
+    }
+  }
+
+  async #write({ entries, known, untilMs, again }: Extract<Question, { do: 'write' }>): Promise<Answer> {
+    if (again || this.#database?.isInPlace === false) this.#close();
+    const isOpen = this.#database !== undefined;
+    this.#database ??= await openDatabase(this.#file, known, Date.now);
+    const opened = isOpen ? undefined : this.#database.contents;
+    if (processNow() > untilMs) throw lateJournal(this.#file);
+    const positions = entries.length === 0 ? [] : this.#database.write(entries);
+    return { positions, ...(opened && { opened }) };
+  }
+
+  /** Reads the file itself while another process writes it, or it cannot be written. */
+  async #find(page: Page): Promise<readonly AuditLine[]> {
+    if (this.#database) return this.#database.find(page);
+    const database = await openForReading(this.#file).catch(ifMissing);
+    try {
+      return database ? findIn(database, page) : [];
+    } finally {
+      database?.close();
+    }
+  }
+
+  #close(): void {
+    const database = this.#database;
+    this.#database = undefined;
+    try {
+      database?.close();
+    } catch {
+      // It was not usable any more.
+    }
+  }
+}
+
+const thread = new JournalThread((workerData as { readonly file: string }).file);
+let last: Promise<void> = Promise.resolve();
+parentPort?.on('message', ({ id, question }: { readonly id: number; readonly question: Question }) => {
+  last = last.then(async () => {
+    const answer = await thread.answer(question);
+    parentPort?.postMessage({ id, answer });
+    if (question.do === 'close') parentPort?.close();
+  });
+});

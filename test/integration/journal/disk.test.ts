@@ -1,0 +1,105 @@
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifyJournal } from '../../../src/admin/journal/verify.ts';
+import { errorCode } from '../../../src/lib/check.ts';
+import { feed } from '../../support/programs.ts';
+import { givenJournal, givenRecord } from '../../unit/admin/journal/given-journal.ts';
+
+function run(program: string, ...args: readonly string[]): boolean {
+  return feed(program, args, Buffer.alloc(0)).status === 0;
+}
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-mount-'));
+  const may = run('mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', folder);
+  if (may) run('umount', folder);
+  else console.warn('NOT RUN: the tests that need to mount a small disk');
+  rmdirSync(folder);
+  return may;
+}
+
+/** A disk of 512 kB, gone with the test. */
+function givenDisk(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-disk-'));
+  run('mount', '-t', 'tmpfs', '-o', 'size=512k', 'none', folder);
+  onTestFinished(() => {
+    run('umount', '--lazy', folder);
+    rmdirSync(folder);
+  });
+  return folder;
+}
+
+/** Takes what room is left. */
+function fill(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4_096));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+describe.skipIf(!mayMount())('a journal on a disk', () => {
+  it('that fills up keeps what was acknowledged and nothing else, and goes on as soon as there is room', async () => {
+    const folder = givenDisk();
+    const file = join(folder, 'journal.db');
+    const { journal, failures } = givenJournal(file);
+    for (let count = 1; count <= 20; count += 1) await journal.append(givenRecord());
+    fill(join(folder, 'filler'));
+    const many = Array.from({ length: 60 }, (_, index) => index);
+    const acknowledged: number[] = [];
+    const refused: unknown[] = [];
+
+    for (const index of many) {
+      await journal.append(givenRecord({ request: `full-${index}`, reason: 'x'.repeat(9_000) })).then(
+        ({ seq }) => acknowledged.push(seq),
+        (error: unknown) => refused.push(error),
+      );
+    }
+    rmSync(join(folder, 'filler'));
+    const position = await journal.append(givenRecord());
+    await journal.close();
+
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.map((error) => (error as { reason: string }).reason)).toEqual(refused.map(() => 'full'));
+    expect(failures()).toBe(refused.length);
+    expect(position.seq).toBe(20 + acknowledged.length + 1);
+    expect(await verifyJournal(file)).toMatchObject({ faults: [], records: position.seq });
+  });
+
+  it('that is full from the start is begun once there is room', async () => {
+    const folder = givenDisk();
+    const file = join(folder, 'journal.db');
+    fill(join(folder, 'filler'));
+    const { journal } = givenJournal(file);
+
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({ reason: 'full' });
+    rmSync(join(folder, 'filler'));
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 1 });
+    expect(await verifyJournal(file)).toMatchObject({ faults: [], records: 1 });
+  });
+
+  it('that becomes read-only refuses with a remedy, and goes on when it can be written again', async () => {
+    const folder = givenDisk();
+    const file = join(folder, 'journal.db');
+    const first = givenJournal(file).journal;
+    await first.append(givenRecord());
+    await first.close();
+    run('mount', '-o', 'remount,ro', folder);
+    const { journal } = givenJournal(file);
+
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'unwritable',
+      message: expect.stringContaining('mount it for writing'),
+    });
+    expect(await verifyJournal(file)).toMatchObject({ faults: [], records: 1 });
+    run('mount', '-o', 'remount,rw', folder);
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 2 });
+  });
+});
