@@ -37,5 +37,11 @@ export function profilesIn({ params }: Static<typeof FarmsSummaryReply>): Readon
   return new Map([...named(gslb, 'gslb'), ...named(dslb, 'datalink'), ...named(lslb, '')]);
 }
 
+/** Returns true if a summary says that a farm is no L4 farm; the API refuses one that it lacks. */
+export function isHarmless(summary: Static<typeof FarmsSummaryReply>, farm: string): boolean {
+  const profiles = profilesIn(summary);
+  return profiles !== undefined && (!profiles.has(farm) || unlessL4(farm, profiles.get(farm)) !== undefined);
+}
+
 /** A clause about a read that acts and was not answered. */
 export const daemonMayHang = 'its daemon may hang; each further call leaves a process on the appliance';

@@ -113,7 +113,7 @@ function probeFailure({ failure }: ProbeStatus): string {
 
 /** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
 function l4Meaning(count: number): string {
-  return `${count} L4 farms went down together: their daemon nftlb may be dead, and the start of one of them starts it again.`;
+  return `${count} L4 farms went down together: their daemon nftlb may be dead. Stop and start each of them: the start of one leaves the others without rules, although the appliance calls them up again.`;
 }
 
 /**

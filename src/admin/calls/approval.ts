@@ -1,6 +1,6 @@
 import type { Risk } from '../../appliance/api/row.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { riskOf } from '../policy/policy.ts';
+import { risksOf } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 
@@ -23,7 +23,7 @@ export function approvalOf(
   { principal, breakGlass, approved }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'approved'>,
   call: OperationCall,
 ): 'sent' | 'waits' | 'break_glass' | AdminProblem {
-  if (approved || !requiredFor.includes(riskOf(call))) return 'sent';
+  if (approved || !risksOf(call).some((risk) => requiredFor.includes(risk))) return 'sent';
   if (breakGlass && principal.breakGlass) return 'break_glass';
   const { key, row } = call.operation;
   if (breakGlass) {
@@ -32,9 +32,10 @@ export function approvalOf(
       remedy: 'Leave X-Break-Glass out to ask for approval, or use a token with break_glass: true.',
     });
   }
-  if (row.body === 'gzip') {
+  const cannotWait = row.body === 'gzip' ? 'a file is not kept until then' : row.acts && 'nobody would get its answer';
+  if (cannotWait !== undefined) {
     return new AdminProblem('cannot_wait', {
-      detail: `${key} needs approval, and a file is not kept until then; nothing was sent.`,
+      detail: `${key} needs approval, and ${cannotWait}; nothing was sent.`,
       remedy: 'Use a token with break_glass: true and X-Break-Glass: true, or the web interface of the appliance.',
     });
   }

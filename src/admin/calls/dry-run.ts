@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { mediaTypeOf } from '../../appliance/answer.ts';
 import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
-import { type EndpointKey, endpointRows } from '../../appliance/api/table.ts';
+import { type EndpointKey, endpointRows, endpoints } from '../../appliance/api/table.ts';
+import { isHarmless } from '../../appliance/harmless.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
@@ -161,7 +162,8 @@ const maxObjectBytes = 262_144;
  * appliance does not answer. A plan shows what its guards have read.
  */
 async function currentObject({ request, call, reach }: Planning): Promise<CurrentObject | null> {
-  const found = readAbove(call.path, request.principal);
+  const wanted = readAbove(call.path, request.principal);
+  const found = wanted && (await isHarmlessNow(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
   const known = await request.planning?.get(questionOf(operation, params))?.catch(() => undefined);
@@ -176,9 +178,20 @@ async function currentObject({ request, call, reach }: Planning): Promise<Curren
   }
 }
 
-function readAbove(path: string, principal: Planning['request']['principal']) {
+/** Returns false for a read that acts on its farm (docs/api.md §1.7), or may. */
+async function isHarmlessNow(
+  { read }: Reach,
+  { operation, params }: { readonly operation: EndpointKey; readonly params: Readonly<Record<string, string>> },
+): Promise<boolean> {
+  const row: EndpointRow = endpoints[operation];
+  if (!row.acts) return true;
+  const summary = await read('readFarmsSummary', {}).catch(() => undefined);
+  return summary !== undefined && isHarmless(summary, params.farmname ?? '');
+}
+
+function readAbove(path: string, principal: Planning['request']['principal'], isCautious = false) {
   const rows = endpointRows
-    .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed)
+    .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
     .map(([key, { route }]) => ({ key, route }));
   const matcher = createRouteMatcher(rows);
   for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {

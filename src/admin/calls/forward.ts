@@ -8,7 +8,7 @@ import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, callerLeft, neverChanged, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
 import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
 import type { Particulars } from './recorder.ts';
-import { changes } from '../policy/policy.ts';
+import { changes, isChange } from '../policy/policy.ts';
 import type { AdminAnswer } from './request.ts';
 import type { RequestBody } from './request-body.ts';
 import type { QueueSlot } from './request-queue.ts';
@@ -59,7 +59,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   const progress = { isSent: false, isLate: false };
   const outcome = createOutcome(parts, progress);
   slot.keepFor(outcome.told);
-  const isUncertain = (): boolean => progress.isSent && changes(operation.row.risk);
+  const isUncertain = (): boolean => progress.isSent && isChange(call);
   const answered = appliance.relay.send({
     ...upload,
     method: operation.method,

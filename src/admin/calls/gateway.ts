@@ -11,9 +11,11 @@ import { inspectCall } from '../policy/guards/inspect.ts';
 import { type Answers, blockingOf, type Overridden, overriddenBy, refuseFindings } from '../policy/guards/guard.ts';
 import { steadyNow } from '../../lib/time.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
-import { authorise, changes, refusePlanner, riskOf } from '../policy/policy.ts';
+import { authorise, changes, isChange, refusePlanner, risksOf } from '../policy/policy.ts';
 import type { Principals } from '../policy/principal.ts';
-import { AdminProblem } from '../policy/problem.ts';
+import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
+import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
+import { daemonMayHang, isHarmless } from '../../appliance/harmless.ts';
 import { type AdminAppliance, createReach, type Reach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
@@ -78,10 +80,12 @@ interface HeldSlot {
 /** The parts, and how often a change began or ended, by appliance. */
 interface CountingParts extends GatewayParts {
   readonly changeCounts: Map<string, number>;
+  /** How many changes there were when a read that acts was not answered, by appliance and farm. */
+  readonly unanswered: Map<string, number>;
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const core = { ...parts, changeCounts: new Map<string, number>() };
+  const core = { ...parts, changeCounts: new Map<string, number>(), unanswered: new Map<string, number>() };
   return {
     applianceFor: (request) => resolve(parts, request),
     changesOf: (appliance) => core.changeCounts.get(appliance) ?? 0,
@@ -97,26 +101,28 @@ export function createGateway(parts: GatewayParts): Gateway {
  * have changed meanwhile.
  */
 async function handle(gateway: CountingParts, request: AdminRequest): Promise<AdminAnswer> {
-  const permitted = await permit(gateway, request);
-  const { call, body } = permitted;
-  if (changes(riskOf(call))) refusePlanner(request.principal);
+  const asked = await permit(gateway, request);
+  const { call, body } = asked;
+  if (isChange(call)) refusePlanner(request.principal);
   refuseFrozen(gateway.freeze, call);
   confirm(request, call);
   const approval = approvalOf(gateway.approvals, request, call);
   if (approval instanceof AdminProblem) throw approval;
-  if (approval === 'waits') return await gateway.approvals.askInstead(permitted);
-  const place = placeOf(gateway, permitted);
+  if (approval === 'waits') return await gateway.approvals.askInstead(asked);
+  const place = placeOf(gateway, asked);
   // Before the queue: a slow upload must not keep others from changing the appliance.
   await body?.receive(request.principal.name, place.signal);
   try {
     return await inQueue(gateway, request, place, async (held) => {
+      const permitted = await withEffect(gateway, asked, held);
+      const { call } = permitted;
       const overridden = {
         ...(await guard(gateway, permitted, held)),
         ...(approval === 'break_glass' ? { break_glass: true as const } : {}),
       };
       recheck(gateway, permitted, held);
       await recordIntent(gateway, permitted, overridden);
-      if (changes(riskOf(call))) countChange(gateway, request);
+      if (isChange(call)) countChange(gateway, request);
       request.onSending(overridden);
       return await send(gateway, permitted, held);
     });
@@ -154,8 +160,9 @@ function resolve({ appliances }: GatewayParts, { principal, appliance: name }: N
 type Place = Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>;
 
 /** Returns the place of a request in the queue, and the signal that ends it before it is sent. */
-function placeOf({ freeze }: GatewayParts, { request, call: { operation }, body }: PermittedCall): Place {
-  if (!changes(operation.row.risk)) return { kind: 'read', signal: request.signal };
+function placeOf({ freeze }: GatewayParts, { request, call, body }: PermittedCall): Place {
+  const { operation } = call;
+  if (!isChange(call)) return { kind: 'read', signal: request.signal };
   // An admin may have to stop a farm in an emergency: that passes waiting changes.
   const isStop = operation.key === 'actOnFarm' && body?.fields.action === 'stop';
   return {
@@ -210,6 +217,66 @@ async function guard(
   const overridden = isSeen ? overriddenBy(findings, request) : {};
   refuseFindings(findings, overridden);
   return overridden;
+}
+
+/**
+ * Looks whether the farm of a read that acts on L4 farms is one, right before it is sent: then the
+ * caller needs the right of its effect. Rejects with an {@link AdminProblem}.
+ */
+async function withEffect(gateway: CountingParts, permitted: PermittedCall, held: HeldSlot): Promise<PermittedCall> {
+  const { request, call } = permitted;
+  if (call.operation.row.acts?.on !== 'l4xnat' || (await isHarmlessNow(held, call))) return permitted;
+  const acting = { ...call, acts: true } as const;
+  request.onCall(acting);
+  authorise(request.principal, acting);
+  refusePlanner(request.principal);
+  refuseFrozen(gateway.freeze, acting);
+  const approval = approvalOf(gateway.approvals, request, acting);
+  if (approval instanceof AdminProblem) throw approval;
+  refuseUnanswered(gateway, request, acting);
+  return { ...permitted, call: acting };
+}
+
+/** Failures that the read itself would meet too. */
+const unanswered: readonly FailureReason[] = [
+  'timeout',
+  'gateway_timeout',
+  'connect',
+  'tls',
+  'cancelled',
+  'unauthorized',
+];
+
+/** Reads which farms are L4 farms, with a call that reads files alone. */
+async function isHarmlessNow({ reach, appliance }: HeldSlot, { params }: OperationCall): Promise<boolean> {
+  try {
+    return isHarmless(await reach.read('readFarmsSummary', {}), params.farmname ?? '');
+  } catch (error) {
+    if (error instanceof ApplianceError && !unanswered.includes(error.reason)) return false;
+    throw upstreamProblem(error, appliance.name, false);
+  }
+}
+
+/** Remembers a read that acts and was not answered: each further one leaves a process. */
+function noteUnanswered(
+  { unanswered, changeCounts }: CountingParts,
+  { request: { appliance }, call: { acts, params } }: PermittedCall,
+  { status, code }: Particulars,
+): void {
+  if (acts && (status === 504 || code === 'upstream_timeout'))
+    unanswered.set(`${appliance} ${params.farmname}`, changeCounts.get(appliance) ?? 0);
+}
+
+function refuseUnanswered(
+  { unanswered, changeCounts }: CountingParts,
+  { appliance, force }: AdminRequest,
+  { params: { farmname } }: OperationCall,
+): void {
+  if (force || unanswered.get(`${appliance} ${farmname}`) !== (changeCounts.get(appliance) ?? 0)) return;
+  throw new AdminProblem('guarded', {
+    detail: `The last read of this kind for ${farmname} was not answered: ${daemonMayHang}. Nothing was sent.`,
+    remedy: `Look at nftlb on ${appliance}. It may be read again after a change, or with X-Force: true and X-Reason.`,
+  });
 }
 
 /** Checks again what may have changed during a wait. */
@@ -267,8 +334,9 @@ async function recordOutcome(gateway: CountingParts, permitted: PermittedCall, o
   const { request, call, body } = permitted;
   const { appliance } = request;
   const { row, method, template: endpoint } = call.operation;
-  if (changes(row.risk)) {
+  if (isChange(call)) {
     countChange(gateway, request);
+    noteUnanswered(gateway, permitted, outcome);
     metrics.changed({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
     onChanged(appliance, row.area, farmOf(call, body));
   }
@@ -277,7 +345,7 @@ async function recordOutcome(gateway: CountingParts, permitted: PermittedCall, o
 
 /** Returns false for plain reads, of which the audit has nothing. */
 function isAudited({ call }: PermittedCall): boolean {
-  return riskOf(call) !== 'read';
+  return risksOf(call).some((risk) => risk !== 'read');
 }
 
 function subjectOf({ request, call: { operation, path } }: PermittedCall): Subject {

@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from '../../lib/check.ts';
 import type { OperationCall } from './operation.ts';
-import { changes } from './policy.ts';
+import { isChange } from './policy.ts';
 import { AdminProblem } from './problem.ts';
 
 /** Describes a freeze: its author, its reason and its time. */
@@ -114,8 +114,8 @@ function parseFreeze(text: string): Freeze {
 }
 
 /** Throws an {@link AdminProblem} for a change while changes are frozen. */
-export function refuseFrozen({ state }: Pick<FreezeSwitch, 'state'>, { operation }: OperationCall): void {
-  if (state && changes(operation.row.risk)) throw frozenProblem(state);
+export function refuseFrozen({ state }: Pick<FreezeSwitch, 'state'>, call: OperationCall): void {
+  if (state && isChange(call)) throw frozenProblem(state);
 }
 
 /** Returns the refusal of a call while changes are frozen, with who froze them and why. */

@@ -22,6 +22,8 @@ export interface OperationCall {
    * is sent.
    */
   readonly path: string;
+  /** True for a read that acts on its farm (docs/api.md §1.7). */
+  readonly acts?: true;
 }
 
 /** Finds operations; only these reach an appliance. */

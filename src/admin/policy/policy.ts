@@ -102,17 +102,33 @@ export function riskOf({ operation, params }: OperationCall): Risk {
   return isKey ? 'secret' : operation.row.risk;
 }
 
+/** Returns the risks of a call: of what it shows or changes, and of a read's effect beside that. */
+export function risksOf(call: OperationCall): readonly Risk[] {
+  const { acts } = call.operation.row;
+  const isActing = acts && (acts.on === 'every call' || call.acts);
+  return isActing ? [riskOf(call), acts.risk] : [riskOf(call)];
+}
+
+/** Returns true for a call that may change the appliance, also for a read that acts. */
+export function isChange(call: OperationCall): boolean {
+  return risksOf(call).some(changes);
+}
+
 /** Throws an {@link AdminProblem} for a call that the policy refuses. */
 export function authorise(principal: Principal, call: OperationCall): void {
-  const { key } = call.operation;
-  const risk = riskOf(call);
+  for (const risk of risksOf(call)) authoriseRisk(principal, call, risk);
+}
+
+function authoriseRisk(principal: Principal, call: OperationCall, risk: Risk): void {
+  const { key, row } = call.operation;
   const decision = may(principal, key, { risk });
   if (decision.allowed) return;
+  const effect = risk === row.acts?.risk ? ` here, since it ${row.acts.does}` : '';
   const role = (['viewer', 'operator', 'admin'] as const).find((each) => roleMay(each, risk));
   throw new AdminProblem(decision.because, {
     detail:
       decision.because === 'role_too_low'
-        ? `${key} is ${risk}, which the role ${principal.role} may not do; nothing was sent.`
+        ? `${key} is ${risk}${effect}, which the role ${principal.role} may not do; nothing was sent.`
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
     remedy:
       decision.because === 'role_too_low' && role !== undefined

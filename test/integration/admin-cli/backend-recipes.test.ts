@@ -56,14 +56,15 @@ describe('drain-backend', () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'db', '10.20.0.41');
 
-    const { code } = await run(['admin', 'lb-1', 'drain-backend', 'farm=db', 'backend=0', ...agreed], {
+    const drain = ['admin', 'lb-1', 'drain-backend', 'farm=db', 'backend=0', '--wait=1s', ...agreed];
+    const { code } = await run(drain, {
       whileWaiting: () => {
         backend.established = 0;
       },
     });
 
     expect({ code, status: backend.status }).toEqual({ code: 0, status: 'maintenance' });
-    expect(await done()).toEqual(['setFarmBackendMaintenance']);
+    expect(await done(), 'it asks once for the connections').toEqual(['setFarmBackendMaintenance', 'readFarmStats']);
   });
 
   it('ends after --wait and says how to undo it; the same command continues to wait', async () => {

@@ -86,6 +86,11 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
     summary,
     description: [
       `Risk: ${risk}. For ${allowed.join(', ')}. ${since ? `Since API ${since}` : 'The release that brought it is not known'}.`,
+      ...(row.acts
+        ? [
+            `It acts${row.acts.on === 'l4xnat' ? ' on L4 farms' : ''}: it ${row.acts.does}, when ${row.acts.when}. There it is also ${row.acts.risk}.`,
+          ]
+        : []),
       ...(row.body === 'json' ? [`Its parameters: \`GET /appliances/{appliance}/parameters?operation=${key}\`.`] : []),
     ].join('\n\n'),
     'x-risk': risk,

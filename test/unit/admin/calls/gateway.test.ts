@@ -150,7 +150,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   /** Makes a request that waits in the queue until `release` is called. */
   async function inQueue<Made extends object>(kind: 'change' | 'read', make: () => Made) {
     if (kind === 'change') request('/farms/other/actions');
-    else request('/farms/other', { method: 'GET', body: undefined });
+    else request('/farms/other/status', { method: 'GET', body: undefined });
     await untilIs(() => sent.length, 1);
     const waiting = make();
     await untilIs(() => queued, 2);

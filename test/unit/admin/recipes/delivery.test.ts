@@ -12,6 +12,7 @@ async function planFor(old: Identity, made: Identity) {
     listFarms: { params: [{ farmname: 'shop', profile: 'https', status: 'down', vip: '192.0.2.1', vport: '443' }] },
     listCertificates: { params: [{ file: 'old.pem', CN: old.subject.CN ?? 'no CN' }] },
     readFarm: { params: { certlist: [{ file: 'old.pem' }] }, services: [] },
+    readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
     readApplianceVersion: { params: {} },
   };
   const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, Date.now());
