@@ -3,13 +3,13 @@ import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 import { board, collapsed, section } from './board.ts';
 import { lines, tile, timeline } from './graphs.ts';
 import { anyIs, highIs } from './look.ts';
-import { age, changesMade, counted, exporterSeries, once, series } from './queries.ts';
+import { age, applianceId, changesMade, counted, exporterSeries, once, series } from './queries.ts';
 import { yesNo } from './states.ts';
 import { table } from './table.ts';
 
 /** A tile with a number of the gateway. */
 const numberOfGateway = { unit: 'short', decimals: 0, empty: 'no gateway' };
-const requestId = 'appliance, method, endpoint, code';
+const requestId = 'site, appliance, method, endpoint, code';
 
 export function admin(): Dashboard {
   // Not `once`: each exporter has a gateway of its own, and what one counts the other does not.
@@ -104,7 +104,7 @@ export function admin(): Dashboard {
           values: [
             {
               title: 'Refusals',
-              expr: `${sum('principal, reason, appliance', counted(denied, '$__range'))} > 0`,
+              expr: `${sum('principal, reason, site, appliance', counted(denied, '$__range'))} > 0`,
               unit: 'short',
               decimals: 0,
               width: 110,
@@ -127,7 +127,7 @@ export function admin(): Dashboard {
         'Changes by appliance': lines({
           description: 'Changes on appliances that succeeded, in each interval of the graph.',
           stacked: true,
-          queries: { '{{appliance}}': `${sum('appliance', counted(changesMade, '$__rate_interval'))} > 0` },
+          queries: { '{{appliance}}': `${sum(applianceId, counted(changesMade, '$__rate_interval'))} > 0` },
           empty: 'Nothing was changed.',
         }),
         'Refusals by principal and reason': lines({

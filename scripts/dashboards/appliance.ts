@@ -7,12 +7,14 @@ import { toCertificates, toExporter } from './links.ts';
 import { ageSteps, highIs } from './look.ts';
 import {
   age,
+  applianceId,
   busiest,
   counted,
   cpuBusy,
   farmId,
   fastest,
   inBits,
+  infoOf,
   leastUp,
   memoryUsed,
   once,
@@ -22,12 +24,12 @@ import {
 import { numberedWords, stateNumber, yesNo } from './states.ts';
 import { stateColumn, table } from './table.ts';
 
-const interfaceId = 'appliance, interface';
+const interfaceId = 'site, appliance, interface';
 
 export function appliance(): Dashboard {
   const busy = alertThresholds.cpuBusyRatio;
   const used = alertThresholds.memoryUsedRatio;
-  const one = (metric: string) => once('appliance', series(metric));
+  const one = (metric: string) => once(applianceId, series(metric));
   const sum = (metric: string) => `sum(${one(metric)})`;
 
   return board({
@@ -45,7 +47,7 @@ export function appliance(): Dashboard {
         'Age of the readings': tile({
           description: 'Time since the last good reading of the farms; of several appliances, the oldest.',
           unit: 'dtdurations',
-          expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"'))})`,
+          expr: `max(${age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"'))})`,
           steps: ageSteps,
         }),
         'Clock offset': tile({
@@ -82,7 +84,7 @@ export function appliance(): Dashboard {
           description:
             'Age of the newest backup of the configuration on the appliance; of several appliances, the oldest.',
           unit: 'dtdurations',
-          expr: `max(${age('appliance', series('zlb_backup_last_timestamp_seconds'))})`,
+          expr: `max(${age(applianceId, series('zlb_backup_last_timestamp_seconds'))})`,
           steps: highIs('orange', alertThresholds.backupAgeSeconds),
         }),
       }),
@@ -102,17 +104,17 @@ export function appliance(): Dashboard {
             'role',
           ],
           values: [
-            { expr: once('appliance, hostname, product, version, edition, kernel', series('zlb_appliance_info')) },
-            { expr: `group by (appliance, role) (${series('zlb_cluster_node_status')} == 1)` },
+            { expr: infoOf('hostname, product, version, edition, kernel') },
+            { expr: `group by (site, appliance, role) (${series('zlb_cluster_node_status')} == 1)` },
             { title: 'Answers', expr: one('zlb_up'), words: yesNo.answers },
-            stateColumn('Circuit breaker', 'zlb_circuit_breaker_state', 'appliance'),
-            stateColumn('Activation', 'zlb_activation_status', 'appliance'),
-            stateColumn('Cluster node', 'zlb_cluster_node_status', 'appliance'),
+            stateColumn('Circuit breaker', 'zlb_circuit_breaker_state', applianceId),
+            stateColumn('Activation', 'zlb_activation_status', applianceId),
+            stateColumn('Cluster node', 'zlb_cluster_node_status', applianceId),
             { title: 'Packages pending', expr: one('zlb_packages_pending') },
             { title: 'Backups', expr: one('zlb_backups') },
             {
               title: 'Newest backup',
-              expr: age('appliance', series('zlb_backup_last_timestamp_seconds')),
+              expr: age(applianceId, series('zlb_backup_last_timestamp_seconds')),
               unit: 'dtdurations',
               steps: highIs('orange', alertThresholds.backupAgeSeconds),
             },
@@ -128,7 +130,7 @@ export function appliance(): Dashboard {
         'Connection table': lines({
           description:
             'Entries of the connection table, all protocols and states, of the ten fullest. Enterprise alone.',
-          queries: { '{{appliance}}': busiest('appliance', series('zlb_connections')) },
+          queries: { '{{appliance}}': busiest(applianceId, series('zlb_connections')) },
         }),
         Received: lines({
           description: 'Bits that the ten busiest interfaces received. The appliance counts in steps of about 10 kB.',
@@ -166,7 +168,7 @@ export function appliance(): Dashboard {
           description:
             'Whether the appliance answers; of many, the forty that answered least. A gap means that nothing was known.',
           height: 8,
-          queries: { '{{appliance}}': leastUp(one('zlb_up'), 'appliance', series('zlb_up')) },
+          queries: { '{{appliance}}': leastUp(one('zlb_up'), applianceId, series('zlb_up')) },
           words: yesNo.answers,
           empty: 'Nothing is known of any appliance.',
         }),
@@ -174,7 +176,7 @@ export function appliance(): Dashboard {
           description:
             'Closed: calls go through. Open: the exporter has given up on the appliance for a while. Half open: it tries again.',
           height: 8,
-          queries: { '{{appliance}}': stateNumber('zlb_circuit_breaker_state', 'appliance') },
+          queries: { '{{appliance}}': stateNumber('zlb_circuit_breaker_state', applianceId) },
           words: numberedWords('zlb_circuit_breaker_state'),
           empty: 'Nothing is known of any appliance.',
         }),
@@ -182,7 +184,7 @@ export function appliance(): Dashboard {
           description: 'What each node says of itself as a member of a cluster.',
           width: 8,
           height: 8,
-          queries: { '{{appliance}} {{node}}': stateNumber('zlb_cluster_node_status', 'appliance, node') },
+          queries: { '{{appliance}} {{node}}': stateNumber('zlb_cluster_node_status', 'site, appliance, node') },
           words: numberedWords('zlb_cluster_node_status'),
           empty: 'No node of a cluster is known.',
         }),
@@ -190,7 +192,7 @@ export function appliance(): Dashboard {
           description: 'The state of each VPN, as the appliance words it.',
           width: 8,
           height: 8,
-          queries: { '{{appliance}} {{vpn}}': stateNumber('zlb_vpn_status', 'appliance, vpn') },
+          queries: { '{{appliance}} {{vpn}}': stateNumber('zlb_vpn_status', 'site, appliance, vpn') },
           words: numberedWords('zlb_vpn_status'),
           empty: 'No VPN is known.',
         }),
@@ -217,7 +219,7 @@ export function appliance(): Dashboard {
           width: 8,
           max: 1,
           steps: highIs('red', busy),
-          queries: { '{{appliance}}': `topk(10, ${once('appliance', cpuBusy)})` },
+          queries: { '{{appliance}}': `topk(10, ${once(applianceId, cpuBusy)})` },
         }),
         'CPU by mode': lines({
           description:
@@ -226,7 +228,7 @@ export function appliance(): Dashboard {
           width: 8,
           stacked: true,
           queries: {
-            '{{mode}}': `avg by (mode) (${once('appliance, mode', series('zlb_system_cpu_ratio', 'mode!="idle"'))})`,
+            '{{mode}}': `avg by (mode) (${once('site, appliance, mode', series('zlb_system_cpu_ratio', 'mode!="idle"'))})`,
           },
         }),
         'Load for each core': lines({
@@ -244,7 +246,7 @@ export function appliance(): Dashboard {
           width: 8,
           max: 1,
           steps: highIs('red', used),
-          queries: { '{{appliance}}': `topk(10, ${once('appliance', memoryUsed)})` },
+          queries: { '{{appliance}}': `topk(10, ${once(applianceId, memoryUsed)})` },
         }),
         'Memory by use': lines({
           description: 'Memory of the chosen appliances together.',
@@ -262,7 +264,7 @@ export function appliance(): Dashboard {
           description: 'Swap space in use, of the ten appliances that use the most. A load balancer should use none.',
           unit: 'bytes',
           width: 8,
-          queries: { '{{appliance}}': busiest('appliance', series('zlb_system_swap_used_bytes')) },
+          queries: { '{{appliance}}': busiest(applianceId, series('zlb_system_swap_used_bytes')) },
         }),
       }),
       'Its API and its changes': collapsed({
@@ -271,7 +273,7 @@ export function appliance(): Dashboard {
             'How many calls to the appliance took how long. The exporter calls politely: long times are the appliance being slow.',
           expr: total(
             'le',
-            'appliance, le',
+            'site, appliance, le',
             `rate(${series('zlb_api_request_duration_seconds_bucket')}[$__rate_interval])`,
           ),
         }),
@@ -279,7 +281,7 @@ export function appliance(): Dashboard {
           description:
             'Changes that the exporter saw from one reading to the next, by what changed and what it became.',
           queries: {
-            '{{object}} {{to}}': `${total('object, to', 'appliance, object, to', counted(series('zlb_transitions_total'), '$__rate_interval'))} > 0`,
+            '{{object}} {{to}}': `${total('object, to', 'site, appliance, object, to', counted(series('zlb_transitions_total'), '$__rate_interval'))} > 0`,
           },
           empty: 'Nothing changed.',
         }),

@@ -103,8 +103,8 @@ function without<Part extends object>(part: Part, ...keys: readonly string[]): P
 
 /** Returns the events that are drawn across the panels. */
 function annotations(): AnnotationQueryBuilder[] {
-  const version = `group by (appliance, version) (${series('zlb_appliance_info')}`;
-  const written = `sum by (appliance, method, endpoint) (${changesMade}`;
+  const version = `group by (site, appliance, version) (${series('zlb_appliance_info')}`;
+  const written = `sum by (site, appliance, method, endpoint) (${changesMade}`;
   return [
     annotation('Critical alerts', 'red', firing('severity="critical"'))
       .titleFormat('{{alertname}}')
@@ -113,7 +113,7 @@ function annotations(): AnnotationQueryBuilder[] {
     annotation(
       'New versions',
       'purple',
-      `${version}) unless ${version} offset 10m) and on (appliance) ${version} offset 10m)`,
+      `${version}) unless ${version} offset 10m) and on (site, appliance) ${version} offset 10m)`,
     )
       .titleFormat('New version')
       .textFormat('{{appliance}} runs {{version}}'),

@@ -3,7 +3,7 @@ import { board, section } from './board.ts';
 import { urgencyWords } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
 import { anyIs, expirySteps, lifeSteps, type Steps } from './look.ts';
-import { age, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
+import { age, applianceId, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
 import { date, share, stateColumn, table, timeLeft } from './table.ts';
 
@@ -17,9 +17,9 @@ const certificateAge: Steps = [
 export function certificates(): Dashboard {
   const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
   const unreadable = once(fileId, series('zlb_certificate_parse_error'));
-  const used = `group by (appliance, farm, file) (${series('zlb_farm_certificate_info')})`;
-  const ends = once('appliance', series('zlb_activation_not_after_timestamp_seconds'));
-  const deactivated = once('appliance', series('zlb_activation_status', 'status="deactivated"'));
+  const used = `group by (site, appliance, farm, file) (${series('zlb_farm_certificate_info')})`;
+  const ends = once(applianceId, series('zlb_activation_not_after_timestamp_seconds'));
+  const deactivated = once(applianceId, series('zlb_activation_status', 'status="deactivated"'));
 
   return board({
     uid: 'zlb-certificates',
@@ -64,14 +64,14 @@ export function certificates(): Dashboard {
           description:
             'Time until the first licence ends of those that are not permanent; then the appliance is deactivated.',
           unit: 'dtdhms',
-          expr: `min(${ends} - time() unless on (appliance) ${series('zlb_activation_info', 'kind="permanent"')})`,
+          expr: `min(${ends} - time() unless on (site, appliance) ${series('zlb_activation_info', 'kind="permanent"')})`,
           steps: expirySteps,
           empty: 'none ends',
         }),
         'Age of the readings': tile({
           description: 'Time since the last good reading of the certificates; of several appliances, the oldest.',
           unit: 'dtdurations',
-          expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="certificates"'))})`,
+          expr: `max(${age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="certificates"'))})`,
           steps: certificateAge,
         }),
       }),
@@ -104,7 +104,7 @@ export function certificates(): Dashboard {
           labels: ['appliance', 'farm', 'file'],
           values: [
             { expr: used },
-            timeLeft('Expires in', `${used} * on (appliance, file) group_left () (${expiry} - time())`),
+            timeLeft('Expires in', `${used} * on (site, appliance, file) group_left () (${expiry} - time())`),
           ],
         }),
         'Life left': lines({
@@ -127,7 +127,7 @@ export function certificates(): Dashboard {
           description: 'Files in the stores: certificates, and requests that wait to be signed.',
           width: 6,
           height: 9,
-          queries: { '{{kind}}': `sum by (kind) (${once('appliance, kind', series('zlb_certificates'))})` },
+          queries: { '{{kind}}': `sum by (kind) (${once('site, appliance, kind', series('zlb_certificates'))})` },
         }),
         'Signing requests': table({
           description: 'Requests that were made on an appliance and wait for their certificate.',
@@ -148,7 +148,7 @@ export function certificates(): Dashboard {
           labels: ['appliance', 'file', 'common_name'],
           values: [
             {
-              expr: `${once(`${fileId}, common_name`, `${series('zlb_certificate_info')} offset 1d`)} unless on (appliance, file) ${series('zlb_certificate_info')} and on (appliance) ${series('zlb_certificates')}`,
+              expr: `${once(`${fileId}, common_name`, `${series('zlb_certificate_info')} offset 1d`)} unless on (site, appliance, file) ${series('zlb_certificate_info')} and on (site, appliance) ${series('zlb_certificates')}`,
             },
           ],
         }),
@@ -163,17 +163,17 @@ export function certificates(): Dashboard {
           empty: 'No licence is known.',
           labels: ['appliance', 'kind'],
           values: [
-            { expr: once('appliance, kind', series('zlb_activation_info')) },
-            stateColumn('State', 'zlb_activation_status', 'appliance'),
+            { expr: once('site, appliance, kind', series('zlb_activation_info')) },
+            stateColumn('State', 'zlb_activation_status', applianceId),
             timeLeft('Ends in', `${ends} - time()`),
             date('Ends on', ends),
-            date('Began on', once('appliance', series('zlb_activation_not_before_timestamp_seconds'))),
+            date('Began on', once(applianceId, series('zlb_activation_not_before_timestamp_seconds'))),
           ],
         }),
         'Activation over time': timeline({
           description: 'The activation of each appliance. A gap means that nothing was known.',
           height: 10,
-          queries: { '{{appliance}}': stateNumber('zlb_activation_status', 'appliance') },
+          queries: { '{{appliance}}': stateNumber('zlb_activation_status', applianceId) },
           words: numberedWords('zlb_activation_status'),
           empty: 'Nothing is known of any activation.',
         }),

@@ -22,7 +22,7 @@ export function alertTable(matchers: readonly string[] = []): Titled {
       {
         title: 'Severity',
         width: 120,
-        expr: `max by (alertname, appliance, farm, object) (\n  ${[withObject(matchers), ...blindness()].join('\n  or ')}\n)`,
+        expr: `max by (alertname, site, appliance, farm, object) (\n  ${[withObject(matchers), ...blindness()].join('\n  or ')}\n)`,
         words: yesNo.severity,
       },
     ],

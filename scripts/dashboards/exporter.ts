@@ -5,6 +5,7 @@ import { latency, lines, tile, timeline } from './graphs.ts';
 import { anyIs, highIs, noneIs } from './look.ts';
 import {
   age,
+  applianceId,
   busiest,
   collectorId,
   count,
@@ -32,16 +33,16 @@ export function exporter(): Dashboard {
   const duration = once(collectorId, series('zlb_collector_duration_seconds'));
   const intervals = `(${readingAge}) / ${interval}`;
   const errors = series('zlb_collector_errors_total');
-  const breaker = once('appliance', series('zlb_circuit_breaker_state', 'state!="closed"'));
+  const breaker = once(applianceId, series('zlb_circuit_breaker_state', 'state!="closed"'));
   const calls = series('zlb_api_requests_total');
   const callTimes = (by: string, window: string) =>
-    total(by, 'appliance, le', `rate(${series('zlb_api_request_duration_seconds_bucket')}${window})`);
+    total(by, 'site, appliance, le', `rate(${series('zlb_api_request_duration_seconds_bucket')}${window})`);
   const busyByRoute = total(
     'endpoint',
-    'appliance, endpoint',
+    'site, appliance, endpoint',
     `increase(${series('zlb_api_busy_seconds_total')}[$__rate_interval])`,
   );
-  const callsByRoute = total('endpoint', 'appliance, method, endpoint, code', counted(calls, '$__rate_interval'));
+  const callsByRoute = total('endpoint', 'site, appliance, method, endpoint, code', counted(calls, '$__rate_interval'));
 
   return board({
     uid: 'zlb-exporter',
@@ -85,12 +86,12 @@ export function exporter(): Dashboard {
         Series: tile({
           description: 'Series that the exporters hold for the appliances.',
           unit: 'short',
-          expr: `sum(${once('appliance', series('zlb_exporter_series'))})`,
+          expr: `sum(${once(applianceId, series('zlb_exporter_series'))})`,
         }),
         'Series left out': tile({
           description: 'Series left out within 15 minutes: over limits.series_per_appliance, or named twice.',
           unit: 'short',
-          expr: `sum(${once('appliance, reason', `increase(${series('zlb_exporter_series_dropped_total')}[15m])`)})`,
+          expr: `sum(${once('site, appliance, reason', `increase(${series('zlb_exporter_series_dropped_total')}[15m])`)})`,
           steps: anyIs('orange'),
         }),
       }),
@@ -133,7 +134,7 @@ export function exporter(): Dashboard {
           description:
             'Closed: calls go through. Open: the exporter has given up on the appliance for a while. Half open: it tries again.',
           height: 12,
-          queries: { '{{appliance}}': stateNumber('zlb_circuit_breaker_state', 'appliance') },
+          queries: { '{{appliance}}': stateNumber('zlb_circuit_breaker_state', applianceId) },
           words: numberedWords('zlb_circuit_breaker_state'),
           empty: 'Nothing is known of any appliance.',
         }),
@@ -158,7 +159,7 @@ export function exporter(): Dashboard {
           description: 'Calls in each interval of the graph, by status, or by reason where no answer came.',
           stacked: true,
           queries: {
-            '{{code}}': total('code', 'appliance, method, endpoint, code', counted(calls, '$__rate_interval')),
+            '{{code}}': total('code', 'site, appliance, method, endpoint, code', counted(calls, '$__rate_interval')),
           },
         }),
         'Time that calls take': latency({
@@ -177,7 +178,7 @@ export function exporter(): Dashboard {
             'How much of the time an appliance is answering the exporter; polling.max_busy_ratio limits it. The ten busiest.',
           unit: 'percentunit',
           queries: {
-            '{{appliance}}': fastest('appliance', 'appliance, endpoint', series('zlb_api_busy_seconds_total')),
+            '{{appliance}}': fastest(applianceId, 'site, appliance, endpoint', series('zlb_api_busy_seconds_total')),
           },
         }),
       }),
@@ -217,7 +218,7 @@ export function exporter(): Dashboard {
         'Series by appliance': lines({
           description: 'Series that are held, of the ten appliances that have the most.',
           width: 8,
-          queries: { '{{appliance}}': busiest('appliance', series('zlb_exporter_series')) },
+          queries: { '{{appliance}}': busiest(applianceId, series('zlb_exporter_series')) },
         }),
         Scrapes: lines({
           description: 'Time that a scrape takes, of the ten slowest targets.',

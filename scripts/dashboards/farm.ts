@@ -6,6 +6,7 @@ import { lines, tile, timeline } from './graphs.ts';
 import { ageSteps, anyIs, backendSteps, highIs, neutral, noneIs } from './look.ts';
 import {
   age,
+  applianceId,
   backendId,
   backendsUpRatio,
   busiest,
@@ -80,7 +81,7 @@ export function farm(): Dashboard {
           description:
             'Time since the last good reading of the backends; of several appliances, the oldest. The values of this board are as old.',
           unit: 'dtdurations',
-          expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="backends"'))})`,
+          expr: `max(${age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="backends"'))})`,
           steps: ageSteps,
         }),
         Established: tile({

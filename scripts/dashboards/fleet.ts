@@ -5,11 +5,13 @@ import { toAppliance, toCertificates, toExporter } from './links.ts';
 import { ageSteps, anyIs, noneIs } from './look.ts';
 import {
   age,
+  applianceId,
   count,
   expiryUrgency,
   farmId,
   fileId,
   firing,
+  infoOf,
   leastUp,
   once,
   series,
@@ -18,16 +20,17 @@ import {
   watchdog,
 } from './queries.ts';
 import { notifying } from './inhibitions.ts';
+import { fleetRequestSection } from './requests.ts';
 import { stateWords, yesNo } from './states.ts';
 import { stateColumn, table, timeLeft } from './table.ts';
 
 export function fleet(): Dashboard {
   const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
-  const up = once('appliance', series('zlb_up'));
+  const up = once(applianceId, series('zlb_up'));
   const farms = once(`${farmId}, status`, series('zlb_farm_status'));
   const notUp = once(farmId, series('zlb_farm_status', 'status!~"up|maintenance"'));
   const backendsDown = once(serviceId, series('zlb_farm_backends', 'status="down"'));
-  const deactivated = once('appliance', series('zlb_activation_status', 'status="deactivated"'));
+  const deactivated = once(applianceId, series('zlb_activation_status', 'status="deactivated"'));
   const alerts = (severity: string) => count(notifying(firing(`severity="${severity}"`)), watchdog);
 
   return board({
@@ -96,28 +99,28 @@ export function fleet(): Dashboard {
             'edition',
           ],
           values: [
-            { expr: once('appliance, product, version, edition', series('zlb_appliance_info')) },
+            { expr: infoOf('product, version, edition') },
             // Every appliance, answering or not, so that the table has a row for it.
-            { expr: once('appliance', series('zlb_exporter_series')) },
+            { expr: once(applianceId, series('zlb_exporter_series')) },
             { title: 'Answers', expr: up, words: yesNo.answers },
-            stateColumn('Activation', 'zlb_activation_status', 'appliance'),
+            stateColumn('Activation', 'zlb_activation_status', applianceId),
             {
               title: 'Age',
-              expr: age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"')),
+              expr: age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"')),
               unit: 'dtdurations',
               steps: ageSteps,
             },
-            { title: 'Farms', expr: `count by (appliance) (${once(farmId, series('zlb_farm_status'))})` },
-            { title: 'Not up', expr: `sum by (appliance) (${notUp})`, steps: anyIs('red') },
-            { title: 'Backends down', expr: `sum by (appliance) (${backendsDown})`, steps: anyIs('orange') },
-            timeLeft('Next expiry', `min by (appliance) (${expiry}) - time()`),
+            { title: 'Farms', expr: `count by (site, appliance) (${once(farmId, series('zlb_farm_status'))})` },
+            { title: 'Not up', expr: `sum by (site, appliance) (${notUp})`, steps: anyIs('red') },
+            { title: 'Backends down', expr: `sum by (site, appliance) (${backendsDown})`, steps: anyIs('orange') },
+            timeLeft('Next expiry', `min by (site, appliance) (${expiry}) - time()`),
             timeLeft(
               'Licence ends',
-              `${once('appliance', series('zlb_activation_not_after_timestamp_seconds'))} - time()`,
+              `${once(applianceId, series('zlb_activation_not_after_timestamp_seconds'))} - time()`,
             ),
             {
               title: 'Connections',
-              expr: total('appliance', farmId, series('zlb_farm_established_connections')),
+              expr: total(applianceId, farmId, series('zlb_farm_established_connections')),
               unit: 'short',
             },
           ],
@@ -135,7 +138,7 @@ export function fleet(): Dashboard {
           description:
             'Whether an appliance answers; of many, the forty that answered least. A gap means that nothing was known: the exporter did not run, or was not scraped.',
           height: 10,
-          queries: { '{{appliance}}': leastUp(up, 'appliance', series('zlb_up')) },
+          queries: { '{{site}} {{appliance}}': leastUp(up, applianceId, series('zlb_up')) },
           words: yesNo.answers,
           empty: 'Nothing is known of any appliance.',
         }),
@@ -143,10 +146,11 @@ export function fleet(): Dashboard {
           description: 'Established connections of all farms, for the ten appliances that have the most.',
           height: 10,
           queries: {
-            '{{appliance}}': `topk(10, ${total('appliance', farmId, series('zlb_farm_established_connections'))})`,
+            '{{site}} {{appliance}}': `topk(10, ${total(applianceId, farmId, series('zlb_farm_established_connections'))})`,
           },
         }),
       }),
+      Requests: fleetRequestSection(),
     },
   });
 }

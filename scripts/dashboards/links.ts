@@ -23,7 +23,7 @@ export interface RowLink {
 /** From a row of a table to the narrower board; labels are columns of the row. */
 function rowLink(title: string, uid: string, labels: readonly string[]): RowLink {
   const chosen = labels.map((label) => `var-${label}=\${__data.fields.${label}}`);
-  const kept = ['${datasource:queryparam}', '${job:queryparam}', '${__url_time_range}'];
+  const kept = ['${datasource:queryparam}', '${job:queryparam}', '${site:queryparam}', '${__url_time_range}'];
   return { title, url: `/d/${uid}?${[...kept, ...chosen].join('&')}` };
 }
 

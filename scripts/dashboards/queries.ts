@@ -6,20 +6,24 @@ import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 export const inFarm = 'farm=~"$farm"';
 export const inService = 'service=~"$service"';
 
-/** The labels that identify an object. */
-export const farmId = 'appliance, farm';
-export const serviceId = 'appliance, farm, service';
-export const backendId = 'appliance, farm, service, backend';
-export const fileId = 'appliance, file';
-export const servedId = 'appliance, farm, server_name';
-export const collectorId = 'appliance, collector';
+/**
+ * The labels that identify an object. Appliances of two sites may have one name; where series have
+ * no such label, it changes nothing.
+ */
+export const applianceId = 'site, appliance';
+export const farmId = 'site, appliance, farm';
+export const serviceId = 'site, appliance, farm, service';
+export const backendId = 'site, appliance, farm, service, backend';
+export const fileId = 'site, appliance, file';
+export const servedId = 'site, appliance, farm, server_name';
+export const collectorId = 'site, appliance, collector';
 
 /** The jobs of the exporter itself: other exporters have series of these names too. */
 const inExporterJobs = 'job=~"$job",job=~".*zlb.*"';
 
 /** The series of an appliance, as the variables have them. */
 export function series(metric: string, ...matchers: readonly string[]): string {
-  return `${metric}{${['job=~"$job"', 'appliance=~"$appliance"', ...matchers].join(', ')}}`;
+  return `${metric}{${['job=~"$job"', 'site=~"$site"', 'appliance=~"$appliance"', ...matchers].join(', ')}}`;
 }
 
 /** The series of an exporter, of no appliance. */
@@ -29,7 +33,13 @@ export function exporterSeries(metric: string, ...matchers: readonly string[]): 
 
 /** Alerts that fire; those of no appliance or no job belong to every choice. */
 export function firing(...matchers: readonly string[]): string {
-  const all = ['alertname=~"Zlb.+"', 'alertstate="firing"', 'job=~"$job|"', 'appliance=~"$appliance|"'];
+  const all = [
+    'alertname=~"Zlb.+"',
+    'alertstate="firing"',
+    'job=~"$job|"',
+    'site=~"$site|"',
+    'appliance=~"$appliance|"',
+  ];
   return `ALERTS{${[...all, ...matchers].join(', ')}}`;
 }
 
@@ -38,6 +48,18 @@ export const watchdog = firing('alertname="ZlbWatchdog"');
 
 export function once(by: string, expression: string): string {
   return `max by (${by}) (${expression})`;
+}
+
+/**
+ * Appliances with labels of zlb_appliance_info, and the site of their other series: without labels
+ * of targets, only this one has it.
+ */
+export function infoOf(labels: string): string {
+  const info = once(`job, instance, appliance, ${labels}`, series('zlb_appliance_info'));
+  return once(
+    `${applianceId}, ${labels}`,
+    `${series('zlb_exporter_series')} * on (job, instance, appliance) group_left (${labels}) ${info}`,
+  );
 }
 
 /**

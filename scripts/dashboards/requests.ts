@@ -1,11 +1,22 @@
 import { collapsed, type Section } from './board.ts';
 import { lines } from './graphs.ts';
-import { farmId, fastest, inFarm, inService, once, series, total } from './queries.ts';
+import {
+  applianceId,
+  counted,
+  exporterSeries,
+  farmId,
+  fastest,
+  inFarm,
+  inService,
+  once,
+  series,
+  total,
+} from './queries.ts';
 import { table } from './table.ts';
 
 const off = 'No line about a request came (docs/request-log.md).';
-const requestId = 'appliance, farm, service, backend, code';
-const objectiveId = 'appliance, farm, objective';
+const requestId = 'site, appliance, farm, service, backend, code';
+const objectiveId = 'site, appliance, farm, objective';
 const rate = (selector: string) => `rate(${selector}[$__rate_interval])`;
 
 /** Panels about requests, from the logs that appliances send. */
@@ -50,12 +61,32 @@ export function requestSection(): Section {
       empty: 'No request got an error, or no line about one came.',
     }),
     Objectives: objectives(),
+    'Burn of the objectives': lines({
+      description:
+        'How many times as many requests of the last hour missed an objective as it allows, of the ten that burn the most; above 1 the month will not do.',
+      queries: {
+        '{{appliance}} {{farm}} {{objective}}': `topk(10, ${once(objectiveId, series('farm:zlb_objective:burn1h', inFarm))})`,
+      },
+      empty: 'No farm has an objective (docs/request-log.md).',
+    }),
+    'Lines that were refused': lines({
+      description:
+        'Datagrams and connections a second that the exporter refused, by the reason; whose they are, it cannot tell.',
+      queries: {
+        '{{reason}}': total(
+          'reason',
+          'job, instance, reason',
+          counted(exporterSeries('zlb_exporter_request_log_refused_total'), '$__rate_interval'),
+        ),
+      },
+      empty: 'Nothing was refused.',
+    }),
     'Lines of the log': lines({
       description: 'Lines a second by what became of them; answer and denial are requests, other is something else.',
       queries: {
         '{{appliance}} {{result}}': fastest(
-          'appliance, result',
-          'appliance, result',
+          'site, appliance, result',
+          'site, appliance, result',
           series('zlb_request_log_lines_total'),
         ),
       },
@@ -64,15 +95,36 @@ export function requestSection(): Section {
   });
 }
 
+/** Panels about the requests of all farms, by their appliance. */
+export function fleetRequestSection(): Section {
+  const all = total(applianceId, requestId, rate(series('zlb_requests_total')));
+  const failed = total(applianceId, requestId, rate(series('zlb_requests_total', 'code=~"5.+"')));
+  return collapsed({
+    'Requests by appliance': lines({
+      description: 'Answers a second, of the ten appliances with the most.',
+      unit: 'reqps',
+      queries: { '{{site}} {{appliance}}': `topk(10, ${all})` },
+      empty: off,
+    }),
+    'Share of errors by appliance': lines({
+      description: 'The part of the requests that got a status of 500 or more, of the ten appliances with the most.',
+      unit: 'percentunit',
+      queries: { '{{site}} {{appliance}}': `topk(10, (${failed} or 0 * ${all}) / (${all} > 0))` },
+      empty: off,
+    }),
+  });
+}
+
 function objectives() {
   const ofObjective = (metric: string) => series(metric, inFarm);
-  const within = (metric: string) => once(objectiveId, `increase(${ofObjective(metric)}[$__range])`);
+  // Whatever the range of the board: an objective is one of a month.
+  const within = (metric: string) => once(objectiveId, `sum_over_time(${ofObjective(metric)}[30d:5m])`);
   const wanted = once(objectiveId, ofObjective('zlb_objective_ratio'));
-  const expected = within('zlb_objective_requests_total');
-  const missed = within('zlb_objective_missed_total');
+  const expected = within('farm:zlb_objective_requests:increase5m');
+  const missed = within('farm:zlb_objective_missed:increase5m');
   return table({
     description:
-      'What the clients of a farm may expect, and how much of the misses that it allows for the requests of this time is left: below 0 it was missed.',
+      'What the clients of a farm may expect, and how much of the misses that it allows for the requests of the last 30 days is left: below 0 it was missed.',
     width: 12,
     height: 9,
     sortBy: 'Left',

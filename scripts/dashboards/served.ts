@@ -11,7 +11,7 @@ const off = 'The collector vip is off, or no farm that it could probe runs.';
 export function servedSection(): Section {
   const one = (metric: string, by: string) => once(by, series(metric, inFarm));
   const left = (metric: string) => `${one(`zlb_farm_served_${metric}_not_after_timestamp_seconds`, servedId)} - time()`;
-  const stored = `max by (${farmId}) (${one('zlb_farm_certificate_info', 'appliance, farm, file')} * on (appliance, file) group_left () (${once('appliance, file', series('zlb_certificate_not_after_timestamp_seconds'))} - time()))`;
+  const stored = `max by (${farmId}) (${one('zlb_farm_certificate_info', 'site, appliance, farm, file')} * on (site, appliance, file) group_left () (${once('site, appliance, file', series('zlb_certificate_not_after_timestamp_seconds'))} - time()))`;
   return section({
     'Certificates as served': table({
       description:

@@ -71,6 +71,7 @@ const usualColumns = {
   reason: { title: 'Reason' },
   role: { title: 'Cluster role', words: words({ not_configured: ['none', 'text'] }) },
   server_name: { title: 'Name asked for' },
+  site: { title: 'Site' },
   service: { title: 'Service' },
   version: { title: 'Version' },
   vip: { title: 'Address' },
@@ -100,7 +101,10 @@ export const table =
     const { labels, values, sortBy, descending = false, empty } = spec;
     // Grafana calls the values of one query `Value`, those of several `Value #A` and so on.
     const names = values.map((_, index) => (values.length === 1 ? 'Value' : `Value #${refId(index)}`));
-    const labelColumns = labels
+    const withSite = labels.flatMap((label) =>
+      (typeof label === 'string' ? label : label.label) === 'appliance' ? (['site', label] as const) : [label],
+    );
+    const labelColumns = withSite
       .map((label) => (typeof label === 'string' ? { label, ...usualColumns[label] } : label))
       .map((column) => ({ name: column.label, column }));
     const valueColumns = values.flatMap((column, index) =>

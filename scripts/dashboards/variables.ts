@@ -13,7 +13,7 @@ const all = { text: 'All', value: '$__all' };
 
 export type VariableName = 'farm' | 'service';
 
-/** Every board has the first three; the others are for boards on farms. */
+/** Every board has the first four; the others are for boards on farms. */
 export function variables(names: readonly VariableName[]) {
   return [
     new DatasourceVariableBuilder('datasource')
@@ -22,10 +22,16 @@ export function variables(names: readonly VariableName[]) {
       .type('prometheus'),
     choice('job', 'Job', 'Scrape jobs; their names contain zlb.', 'up{job=~".*zlb.*"}'),
     choice(
+      'site',
+      'Site',
+      'A label of that name from the configuration of the appliances, where their series have it.',
+      'zlb_exporter_series{job=~"$job"}',
+    ),
+    choice(
       'appliance',
       'Appliance',
       'Load balancers, by their names in the configuration.',
-      'zlb_exporter_series{job=~"$job"}',
+      'zlb_exporter_series{job=~"$job", site=~"$site"}',
     ),
     ...names.map((name) => farmChoices[name]()),
   ];

@@ -98,11 +98,16 @@ describe('each query', () => {
   it.each(everyQuery)('$where asks for what the variables choose', ({ expr, where }) => {
     // Alerts that are taken away from chosen ones need no choice.
     const chosenPart = expr.replace(/ unless \((?:ALERTS\{[^}]*\} and on \([^)]*\) ALERTS\{[^}]*\}(?: or )?)+\)/, '');
-    for (const { metric, matchers } of selectorsOf(filled(chosenPart, { job: 'chosen', appliance: 'chosen' }))) {
+    for (const { metric, matchers } of selectorsOf(
+      filled(chosenPart, { job: 'chosen', site: 'chosen', appliance: 'chosen' }),
+    )) {
       const chosen = (name: string) => matchers.some(({ label, value }) => label === name && /^chosen\|?$/.test(value));
       if (!where.endsWith('variable job')) expect(chosen('job'), `${metric}: job`).toBe(true);
       const of = known.get(metric)?.labels.has('appliance') ?? false;
-      if (of && !where.endsWith('variable appliance')) expect(chosen('appliance'), `${metric}: appliance`).toBe(true);
+      // The site is chosen before the appliance.
+      if (of && !/variable (appliance|site)$/.test(where))
+        expect(chosen('appliance'), `${metric}: appliance`).toBe(true);
+      if (of && !where.endsWith('variable site')) expect(chosen('site'), `${metric}: site`).toBe(true);
     }
   });
 

@@ -73,5 +73,5 @@ export function filled(expression: string, choices: Readonly<Record<string, stri
     .replaceAll('$__rate_interval', '1m')
     .replaceAll('$__interval', '15s')
     .replaceAll('$__range', '15m')
-    .replaceAll(/\$(job|appliance|farm|service)\b/g, (_, name: string) => choices[name] ?? '.*');
+    .replaceAll(/\$(job|site|appliance|farm|service)\b/g, (_, name: string) => choices[name] ?? '.*');
 }

@@ -33,7 +33,7 @@ export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
     ...[...collectorFamilies, ...ownFamilies, ...requestFamilies].flatMap(seriesOfFamily),
     seriesOf(refusalMetric.name, refusalMetric.labelNames, { reason: refusalReasons }),
     ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>
-      seriesOf(name, 'labelNames' in rest ? rest.labelNames : []),
+      seriesOf(name, 'labelNames' in rest ? withConfigured(rest.labelNames) : []),
     ),
     ...(await seriesOfTheProcess()),
     ...[
@@ -57,6 +57,10 @@ export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   return new Map([...served, ...recorded, ...alerts]);
 }
 
+/** The labels of an appliance come with its name, where targets or relabelling give them. */
+const withConfigured = (labels: readonly string[]): readonly string[] =>
+  labels.includes('appliance') ? [...labels, ...configuredLabels] : labels;
+
 type Entry = readonly [string, KnownSeries];
 
 function seriesOf(name: string, labels: readonly string[], values: KnownSeries['values'] = {}): Entry {
@@ -65,12 +69,7 @@ function seriesOf(name: string, labels: readonly string[], values: KnownSeries['
 
 function seriesOfFamily(family: Family): readonly Entry[] {
   const set = 'states' in family ? (family as StateSet) : undefined;
-  const labels = [
-    'appliance',
-    ...family.labels,
-    ...(set ? [set.stateLabel] : []),
-    ...(family.name === 'zlb_appliance_info' ? configuredLabels : []),
-  ];
+  const labels = ['appliance', ...family.labels, ...(set ? [set.stateLabel] : []), ...configuredLabels];
   const values = { ...closedValues(family), ...(set ? { [set.stateLabel]: set.states } : {}) };
   if (family.type !== 'histogram') return [seriesOf(family.name, labels, values)];
   return [
