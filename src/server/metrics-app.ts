@@ -7,7 +7,8 @@ import type { SelfMetrics } from '../metrics/self.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
 import { createMethodFinder, type SchemaTypes } from './create-app.ts';
-import { createSendPage, defaultLimits, negotiate } from './send-page.ts';
+import { expositionTypes, negotiate } from './negotiate.ts';
+import { limitUnfinished, TooManyReadersError, type UnfinishedAnswers } from './unfinished-answers.ts';
 import type { LastMinuteOf } from '../state/status.ts';
 import { pathOf } from './request-line.ts';
 import { createProcessMonitor } from '../pages/status/exporter-panel.ts';
@@ -45,6 +46,7 @@ export interface MetricsAppParts {
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const { fleet, reload, log, adminUrl } = parts;
   const { app } = parts.access;
+  const answers = limitUnfinished(app, log);
   ignoreBodies(app);
   rejectWrongMethods(app);
   app.setNotFoundHandler((request, reply) => {
@@ -55,6 +57,9 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
       .send(path === undefined ? 'The path has a malformed percent-encoding.\n' : notFoundText(path, adminUrl()));
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    // Closed: further requests may wait on the connection.
+    if (error instanceof TooManyReadersError)
+      return reply.code(503).headers({ 'retry-after': '5', connection: 'close' }).type(plainText).send(error.message);
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');
     return reply
@@ -63,10 +68,10 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
       .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
   });
 
-  registerMetrics(app, parts);
+  registerMetrics(app, { ...parts, answers });
   registerServiceDiscovery(app, fleet);
   registerPeoplePages(app, parts);
-  registerStatusApi(app, parts);
+  registerStatusApi(app, { ...parts, answers });
   registerHealth(app, fleet);
   registerReload(app, reload);
   return app;
@@ -117,9 +122,11 @@ const Targets = Type.Array(
   Type.Object({ targets: Type.Array(Type.String()), labels: Type.Record(Type.String(), Type.String()) }),
 );
 
-function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log }: MetricsAppParts): void {
-  const sendPage = createSendPage(log, defaultLimits);
+interface MetricsParts extends MetricsAppParts {
+  readonly answers: UnfinishedAnswers;
+}
 
+function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, answers }: MetricsParts): void {
   /**
    * Sends the exposition of all appliances, or of those named; `end` is classic text that follows
    * it.
@@ -133,10 +140,13 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log
       isBare = false,
     }: { readonly names: readonly string[]; readonly end: string; readonly isBare?: boolean },
   ): Promise<FastifyReply> {
+    answers.refuseFull(request);
     const form = negotiate(request.headers);
     const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined, isBare);
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
-    return sendPage(request, reply, { form, contents: page.finish(tail) });
+    reply.headers({ 'content-type': expositionTypes[form.format], vary: 'accept, accept-encoding' });
+    if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
+    return answers.send(request, reply, { contents: page.finish(tail), isZstd: form.encoding === 'zstd' });
   }
 
   const routes = app.withTypeProvider<SchemaTypes>();

@@ -1,4 +1,3 @@
-import { finished, Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { createTimeSlice } from '../lib/time.ts';
@@ -6,6 +5,7 @@ import { applianceProblems } from '../state/appliance-problems.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import type { ApplianceStatus } from '../state/status.ts';
 import type { SchemaTypes } from './create-app.ts';
+import type { UnfinishedAnswers } from './unfinished-answers.ts';
 import { plainText } from './web-access.ts';
 
 /** The query of routes that show all appliances, or those named. */
@@ -59,15 +59,14 @@ export interface StatusApiParts {
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
   readonly now: () => number;
+  readonly answers: UnfinishedAnswers;
 }
 
 const path = '/api/status';
 /** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
-/** Characters that are sent at once. */
-const pieceLength = 65_536;
-/** Cuts an answer after this time: a client that does not read it keeps it in memory. */
-const maxMs = 30_000;
+/** Judges an appliance at most once in this time, however many ask. */
+const judgedForMs = 1_000;
 
 /**
  * Registers `GET /api/status`: what `/` shows as JSON, for all appliances or those named in the
@@ -75,33 +74,39 @@ const maxMs = 30_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { fleet, shardWatching, build, isDemonstration, now }: StatusApiParts,
+  { fleet, shardWatching, build, isDemonstration, now, answers }: StatusApiParts,
 ): void {
-  /** JSON by status: an unchanged appliance keeps its status object, and so its text. */
+  /** An unchanged appliance keeps its status object, and so its JSON. */
   const texts = new WeakMap<ApplianceStatus, string>();
+  /** The JSON with the problems; answers that are under way share it. */
+  const judged = new WeakMap<ApplianceStatus, { readonly atMs: number; readonly bytes: Buffer }>();
 
-  /** Judges at each request: a certificate comes nearer to its end without a new reading. */
-  function textOf(appliance: ApplianceStatus): string {
+  /** Judges again after a while: a certificate comes nearer to its end without a new reading. */
+  function bytesOf(appliance: ApplianceStatus): Buffer {
+    const nowMs = now();
+    const known = judged.get(appliance);
+    if (known && Math.abs(nowMs - known.atMs) < judgedForMs) return known.bytes;
     const text = texts.get(appliance) ?? toJson(appliance);
     texts.set(appliance, text);
-    return `${text.slice(0, -1)},"problems":${JSON.stringify(applianceProblems(appliance, now()))}}`;
+    const bytes = Buffer.from(
+      `${text.slice(0, -1)},"problems":${JSON.stringify(applianceProblems(appliance, nowMs))}}`,
+    );
+    judged.set(appliance, { atMs: nowMs, bytes });
+    return bytes;
   }
 
-  async function* inPieces(head: object, appliances: readonly ApplianceStatus[]): AsyncGenerator<string> {
+  async function contentsOf(head: object, appliances: readonly ApplianceStatus[]): Promise<readonly Buffer[]> {
     const slice = createTimeSlice(sliceMs);
-    let piece = `${JSON.stringify(head).slice(0, -1)},"appliances":[`;
+    const contents: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"appliances":[`)];
     for (const [index, appliance] of appliances.entries()) {
-      piece += (index === 0 ? '' : ',') + textOf(appliance);
-      if (piece.length >= pieceLength) {
-        yield piece;
-        piece = '';
-      }
+      if (index > 0) contents.push(comma);
+      contents.push(bytesOf(appliance));
       if (slice.isOver) await slice.next();
     }
-    yield `${piece}]}\n`;
+    return [...contents, end];
   }
 
-  app.withTypeProvider<SchemaTypes>().get(path, { schema: { querystring: ApplianceQuery } }, (request, reply) => {
+  app.withTypeProvider<SchemaTypes>().get(path, { schema: { querystring: ApplianceQuery } }, async (request, reply) => {
     const names = new Set(request.query.appliance);
     const unknown = [...names].find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
@@ -113,10 +118,11 @@ export function registerStatusApi(
       ready: fleet.ready,
       transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
     };
-    const timer = setTimeout(() => reply.raw.destroy(), maxMs);
-    finished(reply.raw, () => clearTimeout(timer));
-    return reply
-      .type('application/json; charset=utf-8')
-      .send(Readable.from(inPieces(head, appliances.filter(isAsked)), { objectMode: false }));
+    answers.refuseFull(request);
+    const contents = await contentsOf(head, appliances.filter(isAsked));
+    return answers.send(request, reply.type('application/json; charset=utf-8'), { contents });
   });
 }
+
+const comma = Buffer.from(',');
+const end = Buffer.from(']}\n');

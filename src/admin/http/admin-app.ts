@@ -27,6 +27,7 @@ import { createRequestBodies } from './request-bodies.ts';
 import { refuseOtherThanAlerts, registerRequestRoutes } from './request-routes.ts';
 import { rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 import { pathOf } from '../../server/request-line.ts';
+import { limitUnfinished } from '../../server/unfinished-answers.ts';
 
 export interface AdminAppParts extends AdminRoutesParts {
   readonly gateway: Gateway;
@@ -81,6 +82,7 @@ export interface AdminListener {
 export async function createAdminApp(parts: AdminAppParts): Promise<AdminListener> {
   const { principals, log, build } = parts;
   const { app, connections } = createApp(parts);
+  limitUnfinished(app, log);
   declareContext(app);
   refuseUnknownPaths(app);
   await app.register(rateLimit, { global: false });

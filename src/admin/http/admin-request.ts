@@ -10,6 +10,7 @@ import { AdminProblem, internalError } from '../policy/problem.ts';
 import type { Subject } from '../calls/recorder.ts';
 import { percentDecoded } from '../../lib/text.ts';
 import { pathOf } from '../../server/request-line.ts';
+import { TooManyReadersError } from '../../server/unfinished-answers.ts';
 
 /**
  * Collects what the steps of an admin request find out, for its answer, the audit, the log and the
@@ -168,6 +169,13 @@ export function problemBody({ code, status, title, message: detail, remedy, memb
  */
 export function toProblem(error: unknown): AdminProblem {
   if (error instanceof AdminProblem) return error;
+  if (error instanceof TooManyReadersError) {
+    return new AdminProblem('busy', {
+      detail: 'Too many answers of the gateway are not read by their callers, so this one was not sent.',
+      remedy: 'Try again in a moment. A change may have been made: look before you repeat it.',
+      headers: { 'retry-after': '5' },
+    });
+  }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (status < 500) {
     return new AdminProblem('malformed_request', {

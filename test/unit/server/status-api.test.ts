@@ -1,7 +1,9 @@
 import { fastify } from 'fastify';
+import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
+import { limitUnfinished } from '../../../src/server/unfinished-answers.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => unknownAppliance({ ...known, name });
@@ -68,6 +70,7 @@ function given(status: FleetStatus) {
     build: { version: '1.2.3' },
     isDemonstration: false,
     now: () => 1_795_200_060_000,
+    answers: limitUnfinished(app, pino({ level: 'silent' })),
   });
   onTestFinished(() => app.close());
   return { state, get: (query = '') => app.inject({ method: 'GET', url: `/api/status${query}` }) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { negotiateEncoding, negotiateFormat } from '../../../src/server/send-page.ts';
+import { negotiateEncoding, negotiateFormat } from '../../../src/server/negotiate.ts';
 import { acceptsGzip } from '../../../src/lib/accept.ts';
 
 const openmetrics1 = 'application/openmetrics-text;version=1.0.0';

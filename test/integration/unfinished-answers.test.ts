@@ -3,7 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSendPage, defaultLimits, negotiate, type SendPageLimits } from '../../src/server/send-page.ts';
+import {
+  type AnswerLimits,
+  defaultLimits,
+  limitUnfinished,
+  TooManyReadersError,
+} from '../../src/server/unfinished-answers.ts';
+import { negotiate } from '../../src/server/negotiate.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { fillRegistry } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
@@ -23,6 +29,18 @@ describe('an exposition', () => {
     await reader.rest();
 
     expect(reader.body().equals(expected)).toBe(true);
+  });
+});
+
+describe('an answer of any path', () => {
+  it('counts if it is long, and is sent in whole', async () => {
+    const { url, bodies } = await given({ maxUnfinished: 1 });
+    const reader = await slowReader(`${url}/text`);
+
+    expect((await fetch(`${url}/text`)).status).toBe(503);
+    expect((await fetch(`${url}/short`)).status).toBe(200);
+    await reader.rest();
+    expect(reader.body().toString()).toBe(bodies.long);
   });
 });
 
@@ -127,15 +145,23 @@ describe('clients that do not read', () => {
   });
 });
 
-async function given(limits: Partial<SendPageLimits> = {}) {
+async function given(limits: Partial<AnswerLimits> = {}) {
   const store = createMetricsStore([number]);
   store.arrange(['lb']);
   const lines: string[] = [];
-  const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...defaultLimits, ...limits });
   const app = fastify({ forceCloseConnections: true });
+  const log = pino({}, { write: (line) => lines.push(line) });
+  const answers = limitUnfinished(app, log, { ...defaultLimits, ...limits });
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof TooManyReadersError ? reply.code(503).header('retry-after', '5').send(error.message) : error,
+  );
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = negotiate(request.headers);
-    return sendPage(request, reply, { form, contents: (await store.page(form)).finish('') });
+    if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
+    return answers.send(request, reply, {
+      contents: (await store.page(form)).finish(''),
+      isZstd: form.encoding === 'zstd',
+    });
   }
   app.get('/', send);
   let left = 0;
@@ -144,6 +170,9 @@ async function given(limits: Partial<SendPageLimits> = {}) {
     await send(request, reply);
     left += 1;
   });
+  const bodies = { long: 'text '.repeat(2_000_000), short: 'text '.repeat(10_000) };
+  app.get('/text', (_request, reply) => reply.send(bodies.long));
+  app.get('/short', (_request, reply) => reply.send(bodies.short));
   app.get('/left', () => String(left));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());
@@ -151,6 +180,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
     url,
     store,
     lines,
+    bodies,
     pageBytes: async () => Buffer.byteLength(await textOf(store)),
     /** So many lines of some 40 bytes, in parts of 1,000. */
     show(count: number, value: number) {
@@ -167,14 +197,14 @@ async function given(limits: Partial<SendPageLimits> = {}) {
 
 /** Asks for the page, plain, and reads nothing but the beginning of the answer. */
 async function slowReader(url: string, from = '127.0.0.1') {
-  const { hostname, port } = new URL(url);
+  const { hostname, port, pathname } = new URL(url);
   const socket: Socket = connect({ host: hostname, port: Number(port), localAddress: from });
   onTestFinished(() => void socket.destroy());
   const received: Buffer[] = [];
   socket.on('data', (data: Buffer) => received.push(data));
   // A connection that is cut off ends in an error.
   socket.on('error', () => undefined);
-  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+  socket.write(`GET ${pathname} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
   await once(socket, 'data');
   socket.pause();
   const body = () => {

@@ -1,0 +1,184 @@
+import type { ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createZstdCompress } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { steadyNow } from '../lib/time.ts';
+import { largestNetwork } from './connections.ts';
+import { ThrottledLog } from './throttled-log.ts';
+
+/**
+ * Limits the answers of a listener that are under way, of all its paths together. A slow reader
+ * costs a socket and a portion, and is cut off.
+ */
+export interface UnfinishedAnswers {
+  /** Throws a {@link TooManyReadersError} if nothing may be sent now; call it before long work. */
+  refuseFull(request: FastifyRequest): void;
+  /** Sends a long answer. Throws a {@link TooManyReadersError}. */
+  send(request: FastifyRequest, reply: FastifyReply, answer: LongAnswer): FastifyReply;
+}
+
+export interface LongAnswer {
+  /** The answer in the order of its buffers, which other answers may share. */
+  readonly contents: readonly Buffer[];
+  /** True to compress it while it is sent. */
+  readonly isZstd?: boolean;
+}
+
+export interface AnswerLimits {
+  /** Maximum of answers under way; targets of a large fleet may be scraped in one moment. */
+  readonly maxUnfinished: number;
+  /**
+   * Maximum size of all answers under way: an unread answer stays in memory together with newer
+   * ones.
+   */
+  readonly maxUnfinishedBytes: number;
+  /** After this time an answer may be cut for a new one: Prometheus has given up by then. */
+  readonly patienceMs: number;
+  /** After this time an answer is cut. */
+  readonly maxMs: number;
+}
+
+export const defaultLimits: AnswerLimits = {
+  maxUnfinished: 256,
+  maxUnfinishedBytes: 268_435_456,
+  patienceMs: 10_000,
+  maxMs: 30_000,
+};
+
+/** Refuses an answer, since clients do not read those that are under way. */
+export class TooManyReadersError extends Error {
+  override readonly name = 'TooManyReadersError';
+}
+
+/** Shorter answers fit into the buffers of their socket, and are neither counted nor refused. */
+const countedBytes = 65_536;
+/** Shorter answers are sent at once. */
+const smallBytes = 262_144;
+/**
+ * Bytes per write: otherwise TLS would encrypt the whole answer for a reader that does not read.
+ */
+const portionBytes = 262_144;
+/** Memory that a compression holds besides the answer. */
+const zstdBytes = 2_097_152;
+
+/** Limits the answers of all routes that the app gets afterwards. */
+export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedAnswers {
+  const room = createRoom(log, limits);
+  // Streams are those of `send`, and those of the gateway's spool, which has limits of its own.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
+    const bytes = Buffer.byteLength(payload);
+    if (request.method === 'HEAD' || bytes <= countedBytes || room.has(reply.raw)) return done(null, payload);
+    try {
+      room.take(request, reply, bytes);
+    } catch (error) {
+      return done(error as Error);
+    }
+    if (bytes <= smallBytes) return done(null, payload);
+    reply.header('content-length', bytes);
+    done(null, streamOf([Buffer.from(payload as string)]));
+  });
+  return {
+    refuseFull: ({ ip }) => room.refuseFull(ip),
+    send(request, reply, { contents, isZstd = false }) {
+      // The reader left while the answer was made.
+      if (reply.raw.closed) return reply.hijack();
+      const bytes = lengthOf(contents);
+      const isHead = request.method === 'HEAD';
+      if (!isHead && bytes > countedBytes) room.take(request, reply, bytes + (isZstd ? zstdBytes : 0));
+      if (isZstd) return reply.send(isHead ? Readable.from([]) : compressed(contents));
+      reply.header('content-length', bytes);
+      if (isHead) return reply.send(Readable.from([]));
+      return reply.send(bytes <= smallBytes ? Buffer.concat(contents) : streamOf(contents));
+    },
+  };
+}
+
+/** Counts the answers under way. */
+function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs }: AnswerLimits) {
+  const throttledLog = new ThrottledLog(log);
+  /** Oldest first. */
+  const unfinished = new Map<ServerResponse, { readonly startedAtMs: number; readonly bytes: number }>();
+  let heldBytes = 0;
+
+  /** Returns an answer to cut for a client: a too old one, or one of a network beyond its share. */
+  function superfluousFor(address: string): ServerResponse | undefined {
+    const [oldest] = unfinished;
+    if (oldest && steadyNow() - oldest[1].startedAtMs >= patienceMs) return oldest[0];
+    const network = largestNetwork(unfinished.keys(), address);
+    return network.mayEvict ? network.members[0] : undefined;
+  }
+
+  function remove(response: ServerResponse): void {
+    heldBytes -= unfinished.get(response)?.bytes ?? 0;
+    unfinished.delete(response);
+  }
+
+  function cut(response: ServerResponse): void {
+    const address = response.socket?.remoteAddress;
+    throttledLog.write('warn', { address }, 'a reader that is too slow for its page was cut off');
+    remove(response);
+    response.destroy();
+  }
+
+  function refuse(address: string): never {
+    throttledLog.write('warn', { address }, 'too many readers at a time, an answer was refused');
+    throw new TooManyReadersError(
+      `${unfinished.size} pages are being sent and not read. Scrape less often, or find out who does not read.\n`,
+    );
+  }
+
+  return {
+    has: (response: ServerResponse) => unfinished.has(response),
+    refuseFull(address: string): void {
+      if (unfinished.size >= maxUnfinished && !superfluousFor(address)) refuse(address);
+    },
+    /** Takes room until the answer has been sent; throws a {@link TooManyReadersError} without any. */
+    take({ ip }: FastifyRequest, reply: FastifyReply, bytes: number): void {
+      const { raw: response } = reply;
+      // A single answer may be longer than the limit.
+      if (unfinished.size > 0 && (unfinished.size >= maxUnfinished || heldBytes + bytes > maxUnfinishedBytes)) {
+        const superfluous = superfluousFor(ip);
+        if (superfluous) cut(superfluous);
+        else {
+          // The refusal is another text.
+          for (const name of ['content-encoding', 'etag']) reply.removeHeader(name);
+          refuse(ip);
+        }
+      }
+      const timer = setTimeout(cut, maxMs, response);
+      unfinished.set(response, { startedAtMs: steadyNow(), bytes });
+      heldBytes += bytes;
+      response.on('close', () => {
+        clearTimeout(timer);
+        remove(response);
+        if (!response.writableFinished) log.debug('a page was not read to its end');
+      });
+    },
+  };
+}
+
+function streamOf(contents: readonly Buffer[]): Readable {
+  return Readable.from(inPortions(contents), { objectMode: false, highWaterMark: portionBytes });
+}
+
+/**
+ * Compresses outside the event loop while it is sent: few clients ask for it, and some decoders
+ * accept only one frame.
+ */
+function compressed(contents: readonly Buffer[]): Readable {
+  return pipeline(streamOf(contents), createZstdCompress({ params: fastestZstd }), () => undefined);
+}
+
+const fastestZstd = { [constants.ZSTD_c_compressionLevel]: 1 };
+
+function* inPortions(contents: readonly Buffer[]): Generator<Buffer> {
+  for (const content of contents)
+    for (let start = 0; start < content.length; start += portionBytes)
+      yield content.subarray(start, start + portionBytes);
+}
+
+function lengthOf(contents: readonly Buffer[]): number {
+  return contents.reduce((sum, { length }) => sum + length, 0);
+}
