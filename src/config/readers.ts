@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { parseEndpoint, parseListenAddress, parseNetwork } from '../lib/address.ts';
+import { NamePattern } from '../lib/name-pattern.ts';
 import { Secret } from '../lib/secret.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
 import type { Parsed } from '../lib/check.ts';
@@ -114,19 +115,14 @@ function applianceName(text: string): Parsed<string> {
   return { problem: 'must be 1 to 128 characters without line breaks or other control characters' };
 }
 
-/**
- * Parses a pattern that matches whole names, as in Prometheus; `.` matches a line break too, which
- * a name may contain.
- */
-function farmPattern(text: string): Parsed<RegExp> {
+function farmPattern(text: string): Parsed<NamePattern> {
   try {
-    // Compiled alone first: inside the group `a)(b` would be valid.
-    const value = new RegExp(`^(?:${new RegExp(text).source})$`, 's');
-    // V8 reports a pattern that is too large only at its first use, for each width of character.
-    for (const name of ['a', '\u0100']) value.test(name);
-    return { value };
+    return { value: new NamePattern(text) };
   } catch {
-    return { problem: 'is not a regular expression; "web-.*" is one, for every name that starts with web-' };
+    return {
+      problem:
+        'is not a regular expression of RE2, which has no look-around and no back-references; "web-.*" is one, for every name that starts with web-',
+    };
   }
 }
 

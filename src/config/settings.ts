@@ -88,7 +88,7 @@ export function settingsOfShard(settings: Settings, shard: Shard | undefined): S
   return { ...settings, appliances: own, shard: { ...shard, elsewhere } };
 }
 
-/** Compares this many characters of a name: a pattern with two wildcards takes quadratic time. */
+/** Compares this many characters of a name, since an appliance may report very long ones. */
 const maxCompared = 128;
 
 /** Returns true for a farm that `farms.include` matches and `farms.exclude` does not. */

@@ -5,7 +5,7 @@ import { Secret } from './secret.ts';
 export function isSame(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (one instanceof Secret) return other instanceof Secret && one.equals(other.reveal());
-  if (one instanceof RegExp || one instanceof URL) return isSameText(one, other);
+  if (one instanceof URL) return other instanceof URL && one.href === other.href;
   if (Array.isArray(one)) {
     return (
       Array.isArray(other) && one.length === other.length && one.every((each, index) => isSame(each, other[index]))
@@ -21,10 +21,6 @@ export function isSame(one: unknown, other: unknown): boolean {
   }
   for (const _key in other) more -= 1;
   return more === 0;
-}
-
-function isSameText(one: RegExp | URL, other: unknown): boolean {
-  return (other instanceof RegExp || other instanceof URL) && String(one) === String(other);
 }
 
 /** Returns the positions of repeated values, each with the position of the first one. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { watchesFarm } from '../../../src/config/settings.ts';
 import { collectorDefaults, loadSettings, loadText, refusal } from './given-config.ts';
+import { NamePattern } from '../../../src/lib/name-pattern.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 
 const least = `
@@ -20,7 +21,7 @@ describe('a configuration file', () => {
           keyHeader: 'auto',
           tls: { insecureSkipVerify: false },
           labels: {},
-          farms: { include: [/^(?:.*)$/s], exclude: [] },
+          farms: { include: [new NamePattern('.*')], exclude: [] },
           compact: false,
           vip: { serverNames: {}, connectTo: {}, networks: [] },
           collectors: Object.fromEntries(collectorDefaults),
@@ -70,7 +71,7 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       insecureSkipVerify: true,
     });
     expect(appliance?.labels).toEqual({ site: 'paris', rack: '0123' });
-    expect(appliance?.farms).toEqual({ include: [/^(?:web-.*)$/s, /^(?:api)$/s], exclude: [/^(?:.*-test)$/s] });
+    expect(appliance?.farms).toEqual({ include: [new NamePattern('web-.*'), new NamePattern('api')], exclude: [new NamePattern('.*-test')] });
     expect(appliance?.collectors).toEqual({
       ...Object.fromEntries(collectorDefaults),
       farms: { enabled: true, schedule: '*/20 * * * * *', maxStaleMs: 240_000 },
@@ -196,7 +197,7 @@ appliances:
       ['b', '192.0.2.11'],
       ['c', '192.0.2.12'],
     ]);
-    expect(appliances.map(({ farms }) => String(farms.include))).toEqual(Array(3).fill('/^(?:web-.*)$/s'));
+    expect(appliances.map(({ farms }) => farms.include.map(({ source }) => source))).toEqual(Array(3).fill(['web-.*']));
     expect(appliances[1]?.collectors.farms?.maxStaleMs).toBe(300_000);
   });
 

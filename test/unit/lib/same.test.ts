@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isSame } from '../../../src/lib/same.ts';
+import { NamePattern } from '../../../src/lib/name-pattern.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 
 const settings = () => ({
   name: 'lb',
   url: new URL('https://192.0.2.1:444'),
   apiKey: new Secret('a-key-of-it'),
-  farms: { include: [/^a$/s], exclude: [] as RegExp[] },
+  farms: { include: [new NamePattern('a')], exclude: [] as NamePattern[] },
   maxStaleMs: 180_000,
 });
 
@@ -19,9 +20,8 @@ describe('two settings', () => {
     ['another secret', { apiKey: new Secret('another-key') }],
     ['a text instead of a secret', { apiKey: 'a-key-of-it' }],
     ['another address', { url: new URL('https://192.0.2.1:445') }],
-    ['another pattern', { farms: { include: [/^b$/s], exclude: [] } }],
-    ['other flags of a pattern', { farms: { include: [/^a$/], exclude: [] } }],
-    ['a pattern more', { farms: { include: [/^a$/s], exclude: [/^b$/s] } }],
+    ['another pattern', { farms: { include: [new NamePattern('b')], exclude: [] } }],
+    ['a pattern more', { farms: { include: [new NamePattern('a')], exclude: [new NamePattern('b')] } }],
     ['another number', { maxStaleMs: 180_001 }],
     ['a key more', { adminApiKey: undefined }],
     ['a pattern instead of an address', { url: /x/ }],
