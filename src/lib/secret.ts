@@ -4,6 +4,11 @@ import { inspect } from 'node:util';
 /** Replaces a secret in a text. */
 export const redacted = '[redacted]';
 
+/** Replaces a text that looks like a secret; says how much is hidden. */
+export function redactedCharacters(count: number): string {
+  return `[redacted ${count} character${count === 1 ? '' : 's'}]`;
+}
+
 /** Shorter secrets would match unrelated text; no real one is that short. */
 export const minFindableLength = 8;
 

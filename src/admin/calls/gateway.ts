@@ -311,6 +311,7 @@ async function recordIntent(
   await recorder.record(subjectOf(permitted), {
     event: 'intent',
     ...(body ? { body: body.masked } : {}),
+    ...(body?.sha256 === undefined ? {} : { body_sha256: body.sha256 }),
     ...(approved ? { requested_by: approved.requestedBy } : {}),
     ...overridden,
   });

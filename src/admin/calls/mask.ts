@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isRecord, parseJson } from '../../lib/check.ts';
-import { redacted } from '../../lib/secret.ts';
+import { redactedCharacters } from '../../lib/secret.ts';
 
 /** Deeper values are redacted as a whole; no setting of the API is nested that deep. */
 const deepest = 32;
@@ -39,9 +39,9 @@ interface Room {
 function maskNested(value: unknown, name: string, depth: number, room: Room): unknown {
   // Each value takes a comma, a bracket or a digit at least.
   room.left -= name.length + 1;
-  if (isSecretName(name) || depth > deepest) return redacted;
+  if (isSecretName(name) || depth > deepest) return hidden(value);
   if (typeof value === 'string') {
-    const text = maskText(name === 'command' ? maskOptions(value) : value);
+    const text = shownText(value, name);
     room.left -= text.length;
     return text;
   }
@@ -55,6 +55,30 @@ function maskNested(value: unknown, name: string, depth: number, room: Room): un
   for (const [key, item] of Object.entries(value))
     if (room.left >= 0) entries.push([key, maskNested(item, key, depth + 1, room)]);
   return Object.fromEntries(entries);
+}
+
+function shownText(text: string, name: string): string {
+  return maskText(name === 'command' ? maskOptions(text) : text);
+}
+
+/** Says how long a value is, and no more of it. */
+function hidden(value: unknown): unknown {
+  // Nothing is hidden in what is not set, or masked already.
+  if (value === null || value === '' || (typeof value === 'string' && isMasked(value))) return value;
+  return redactedCharacters(charactersOf(value));
+}
+
+/** Counts the characters of a value, of a list or object those of its names and values. */
+function charactersOf(value: unknown): number {
+  let count = 0;
+  // A queue instead of recursion: an appliance chooses the depth.
+  const queue = [value];
+  for (const each of queue) {
+    if (Array.isArray(each)) for (const item of each) queue.push(item);
+    else if (isRecord(each)) for (const [name, item] of Object.entries(each)) queue.push(name, item);
+    else count += String(each).length;
+  }
+  return count;
 }
 
 /**
@@ -76,45 +100,89 @@ function plainName(name: string): string {
 }
 
 /**
- * Masks PEM, passwords in URLs and values after names such as `password` in a text; leaves masked
- * values unchanged.
+ * Masks keys in PEM, passwords in URLs and values after names such as `password` in a text, and says
+ * how many characters each has; leaves all other text, and masked values, unchanged.
  */
 export function maskText(text: string): string {
-  if (text.includes('-----BEGIN')) return '[redacted PEM]';
   // The quantifiers are bounded, so that a long text cannot cause long backtracking.
-  return maskAssignments(text.replaceAll(/:\/\/[^\s/?#]{1,512}@/g, `://${redacted}@`));
+  const withoutUsers = text.replaceAll(/(?<=:\/\/)([^\s/?#]{1,512})(?=@)/g, (user) => redactedCharacters(user.length));
+  return maskAssignments(withoutUsers.includes(pemBegin) ? withoutUsers.replaceAll(pemKey, maskPem) : withoutUsers);
 }
+
+const pemBegin = '-----BEGIN';
+/** Matches the first line of PEM with the lines of an old encrypted key, and the Base64 after it. */
+const pemKey =
+  /(-----BEGIN[A-Z0-9 ]{0,64}-----(?:\s|\\[rn])*(?:(?:Proc-Type|DEK-Info): ?[\w,-]{1,100}(?:\s|\\[rn])*){0,2})([A-Za-z0-9+/=](?:[A-Za-z0-9+/=\r\n]|\\[rn]| (?=[A-Za-z0-9+/=]{16}))*)/g;
+
+function maskPem(_found: string, begin: string, base64: string): string {
+  return begin + redactedCharacters(base64.length);
+}
+
+const masked = /\[redacted \d+ characters?\]/y;
+
+function isMasked(text: string): boolean {
+  masked.lastIndex = 0;
+  return masked.test(text) && masked.lastIndex === text.length;
+}
+
+/** Matches a quoted text, or all up to the end of a line or of a command of a shell. */
+const restOfLine = /"[^"\r\n]*"|'[^'\r\n]*'|(?:(?!\$\()[^\r\n;|&<>`])*/y;
+/** Matches a word, of which parts may be quoted. */
+const word = /(?:"[^"]*"|'[^']*'|[^\s;|&<>`"'])+/y;
 
 /** Matches `Authorization: …` to the end of its line, and `password=…` to the end of its word. */
 function maskAssignments(text: string): string {
-  let masked = '';
+  let shown = '';
   let from = 0;
   for (const { index, 0: found, 1: name = '', 2: sign } of text.matchAll(
     /(?<![\w-])([\w-]{1,64})["']?\s{0,8}([:=])[^\S\r\n]{0,8}/g,
   )) {
     if (index < from || !(isSecretName(name) || secretWord.test(plainName(name)))) continue;
     const start = index + found.length;
-    const value = sign === ':' ? /[^\r\n]*/y : /"[^"]*"?|'[^']*'?|[^\s&;]*/y;
-    value.lastIndex = start;
-    value.test(text);
-    masked += text.slice(from, start) + redacted;
-    from = value.lastIndex;
+    const end = [masked, sign === ':' ? restOfLine : word]
+      .map((each) => endOf(each, text, start))
+      .find((at) => at > start);
+    if (end === undefined) continue;
+    const value = text.slice(start, end);
+    shown += text.slice(from, start) + (isMasked(value) ? value : redactedCharacters(value.length));
+    from = end;
   }
-  return masked + text.slice(from);
+  return shown + text.slice(from);
+}
+
+/** Returns where a sticky pattern ends that begins at a place; that place if it does not match. */
+function endOf(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
 }
 
 /**
- * Matches options with secrets of health-check commands; the one-letter options are those of the
+ * Masks options with secrets of health-check commands; the one-letter options are those of the
  * usual checks.
  */
 function maskOptions(command: string): string {
   return command.replaceAll(
-    /(?<!\S)--?([\w-]{1,64}) {1,8}(?!-)("[^"]*"?|'[^']*'?|\S+)/g,
+    /(?<!\S)--?([\w-]{1,64}) {1,8}(?!-|\[redacted \d)((?:"[^"]*"|'[^']*'|[^\s;|&<>`"'])+)/g,
     (option, name: string, value: string) =>
       isSecretName(name) || (['a', 'C', 'p'].includes(name) && !/^(?:\d+|PORT)$/.test(value))
-        ? option.slice(0, -value.length) + redacted
+        ? option.slice(0, -value.length) + redactedCharacters(value.length)
         : option,
   );
+}
+
+/** Returns the names of the fields of a JSON value of which something is masked, each once. */
+export function maskedFields(value: unknown): readonly string[] {
+  const found = new Set<string>();
+  const queue: [name: string, value: unknown][] = [['', value]];
+  for (const [name, each] of queue) {
+    if (isSecretName(name)) {
+      if (hidden(each) !== each) found.add(name);
+    } else if (typeof each === 'string') {
+      if (shownText(each, name) !== each) found.add(name);
+    } else if (Array.isArray(each)) for (const item of each) queue.push([name, item]);
+    else if (isRecord(each)) queue.push(...Object.entries(each));
+  }
+  return [...found];
 }
 
 /**

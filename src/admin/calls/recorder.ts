@@ -37,6 +37,8 @@ export interface Recorder {
   note(subject: Subject, particulars: Particulars): Promise<void>;
   /** Removes secrets from a text of the caller. */
   scrubbed(text: string, token: Secret): string;
+  /** Returns true if a value has a token or a key in it, in any spelling. */
+  holdsSecret(value: unknown, token: Secret): boolean;
   /** Writes the counted refusals before the journal closes; does not reject. */
   close(): Promise<void>;
 }
@@ -109,6 +111,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
       }
     },
     scrubbed: (text, token) => scrubText(text, secretRemover(parts, token)),
+    holdsSecret: (value, token) =>
+      JSON.stringify(scrubValue(value, secretRemover(parts, token))) !== JSON.stringify(value),
     close: () => tellSuppressed('now'),
   };
 }
@@ -192,23 +196,31 @@ function secretRemover({ keys, isToken }: Pick<RecorderParts, 'keys' | 'isToken'
  * Removes secrets from a text of the caller, also percent-encoded ones, and masks it like texts in
  * bodies.
  */
-function scrubText(given: string, withoutSecrets: RemoveSecrets, encodings = maxEncodings): string {
-  const clean = maskText(withoutSecrets(given));
+function scrubText(given: string, withoutSecrets: RemoveSecrets): string {
+  return scrubEncoded(given, (text) => maskText(withoutSecrets(text)));
+}
+
+/** Removes secrets from a text, also percent-encoded ones. */
+function scrubEncoded(given: string, scrub: RemoveSecrets, encodings = maxEncodings): string {
+  const clean = scrub(given);
   const decoded = percentDecodedLeniently(clean);
   if (decoded === clean) return clean;
   if (encodings === 0) return redacted;
   // Unchanged unless it contains a secret.
-  const cleanInside = scrubText(decoded, withoutSecrets, encodings - 1);
+  const cleanInside = scrubEncoded(decoded, scrub, encodings - 1);
   return cleanInside === decoded ? clean : cleanInside;
 }
 
 /** Removes secrets from a masked value, also from its field names. */
 function scrubValue(given: unknown, withoutSecrets: RemoveSecrets): unknown {
-  if (typeof given === 'string') return withoutSecrets(given);
+  if (typeof given === 'string') return scrubEncoded(given, withoutSecrets);
   if (Array.isArray(given)) return given.map((item) => scrubValue(item, withoutSecrets));
   if (!isRecord(given)) return given;
   return Object.fromEntries(
-    Object.entries(given).map(([name, inner]) => [withoutSecrets(name), scrubValue(inner, withoutSecrets)]),
+    Object.entries(given).map(([name, inner]) => [
+      scrubEncoded(name, withoutSecrets),
+      scrubValue(inner, withoutSecrets),
+    ]),
   );
 }
 

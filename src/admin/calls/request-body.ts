@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { BodyKind } from '../../appliance/api/row.ts';
+import { excessOf } from '../../appliance/reply-bounds.ts';
 import type { AuditRecord } from '../journal/record.ts';
 import { assert, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
@@ -30,6 +31,8 @@ export interface RequestBody {
   readonly inMemory: Buffer | undefined;
   /** For the audit: without secrets; of a file only length and digest. */
   readonly masked: unknown;
+  /** Of the exact bytes, in lower-case hex; undefined before a file is received. */
+  readonly sha256: string | undefined;
   /**
    * Receives a file, which stays with its sender until then; other bodies have been received
    * already. Rejects with an {@link AdminProblem}.
@@ -85,15 +88,17 @@ export async function readBody(
   const content = request.body
     ? await inTime(receive(request.body), patienceMs, () => bodyTooSlow(patienceMs))
     : Buffer.alloc(0);
+  const sha256 = createHash('sha256').update(content).digest('hex');
   return {
     contentType,
     contentLength: content.length,
+    sha256,
     fields: kind === 'json' ? fieldsOf(content) : {},
     inMemory: content,
     masked: maskBody(content, contentType),
     receive: () => Promise.resolve(),
     content: () => content,
-    sent: () => ({ sent_bytes: content.length }),
+    sent: () => ({ sent_bytes: content.length, sent_sha256: sha256 }),
     release: () => undefined,
   };
 }
@@ -111,10 +116,13 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
 function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   // Older releases take an empty body for "no parameters" (docs/api.md §1.3).
   if (content.length === 0) return {};
-  const text = content.toString();
+  const text = textOf(content);
+  // Parsing and all that reads the value later would take long, or fail.
+  if (excessOf(text, Number.POSITIVE_INFINITY)) throw ambiguous('is nested too deep', 'Send it flat.');
   const value = parseJson(text);
   if (isRecord(value)) {
     refuseRepeated(text);
+    refuseInexact(text);
     return value;
   }
   // Without the parser's message: it quotes the body.
@@ -124,14 +132,49 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   });
 }
 
+/** Decodes a body; refuses bytes that readers decode differently. */
+function textOf(content: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    throw ambiguous('is not UTF-8', 'Send it as UTF-8.');
+  }
+}
+
+/**
+ * Refuses numbers that guards, plan and audit would see as others than the appliance: those beyond
+ * all numbers of JavaScript, and whole ones that it rounds.
+ */
+function refuseInexact(json: string): void {
+  for (const [token] of json.matchAll(stringOrNumber)) {
+    if (token.startsWith('"')) continue;
+    const isWhole = /^-?\d+$/.test(token);
+    if (
+      token.length > maxNumberLength ||
+      !Number.isFinite(Number(token)) ||
+      (isWhole && !Number.isSafeInteger(Number(token)))
+    )
+      throw ambiguous(`has the number ${oneLine(token, 40)}, which is rounded`, 'Send a shorter number, or a text.');
+  }
+}
+
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const maxNumberLength = 40;
+
+/** Returns the refusal of a body that would be sent as another one than was checked. */
+function ambiguous(because: string, remedy: string): AdminProblem {
+  return new AdminProblem('malformed_body', { detail: `The body ${because}; nothing was sent.`, remedy });
+}
+
 /** Refuses repeated names: guards and audit see the last value, and a release may use the first. */
 function refuseRepeated(json: string): void {
   const name = repeatedName(json);
   if (name === undefined) return;
-  throw new AdminProblem('malformed_body', {
-    detail: `The body has the member ${oneLine(JSON.stringify(name), maxShownName)} more than once in one object, so that it may mean two things; nothing was sent.`,
-    remedy: 'Send each member once.',
-  });
+  const member = oneLine(JSON.stringify(name), maxShownName);
+  throw ambiguous(
+    `has the member ${member} more than once in one object, so that it may mean two things`,
+    'Send each member once.',
+  );
 }
 
 /**
@@ -185,6 +228,9 @@ function fileBody(
     contentLength,
     fields: {},
     inMemory: undefined,
+    get sha256() {
+      return sha256;
+    },
     get masked() {
       return { bytes: contentLength, ...(sha256 === undefined ? {} : { sha256 }) };
     },

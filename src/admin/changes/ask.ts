@@ -5,8 +5,11 @@ import { frozenProblem } from '../policy/freeze.ts';
 import type { Operations } from '../policy/operation.ts';
 import { changes, refuseViewer } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
+import { parseJson } from '../../lib/check.ts';
+import { oneLine } from '../../lib/text.ts';
 import type { AdminAnswer, PermittedCall } from '../calls/request.ts';
-import { jsonContent } from '../recipes/calls.ts';
+import { maskedFields } from '../calls/mask.ts';
+import { contentTypes, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
 import { type AskedChange, type Change, prepareAs, titleOf } from './plan.ts';
@@ -21,6 +24,7 @@ export async function ask(core: ApprovalsCore, asked: AskedChange, asker: Caller
   core.gateway.applianceFor({ principal, appliance: asked.appliance });
   refuseViewer(principal);
   if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  refuseHidden(core, asked.change, asker);
   // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
   if (!asked.alerts) refuseTooMany(core, principal);
   core.asking.add(asker);
@@ -81,6 +85,20 @@ export async function askInstead(core: ApprovalsCore, { request, call, body }: P
   const made = await ask(core, { appliance, change, reason, force }, request);
   const headers = { 'content-type': 'application/json', location: `/requests/${made.id}` };
   return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
+}
+
+/** Refuses what an approver would not see, and what must not be kept: secrets, and what looks like one. */
+function refuseHidden({ recorder }: ApprovalsCore, change: Change, { token }: Caller): void {
+  if (recorder.holdsSecret(change.parameters, token)) throw malformed('A parameter has a token or a key in it');
+  const content = 'content' in change ? change.content : undefined;
+  if (content?.type !== contentTypes.json) return;
+  const body = parseJson(content.bytes);
+  const [masked] = maskedFields(body);
+  if (masked === undefined && !recorder.holdsSecret(body, token)) return;
+  throw new AdminProblem('cannot_wait', {
+    detail: `The body has a secret, or what looks like one${masked === undefined ? '' : `, in ${oneLine(masked, 64)}`}. An approver would not see it, so the change cannot wait; nothing was sent.`,
+    remedy: 'Send it with a token whose calls need no approval, or with X-Break-Glass and a reason.',
+  });
 }
 
 function refuseTooMany({ book, asking }: ApprovalsCore, { name }: Principal): void {

@@ -13,7 +13,7 @@ export interface ChangeRequestsParts extends RequestBookParts {
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
-  readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
+  readonly recorder: Pick<Recorder, 'record' | 'scrubbed' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a request waits, and whether people may approve their own. */

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Decode } from '../../appliance/decode.ts';
-import { excessOf } from '../../appliance/reply-bounds.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type BodyLimits, readBody, type UnreadBody } from '../calls/request-body.ts';
 import { malformed } from '../changes/ask.ts';
@@ -51,8 +50,6 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
     admit,
     async readJson(request, schema) {
       const body = await readBody('json', await admit(request), limits);
-      if (excessOf(String(body?.inMemory ?? ''), Number.POSITIVE_INFINITY))
-        throw malformed('The body is nested too deep');
       const fields = body?.fields ?? {};
       const checked = decode(schema, fields);
       if (checked.ok) return fields as Static<typeof schema>;

@@ -42,6 +42,7 @@ export const AuditLineSchema = Type.Object({
   plan_sha256: Type.Optional(Type.String({ description: 'The digest of the plan of a change.' })),
   requested_by: Type.Optional(Type.String({ description: 'Who asked for what the principal approved.' })),
   body: Type.Optional(Type.Unknown({ description: 'With secrets masked.' })),
+  body_sha256: Type.Optional(Type.String({ description: 'The digest of the exact bytes of the body.' })),
   status: Type.Optional(Type.Integer()),
   code: member,
   duration_ms: Type.Optional(Type.Number()),

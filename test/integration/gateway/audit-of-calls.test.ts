@@ -60,6 +60,7 @@ describe('the intent of a change', () => {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       event: 'intent',
       body: { action: 'stop' },
+      body_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       request: expect.stringMatching(/^[\da-f-]{36}$/),
       principal: 'operator',
       role: 'operator',

@@ -95,7 +95,7 @@ it('shows no secret in any output, log, file or metric, after any call and failu
   expect(leaks).toEqual([]);
   // There was something to be searched.
   const files = outputs.filter(([where]) => where.startsWith('file journal.db'));
-  expect(files.map(([, text]) => text).join('')).toMatch(/\[redacted\][\s\S]*\[redacted PEM\]/);
+  expect(files.map(([, text]) => text).join('')).toMatch(/\[redacted \d+ characters\]/);
 });
 
 type Given = Awaited<ReturnType<typeof givenGateway>>;

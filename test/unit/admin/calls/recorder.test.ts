@@ -186,9 +186,9 @@ describe('a path or a reason in the audit', () => {
   });
 
   it.each([
-    ['password=hunter2 for now', 'password=[redacted] for now'],
-    ['see https://ann:hunter2@wiki.example.com/7', 'see https://[redacted]@wiki.example.com/7'],
-    ['-----BEGIN PRIVATE KEY-----hunter2', '[redacted PEM]'],
+    ['password=hunter2 for now', 'password=[redacted 7 characters] for now'],
+    ['see https://ann:hunter2@wiki.example.com/7', 'see https://[redacted 11 characters]@wiki.example.com/7'],
+    ['-----BEGIN PRIVATE KEY-----hunter2', '-----BEGIN PRIVATE KEY-----[redacted 7 characters]'],
     ['ticket 12, 10:30: planned work', 'ticket 12, 10:30: planned work'],
   ])('is masked as texts in bodies are: %s', async (text, masked) => {
     expect(await reasonAfter(text)).toBe(masked);
@@ -199,7 +199,9 @@ describe('a path or a reason in the audit', () => {
   it('is masked in the same way for other readers', () => {
     const { recorder } = givenRecorder();
 
-    expect(recorder.scrubbed(`password=x, ${otherToken}`, new Secret(ownToken))).toBe('password=[redacted] [redacted]');
+    expect(recorder.scrubbed(`password=x, ${otherToken}`, new Secret(ownToken))).toBe(
+      'password=[redacted 2 characters] [redacted]',
+    );
   });
 
   it('of the maximum length takes little time', async () => {

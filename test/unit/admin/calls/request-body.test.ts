@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
@@ -84,7 +85,7 @@ describe('an upload', () => {
 
 describe('a body in memory', () => {
   const json = 'application/json';
-  const read = async (kind: BodyKind, text: string, more: Partial<UnreadBody> = {}) => {
+  const read = async (kind: BodyKind, text: string | Buffer, more: Partial<UnreadBody> = {}) => {
     const body = Readable.from([Buffer.from(text)]);
     const { spool } = await givenSpool();
     // Patient but with a body that never comes.
@@ -134,6 +135,25 @@ describe('a body in memory', () => {
 
     expect(refusal).toMatchObject({ code: 'malformed_body', status: 400 });
     expect(String(refusal)).not.toContain('Canary');
+  });
+
+  it.each([
+    ['is not UTF-8', Buffer.from('{"\xc1\xa1ction":"stop","action":"start"}', 'latin1')],
+    ['has a number beyond all numbers', '{"a":1e400}'],
+    ['has a whole number that is rounded', '{"a":[12345678901234567890]}'],
+    ['has a number of very many digits', `{"a":${'1'.repeat(100_000)}.5}`],
+    ['is nested too deep', `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
+  ])('is refused if it %s, since another one would be sent than was checked', async (_, text) => {
+    const refusal = await read('json', text).catch((error: unknown) => error);
+
+    expect(refusal).toMatchObject({ code: 'malformed_body', message: expect.stringContaining('nothing was sent') });
+    expect(String(refusal).length).toBeLessThan(300);
+  });
+
+  it('may have numbers that are exact, and digits in texts', async () => {
+    const text = '{"a":[1,-2.50,1e3,9007199254740991],"b":"12345678901234567890","c":"\\"1e400"}';
+
+    expect((await read('json', text))?.sha256).toBe(createHash('sha256').update(text).digest('hex'));
   });
 
   it('is refused with the beginning of a name that it has twice', async () => {
