@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { RE2JS } from 're2js';
+import type * as Re2 from 're2js';
 
 /**
  * A pattern for whole names, as in Prometheus; `.` matches a line break too, which a name may
@@ -8,7 +8,7 @@ import type { RE2JS } from 're2js';
  */
 export class NamePattern {
   readonly source: string;
-  readonly #pattern: RE2JS | undefined;
+  readonly #pattern: Re2.RE2JS | undefined;
 
   /** Throws for a text that is not a pattern of RE2. */
   constructor(source: string) {
@@ -22,8 +22,8 @@ export class NamePattern {
   }
 }
 
-function compile(source: string): RE2JS {
+function compile(source: string): Re2.RE2JS {
   // At the first pattern: the engine takes 12 MB.
-  const { RE2JS: Engine } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
-  return Engine.compile(Engine.translateRegExp(source), Engine.DOTALL);
+  const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof Re2;
+  return RE2JS.compile(RE2JS.translateRegExp(source), RE2JS.DOTALL);
 }

@@ -200,7 +200,11 @@ appliances:
       ['b', '192.0.2.11'],
       ['c', '192.0.2.12'],
     ]);
-    expect(appliances.map(({ farms }) => farms.include.map(({ source }) => source))).toEqual(Array(3).fill(['web-.*']));
+    expect(appliances.map(({ farms }) => farms.include.map(({ source }) => source))).toEqual([
+      ['web-.*'],
+      ['web-.*'],
+      ['web-.*'],
+    ]);
     expect(appliances[1]?.collectors.farms?.maxStaleMs).toBe(300_000);
   });
 

@@ -169,7 +169,7 @@ describe('a text that looks like a secret in order to hide a command', () => {
     `check_tcp secret: "x" | ${evil}`,
     `check_tcp cookie: \`${evil}\``,
   ])('shows the command: %j', (command) => {
-    const shown = String((maskValue({ command }) as { command: string }).command);
+    const shown = (maskValue({ command }) as { command: string }).command;
 
     expect(shown).toContain('http://evil.example/x');
     expect(shown.replaceAll(/\[redacted \d+ characters?\]/g, '').length).toBeGreaterThan(evil.length);
