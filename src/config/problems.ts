@@ -36,13 +36,19 @@ export class ConfigError extends Error {
 /** Reports a problem of a value, or of its key. */
 export type Report = (at: Path, message: string, part?: 'key') => void;
 
+/** Maximum of reported problems: nobody reads more, and to find the place of each takes time. */
+const maxProblems = 100;
+
 /** Collects problems, so that an operator sees them all at once. */
 export class Problems {
   readonly #problems: ConfigProblem[] = [];
+  readonly #keys = new Set<string>();
 
   /** Adds a problem, unless the key has one: the earliest stage has the best message. */
   report({ file, line, column, key }: ConfigLocation, message: string): void {
-    if (key !== '' && this.#problems.some((one) => one.file === file && one.key === key)) return;
+    const known = JSON.stringify([file, key]);
+    if (this.isFull || (key !== '' && this.#keys.has(known))) return;
+    this.#keys.add(known);
     this.#problems.push({ file, ...(line && { line }), ...(column && { column }), key, message });
   }
 
@@ -51,13 +57,22 @@ export class Problems {
     return (at, message, part) => this.report(source.locate(at, part), message);
   }
 
+  /** True if no further problem is taken; what may have many of them can stop there. */
+  get isFull(): boolean {
+    return this.#problems.length >= maxProblems;
+  }
+
   isEmpty(): boolean {
     return this.#problems.length === 0;
   }
 
   /** Returns all problems, sorted by location. */
   error(): ConfigError {
-    return new ConfigError(this.#problems.toSorted(byLocation));
+    const problems = this.#problems.toSorted(byLocation);
+    const [first] = problems;
+    if (!this.isFull || !first) return new ConfigError(problems);
+    const message = `There may be more problems: only the first ${maxProblems} are shown`;
+    return new ConfigError([...problems, { file: first.file, key: '', message }]);
   }
 }
 

@@ -31,6 +31,7 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
     // With `verbose`, the errors would keep the whole source in memory until the next validation.
     validate.errors = null;
     for (const error of errors.filter(isOwnProblem)) {
+      if (problems.isFull) break;
       const { path, part } = locationOf(error, source.value);
       const place = source.locate(path, part);
       problems.report(place, structureMessage(error, place.written));

@@ -134,6 +134,8 @@ function parseYaml(text: string, lineCounter: LineCounter): Document {
     resolveKnownTags: false,
     merge: true,
     stringKeys: true,
+    // Compares each key with all before it; `reportTreeErrors` finds repeated ones.
+    uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
     lineCounter,
@@ -145,7 +147,7 @@ function reportParserErrors(document: Document, at: Locate, problems: Problems):
   for (const { code, pos } of distinctErrors([...document.errors, ...document.warnings])) {
     problems.report(at(pos[0]), yamlErrors[code]);
   }
-  return document.errors.every(({ code }) => code === 'DUPLICATE_KEY');
+  return document.errors.length === 0;
 }
 
 /**
@@ -160,6 +162,7 @@ function reportTreeErrors(tree: Tree, at: Locate, problems: Problems): boolean {
       if (complete.length < map.items.length)
         problems.report(at(offsetOf(map)), 'this mapping holds a word without a value; write each as "key: value"');
       map.items = complete;
+      for (const key of repeatedKeys(map)) problems.report(at(offsetOf(key)), yamlErrors.DUPLICATE_KEY);
     },
     Alias(_key, alias) {
       if (alias.resolve(tree)) return;
@@ -171,6 +174,17 @@ function reportTreeErrors(tree: Tree, at: Locate, problems: Problems): boolean {
     },
   });
   return areAliasesKnown;
+}
+
+/** Returns the keys that a mapping has had before; `<<` may stand there more than once. */
+function repeatedKeys({ items }: YAMLMap): readonly Node[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ key }) => {
+    const word = wordOf(key);
+    const isRepeated = seen.has(word) && word !== '<<';
+    seen.add(word);
+    return isRepeated && isNode(key) ? key : [];
+  });
 }
 
 interface Replacement {

@@ -182,6 +182,18 @@ limits: { series_per_appliance: "\${SERIES}" }
     expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
   });
 
+  it('is refused with 60,000 unknown keys in a moment, and with the first problems', async () => {
+    const keys = Array.from({ length: 60_000 }, (_, index) => `key${index}: 1\n`).join('');
+    // The time of this thread, which other work on the machine does not lengthen.
+    const before = process.threadCpuUsage();
+
+    const refused = await refusal(loadText(least + keys));
+
+    expect(process.threadCpuUsage(before).user).toBeLessThan(10_000_000);
+    expect(refused).toHaveLength(101);
+    expect(refused.at(-1)).toContain('only the first 100 are shown');
+  });
+
   it('may write shared parts once, with anchors, aliases and merges', async () => {
     const { appliances } = await loadText(`
 appliances:
