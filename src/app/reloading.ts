@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createFiles, type Files } from '../config/files.ts';
+import { createFileAccess, createFiles, type Files } from '../config/files.ts';
 import { ConfigError } from '../config/problems.ts';
 import type { Settings } from '../config/settings.ts';
 import type { WebSettings } from '../config/web-settings.ts';
@@ -38,6 +38,8 @@ export function createConfigurationSource(
   path: string | undefined,
   load: (files: Files) => Promise<Configuration>,
 ): ConfigurationSource {
+  /** Shared by all readings, so that a file that hangs is not read again meanwhile. */
+  const access = createFileAccess();
   let inForce: Files | undefined;
   /**
    * Compared with the disk. Includes the files of a refused change, or it would be refused again
@@ -60,7 +62,7 @@ export function createConfigurationSource(
       return isMainInForce;
     },
     async read(apply) {
-      const files = createFiles({ path });
+      const files = createFiles({ path }, access);
       try {
         return await applyFrom(files, apply);
       } finally {
@@ -71,7 +73,7 @@ export function createConfigurationSource(
     },
     async readChanged(apply) {
       if (!inForce || !(await watched?.haveChanged())) return undefined;
-      const files = createFiles({ path, kept: inForce.mainText });
+      const files = createFiles({ path, kept: inForce.mainText }, access);
       watched = files;
       return await applyFrom(files, apply);
     },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnySchemaObject, Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
+import { digestForm } from '../lib/text.ts';
 import type { Excess } from './reply-bounds.ts';
 import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
 
@@ -206,6 +207,11 @@ const expectation: Readonly<Record<WireKind, string>> = {
   name: 'must be a text that is not empty',
 };
 
+/** A name is that of a file on the appliance, which is shorter. */
+const maxNameLength = 255;
+/** The longest texts are lists of ports and of ciphers. */
+const maxTextLength = 4_096;
+
 const decimal = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** No status word of an appliance is as long; a longer text would take seconds to rewrite. */
@@ -219,10 +225,15 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
   const written = String(value);
   const text = written.trim();
-  if (kind === 'name') return text === '' ? undefined : written;
-  if (kind === 'text') return text;
+  if (kind === 'name') return text === '' ? undefined : bounded(written, maxNameLength);
+  if (kind === 'text') return bounded(text, maxTextLength);
   if (kind === 'state') return text.slice(0, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
   if (text === '') return null;
   const number = typeof value === 'number' ? value : decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) && (kind === 'signed' || number >= 0) ? number : undefined;
+}
+
+/** Bounds what is kept of a text; no appliance has an object of the name that a longer one gets. */
+function bounded(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : digestForm(text, text, maxLength);
 }

@@ -6,6 +6,7 @@ import { errorCode, type Parsed } from '../lib/check.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
 import { kindOf } from '../lib/disk.ts';
+import { inTime } from '../lib/time.ts';
 
 /** The files of a configuration, with their state when they were read. */
 export interface Files {
@@ -26,7 +27,10 @@ export interface Files {
  * changes of the other files are applied automatically, but the main file, which people edit in
  * steps, only on request.
  */
-export function createFiles(main: { readonly path: string | undefined; readonly kept?: string | undefined }): Files {
+export function createFiles(
+  main: { readonly path: string | undefined; readonly kept?: string | undefined },
+  access: FileAccess = createFileAccess(),
+): Files {
   let mainText: string | undefined;
   const seen = new Map<string, string>();
   const listed = new Map<string, Parsed<readonly string[]>>();
@@ -37,23 +41,23 @@ export function createFiles(main: { readonly path: string | undefined; readonly 
     },
     async readText(path, purpose) {
       if (path === main.path) {
-        const text = main.kept === undefined ? await readFileText(path, purpose) : { value: main.kept };
+        const text = main.kept === undefined ? await readFileText(path, purpose, access) : { value: main.kept };
         if ('value' in text) mainText = text.value;
         return text;
       }
       // Taken before reading: a change in between then counts as a change.
-      seen.set(path, await signatureOf(path));
-      return await readFileText(path, purpose);
+      seen.set(path, await signatureOf(path, access));
+      return await readFileText(path, purpose, access);
     },
     async list(pattern) {
-      const paths = await pathsOf(pattern);
+      const paths = await pathsOf(pattern, access);
       listed.set(pattern, paths);
       return paths;
     },
     async haveChanged() {
-      for (const [pattern, paths] of listed) if (!isSame(await pathsOf(pattern), paths)) return true;
+      for (const [pattern, paths] of listed) if (!isSame(await pathsOf(pattern, access), paths)) return true;
       // One after the other: there may be a thousand files, and nothing waits for them.
-      for (const [path, signature] of seen) if ((await signatureOf(path)) !== signature) return true;
+      for (const [path, signature] of seen) if ((await signatureOf(path, access)) !== signature) return true;
       return false;
     },
   };
@@ -63,13 +67,13 @@ export function createFiles(main: { readonly path: string | undefined; readonly 
  * Returns no files for a missing folder, like a shell; a missing file without `*` fails when it is
  * read.
  */
-async function pathsOf(pattern: string): Promise<Parsed<readonly string[]>> {
+async function pathsOf(pattern: string, access: FileAccess): Promise<Parsed<readonly string[]>> {
   const name = basename(pattern);
   if (!name.includes('*')) return { value: [pattern] };
   const folder = dirname(pattern);
   const fits = globMatcher(name);
   try {
-    const names = await readdir(folder);
+    const names = await access(folder, () => readdir(folder));
     // Editors leave hidden files while somebody writes.
     const fitting = names.filter((each) => !each.startsWith('.') && fits(each));
     return { value: fitting.toSorted().map((each) => join(folder, each)) };
@@ -83,9 +87,9 @@ async function pathsOf(pattern: string): Promise<Parsed<readonly string[]>> {
  * swaps a whole folder. Uses the change time, which nobody can set: keys have the same length, and
  * tools that unpack or copy them may set one date for all.
  */
-async function signatureOf(path: string): Promise<string> {
+async function signatureOf(path: string, access: FileAccess): Promise<string> {
   try {
-    const { ino, size, ctimeNs } = await stat(path, { bigint: true });
+    const { ino, size, ctimeNs } = await access(path, () => stat(path, { bigint: true }));
     return `${ino} ${size} ${ctimeNs}`;
   } catch (error) {
     return errorCode(error);
@@ -93,6 +97,41 @@ async function signatureOf(path: string): Promise<string> {
 }
 
 const noSuchFile = 'there is no such file';
+/** Maximum time of one operation on a file. */
+const maxReadMs = 10_000;
+/** Each operation that hangs holds one of the four threads that Node has for files and names. */
+const maxHanging = 2;
+
+/** Runs an operation on a file; rejects with the code `ETIMEDOUT` if it takes too long. */
+export type FileAccess = <Result>(path: string, operation: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * Creates an access to files that gives up on one that hangs, such as on a network drive without its
+ * server, and does not try it again before it has ended.
+ */
+export function createFileAccess(maxMs = maxReadMs): FileAccess {
+  const hanging = new Set<string>();
+  return async (path, operation) => {
+    if (hanging.has(path) || hanging.size >= maxHanging) throw noAnswerError();
+    const running = operation();
+    let isLate = false;
+    const late = (): Error => {
+      isLate = true;
+      hanging.add(path);
+      return noAnswerError();
+    };
+    // Nobody waits for it any more once it is late.
+    void running.catch(() => undefined).finally(() => isLate && hanging.delete(path));
+    return await inTime(running, maxMs, late);
+  };
+}
+
+function noAnswerError(): Error {
+  return Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+}
+
+/** A network drive may have lost its server. */
+const noAnswer = `nothing came within ${maxReadMs / 1_000} s; check the disk or the network drive that it is on`;
 /** Names the user: a check by hand often has another one than the exporter. */
 const noPermission = `user ${process.geteuid?.()} has no permission to read it`;
 
@@ -103,6 +142,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
   ERR_INVALID_ARG_VALUE: 'its path holds a null character',
   EPERM: noPermission,
+  ETIMEDOUT: noAnswer,
   EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
 };
 
@@ -120,14 +160,18 @@ export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<P
  * Reads a regular file, also behind a symbolic link. Does not open pipes and devices, which may
  * never end. A problem does not quote the path: it may be a key instead of the name of its file.
  */
-export async function readFileText(path: string, purpose: keyof typeof limits): Promise<Parsed<string>> {
+export async function readFileText(
+  path: string,
+  purpose: keyof typeof limits,
+  access: FileAccess = createFileAccess(),
+): Promise<Parsed<string>> {
   try {
-    const status = await stat(path);
+    const status = await access(path, () => stat(path));
     if (!status.isFile()) return { problem: `cannot be read: it is a ${kindOf(status)}, not a file` };
     const limit = limits[purpose];
     // `end` is inclusive, so this reads one byte past the limit. The size is unusable: 0 for files
     // of /proc.
-    const bytes = await buffer(createReadStream(path, { end: limit.bytes }));
+    const bytes = await access(path, () => buffer(createReadStream(path, { end: limit.bytes })));
     if (bytes.length > limit.bytes) return { problem: `cannot be read: it is larger than ${limit.text}` };
     if (bytes.includes(0)) return { problem: 'cannot be read: it is a binary file, not text' };
     return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Returns `1 farm`, `1,200 farms`; a noun without a regular plural needs it. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
@@ -32,6 +34,17 @@ export function oneLine(text: string, maxLength: number): string {
 /** Returns true for a text of at most this length that {@link oneLine} leaves as it is. */
 export function isOneLine(text: string, maxLength: number): boolean {
   return oneLine(text, maxLength) === text;
+}
+
+/**
+ * Returns a text of at most `maxLength` UTF-16 units that begins like `clean` and ends in a digest of
+ * `original`, so that two long texts stay two. Does not keep the longer text in memory.
+ */
+export function digestForm(clean: string, original: string, maxLength: number): string {
+  // By code units: as UTF-8, all lone surrogates would look alike.
+  const digest = createHash('sha256').update(original, 'utf16le').digest('hex').slice(0, 12);
+  const form = `${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`;
+  return Buffer.from(form, 'utf16le').toString('utf16le');
 }
 
 /** Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. */

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Emit, Family, StateSet, Value } from './family.ts';
+import { digestForm } from '../lib/text.ts';
 import type { Format } from './page.ts';
 
 /** Metrics of prom-client that are ready to be rendered. */
@@ -168,7 +168,7 @@ function correct(text: string): string {
 
 const maxLength = 128;
 const harmless = /^[\x20-\x2b\x2d-\x7d]{0,128}$/;
-const digestForm = /~[0-9a-f]{12}$/;
+const endsInDigest = /~[0-9a-f]{12}$/;
 
 /**
  * Returns a label value that cannot break an exposition: well-formed, without control characters,
@@ -181,8 +181,8 @@ export function labelValue(text: string, names: readonly string[]): string {
   // Replaced and not left out: a key of which a reply interrupts the text must not become whole
   // here.
   const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
-  const isKept = clean === text && clean.length <= maxLength && !digestForm.test(text) && !isAmbiguous(text, names);
-  return isKept ? clean : marked(clean, text);
+  const isKept = clean === text && clean.length <= maxLength && !endsInDigest.test(text) && !isAmbiguous(text, names);
+  return isKept ? clean : digestForm(clean, text, maxLength);
 }
 
 /**
@@ -191,10 +191,4 @@ export function labelValue(text: string, names: readonly string[]): string {
  */
 function isAmbiguous(text: string, names: readonly string[]): boolean {
   return text.includes(',') && names.some((name) => text.includes(`,${name}:`));
-}
-
-function marked(clean: string, original: string): string {
-  // By code units: as UTF-8, all lone surrogates would look alike.
-  const digest = createHash('sha256').update(original, 'utf16le').digest('hex').slice(0, 12);
-  return `${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`;
 }

@@ -8,6 +8,7 @@ export async function givenSpool(parts: Partial<SpoolParts> = {}) {
     folder,
     maxBytes: 40_000_000,
     maxBytesPerPrincipal: 20_000_000,
+    keptBytes: 0,
     keepFreeBytes: 0,
     ...parts,
   });

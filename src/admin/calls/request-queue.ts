@@ -44,7 +44,8 @@ export interface RequestQueueParts {
   /** Maximum of concurrent reads per appliance. */
   readonly maxReads: number;
   /**
-   * Maximum of waiting requests of one kind per appliance; one principal gets at most half of it.
+   * Maximum of waiting requests of one kind per appliance; one principal gets at most half of it,
+   * and loses a place to one that has fewer.
    */
   readonly maxWaiting: number;
   /** Maximum wait. */
@@ -53,6 +54,7 @@ export interface RequestQueueParts {
 
 interface Waiting extends QueueRequest {
   readonly admit: () => void;
+  readonly refuse: (problem: AdminProblem) => void;
 }
 
 /** The requests of one kind for one appliance. */
@@ -60,6 +62,8 @@ interface Line {
   readonly slots: number;
   running: number;
   waiting: readonly Waiting[];
+  /** The principals that had a slot, by their names in the configuration; the last one ends the list. */
+  readonly served: Set<string>;
 }
 
 export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts): RequestQueue {
@@ -69,14 +73,26 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 
   function lineOf({ appliance, kind }: QueueRequest): Line {
     const key = `${kind} ${appliance}`;
-    const line = lines.get(key) ?? { slots: kind === 'read' ? maxReads : 1, running: 0, waiting: [] };
+    const line = lines.get(key) ?? {
+      slots: kind === 'read' ? maxReads : 1,
+      running: 0,
+      waiting: [],
+      served: new Set<string>(),
+    };
     lines.set(key, line);
     return line;
   }
 
-  function refuseTooMany({ waiting }: Line, { appliance, principal, urgent = false }: QueueRequest): void {
+  function makeRoom({ waiting }: Line, { appliance, principal, urgent = false }: QueueRequest): void {
     const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
     if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
+    const largest = largestShare(waiting);
+    const last = largest.at(-1);
+    // Two principals must not keep all others out.
+    if (!urgent && last && largest.length > own + 1) {
+      last.refuse(busy(`${appliance} has other callers, and ${last.principal} has most requests waiting`));
+      return;
+    }
     throw busy(`${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}`);
   }
 
@@ -84,15 +100,16 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   async function enter(line: Line, request: QueueRequest): Promise<void> {
     if (line.running < line.slots && line.waiting.length === 0) {
       line.running += 1;
+      noteServed(line, request);
       return;
     }
-    refuseTooMany(line, request);
+    makeRoom(line, request);
     await wait(line, request, maxWaitMs);
   }
 
   function leave(line: Line): void {
     line.running -= 1;
-    line.waiting[0]?.admit();
+    nextOf(line)?.admit();
   }
 
   return {
@@ -121,6 +138,29 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   };
 }
 
+/** Returns the waiting requests of the principal that has most of them; urgent ones do not count. */
+function largestShare(waiting: readonly Waiting[]): readonly Waiting[] {
+  const shares = Map.groupBy(
+    waiting.filter(({ urgent }) => !urgent),
+    ({ principal }) => principal,
+  );
+  return [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+}
+
+function noteServed({ served }: Line, { principal }: QueueRequest): void {
+  served.delete(principal);
+  served.add(principal);
+}
+
+/** Returns an urgent request, or the first of the principal whose last slot is the longest ago. */
+function nextOf({ waiting, served }: Line): Waiting | undefined {
+  const order = [...served];
+  const lastOf = ({ principal }: Waiting): number => order.indexOf(principal);
+  const [first] = waiting;
+  if (!first || first.urgent) return first;
+  return waiting.reduce((next, each) => (lastOf(each) < lastOf(next) ? each : next), first);
+}
+
 /** Resolves when a freed slot was assigned to a request. */
 function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -137,7 +177,12 @@ function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<voi
       admit() {
         end();
         line.running += 1;
+        noteServed(line, request);
         resolve();
+      },
+      refuse(problem) {
+        end();
+        reject(problem);
       },
     };
     function end(): void {

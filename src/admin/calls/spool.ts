@@ -47,6 +47,8 @@ export interface SpoolParts {
   readonly folder: string;
   readonly maxBytes: number;
   readonly maxBytesPerPrincipal: number;
+  /** Bytes that are kept for principals with no other body under way. */
+  readonly keptBytes: number;
   /** Bytes to leave free on the disk for the audit. */
   readonly keepFreeBytes: number;
 }
@@ -106,7 +108,7 @@ type Room = ReturnType<typeof openRoom>;
  * audit's part of the disk stays free.
  */
 function openRoom(
-  { folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }: SpoolParts,
+  { folder, maxBytes, maxBytesPerPrincipal, keptBytes, keepFreeBytes }: SpoolParts,
   all: Set<Usage>,
   principal: string,
 ) {
@@ -122,8 +124,10 @@ function openRoom(
       throw unavailable(
         `${principal} has ${ofPrincipal} bytes of bodies under way already, ${maxBytesPerPrincipal} are the most`,
       );
-    if (ofAll + bytes > maxBytes)
-      throw unavailable(`all callers together have ${ofAll} bytes of bodies under way, ${maxBytes} are the most`);
+    const hasOthers = [...all].some((usage) => usage !== own && usage.principal === principal);
+    const most = hasOthers ? maxBytes - keptBytes : maxBytes;
+    if (ofAll + bytes > most)
+      throw unavailable(`all callers together have ${ofAll} bytes of bodies under way, ${most} are the most now`);
     own.claimedBytes += bytes;
     await makeFolder(folder);
     const { bavail, bsize } = await statfs(folder);

@@ -7,7 +7,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { steadyNow } from '../../lib/time.ts';
+import { createTimeSlice, steadyNow } from '../../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { alertsOf, type AlertSource, AlertSourceSchema, type ChangeRequest, isOver } from './change-request.ts';
 import type { ChangeRequests } from './change-requests.ts';
@@ -86,6 +86,10 @@ const maxRefused = 100;
 /** Each plan asks the appliance several questions, whether or not it can be made. */
 const maxPlansPerMinute = 10;
 const minuteMs = 60_000;
+/** Maximum time in one tick of the event loop. */
+const sliceMs = 5;
+/** Alerts that are kept of one repair; a sender may invent labels without end. */
+const maxAlerts = 100;
 
 /** The parts, and the repairs by {@link keyOf}. */
 interface ProposalsState extends ProposalsParts {
@@ -126,7 +130,10 @@ export function createProposals(parts: ProposalsParts) {
 /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
 async function take(state: ProposalsState, { alerts }: Notification, notifier: Notifier): Promise<Taken> {
   const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
+  // A notification may have thousands of alerts.
+  const slice = createTimeSlice(sliceMs);
   for (const each of alerts) {
+    if (slice.isOver) await slice.next();
     const wanted = wantedBy(state, each, notifier);
     if (!wanted) taken.ignored += 1;
     else if (each.status === 'resolved') taken[(await withdraw(state, wanted)) ? 'withdrawn' : 'ignored'] += 1;
@@ -229,7 +236,8 @@ function isSameAlert(one: AlertSource, other: AlertSource): boolean {
 }
 
 function withAlert(alerts: readonly AlertSource[], alert: AlertSource): readonly AlertSource[] {
-  return alerts.some((each) => isSameAlert(each, alert)) ? alerts : [...alerts, alert];
+  const isKept = alerts.length >= maxAlerts || alerts.some((each) => isSameAlert(each, alert));
+  return isKept ? alerts : [...alerts, alert];
 }
 
 /** Returns undefined for an alert without a repair, or for an appliance that is not the token's. */

@@ -111,6 +111,7 @@ function bodyLimitsOf({ journalFile, uploadBytes, downloadBytes, timeoutMs }: Ad
     folder: dirname(journalFile),
     maxBytesPerPrincipal: 2 * largestBody,
     maxBytes: 4 * largestBody,
+    keptBytes: largestBody,
     keepFreeBytes,
   });
   // A stalled caller gets no more time than an appliance would.

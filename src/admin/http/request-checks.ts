@@ -22,6 +22,13 @@ export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): 
       remedy: 'Send it once, with the address that the request goes to.',
     });
   }
+  const { 'transfer-encoding': encoding } = raw.headers;
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+    throw new AdminProblem('malformed_request', {
+      detail: 'The header Transfer-Encoding names another coding than chunked; nothing was sent.',
+      remedy: 'Send the body as it is, with its length or in chunks.',
+    });
+  }
   if (host === undefined && raw.httpVersion === '1.1') {
     throw new AdminProblem('malformed_request', {
       detail: 'The header Host is missing, which HTTP/1.1 has in every request; nothing was sent.',

@@ -41,6 +41,7 @@ async function givenEcho() {
 describe('a request with ambiguous framing', () => {
   it.each([
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+    ['compressed chunks', 'Transfer-Encoding: gzip, chunked', '0\r\n\r\n'],
     ['chunks of another spelling', 'Transfer-Encoding: xchunked', '0\r\n\r\n'],
     ['chunks behind a bare line feed', 'X: a\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ['two lengths', 'Content-Length: 17\r\nContent-Length: 0', stop],

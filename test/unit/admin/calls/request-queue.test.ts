@@ -77,18 +77,56 @@ describe('the request queue', () => {
     expect(await second.state()).toBe('runs');
   });
 
-  it('refuses a principal that has half of the waiting requests, and keeps the other half for others', async () => {
+  it('refuses a principal that has half of the waiting requests, and a newcomer takes a place of the one with most', async () => {
     const { request } = givenQueue();
     request('alice');
     const own = [request('alice'), request('alice')];
 
     expect(await request('alice').state()).toBe('busy');
     const others = [request('bob'), request('carol')];
-    expect(await request('dave').state()).toBe('busy');
+    const dave = request('dave');
+    expect(await request('erin').state()).toBe('busy');
 
-    expect(await Promise.all([...own, ...others].map(({ state }) => state()))).toEqual(
-      Array.from({ length: 4 }, () => 'waits'),
-    );
+    expect(await Promise.all([...own, ...others, dave].map(({ state }) => state()))).toEqual([
+      'waits',
+      'busy',
+      'waits',
+      'waits',
+      'waits',
+    ]);
+  });
+
+  it('gives each slot to the principal whose last one is the longest ago', async () => {
+    const { request } = givenQueue({ maxWaiting: 16 });
+    const running = request('alice');
+    const alice = [request('alice'), request('alice')] as const;
+    const bob = [request('bob'), request('bob')] as const;
+    const carol = request('carol');
+
+    const order: string[] = [];
+    let current = running;
+    for (const next of [bob[0], carol, alice[0], bob[1], alice[1]]) {
+      current.end();
+      order.push(await next.state());
+      current = next;
+    }
+
+    expect(order).toEqual(['runs', 'runs', 'runs', 'runs', 'runs']);
+  });
+
+  it('lets a third principal in while two ask without end', async () => {
+    const { request } = givenQueue({ maxWaiting: 16 });
+    const running = request('viewer');
+    for (let count = 0; count < 12; count += 1) {
+      request('viewer');
+      request('operator');
+    }
+    const plan = request('bob');
+
+    expect(await plan.state()).toBe('waits');
+    running.end();
+    // The operator has had no slot either.
+    expect(await plan.state()).toBe('waits');
   });
 
   it('runs an urgent request before all waiting ones, also if the queue is full', async () => {
@@ -104,7 +142,8 @@ describe('the request queue', () => {
     expect([await urgent[1].state(), await waiting[0]?.state()]).toEqual(['runs', 'waits']);
     urgent[1].end();
 
-    expect(await waiting[0]?.state()).toBe('runs');
+    // Bob had the last slot.
+    expect(await waiting[2]?.state()).toBe('runs');
   });
 
   it('refuses a request that has waited too long', async () => {
