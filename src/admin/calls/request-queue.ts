@@ -152,12 +152,15 @@ function noteServed({ served }: Line, { principal }: QueueRequest): void {
   served.add(principal);
 }
 
-/** Returns an urgent request, or the first of the principal whose last slot is the longest ago. */
+/**
+ * Returns an urgent request, or the first change, or the first read of the principal whose last slot
+ * is the longest ago.
+ */
 function nextOf({ waiting, served }: Line): Waiting | undefined {
   const order = [...served];
   const lastOf = ({ principal }: Waiting): number => order.indexOf(principal);
   const [first] = waiting;
-  if (!first || first.urgent) return first;
+  if (!first || first.urgent || first.kind === 'change') return first;
   return waiting.reduce((next, each) => (lastOf(each) < lastOf(next) ? each : next), first);
 }
 

@@ -132,8 +132,8 @@ async function take(state: ProposalsState, { alerts }: Notification, notifier: N
   const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
   // A notification may have thousands of alerts.
   const slice = createTimeSlice(sliceMs);
-  for (const each of alerts) {
-    if (slice.isOver) await slice.next();
+  for (const [index, each] of alerts.entries()) {
+    if (index % 100 === 99 && slice.isOver) await slice.next();
     const wanted = wantedBy(state, each, notifier);
     if (!wanted) taken.ignored += 1;
     else if (each.status === 'resolved') taken[(await withdraw(state, wanted)) ? 'withdrawn' : 'ignored'] += 1;

@@ -27,6 +27,7 @@ export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): 
     throw new AdminProblem('malformed_request', {
       detail: 'The header Transfer-Encoding names another coding than chunked; nothing was sent.',
       remedy: 'Send the body as it is, with its length or in chunks.',
+      headers: { connection: 'close' },
     });
   }
   if (host === undefined && raw.httpVersion === '1.1') {
