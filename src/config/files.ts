@@ -106,8 +106,8 @@ const maxHanging = 2;
 export type FileAccess = <Result>(path: string, operation: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Creates an access to files that gives up on one that hangs, such as on a network drive without its
- * server, and does not try it again before it has ended.
+ * Creates an access to files that gives up on one that hangs, such as on a network drive without
+ * its server, and does not try it again before it has ended.
  */
 export function createFileAccess(maxMs = maxReadMs): FileAccess {
   const hanging = new Set<string>();

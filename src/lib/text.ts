@@ -37,8 +37,8 @@ export function isOneLine(text: string, maxLength: number): boolean {
 }
 
 /**
- * Returns a text of at most `maxLength` UTF-16 units that begins like `clean` and ends in a digest of
- * `original`, so that two long texts stay two. Does not keep the longer text in memory.
+ * Returns a text of at most `maxLength` UTF-16 units that begins like `clean` and ends in a digest
+ * of `original`, so that two long texts stay two. Does not keep the longer text in memory.
  */
 export function digestForm(clean: string, original: string, maxLength: number): string {
   // By code units: as UTF-8, all lone surrogates would look alike.

@@ -134,7 +134,7 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
     refuseFull(address: string): void {
       if (unfinished.size >= maxUnfinished && !superfluousFor(address)) refuse(address);
     },
-    /** Takes room until the answer has been sent; throws a {@link TooManyReadersError} without any. */
+    /** Takes room until the answer has been sent. Throws a {@link TooManyReadersError}. */
     take({ ip }: FastifyRequest, reply: FastifyReply, bytes: number): void {
       const { raw: response } = reply;
       // A single answer may be longer than the limit.

@@ -100,8 +100,8 @@ function plainName(name: string): string {
 }
 
 /**
- * Masks keys in PEM, passwords in URLs and values after names such as `password` in a text, and says
- * how many characters each has; leaves all other text, and masked values, unchanged.
+ * Masks keys in PEM, passwords in URLs and values after names such as `password` in a text, and
+ * says how many characters each has; leaves all other text, and masked values, unchanged.
  */
 export function maskText(text: string): string {
   // The quantifiers are bounded, so that a long text cannot cause long backtracking.
@@ -110,7 +110,7 @@ export function maskText(text: string): string {
 }
 
 const pemBegin = '-----BEGIN';
-/** Matches the first line of PEM with the lines of an old encrypted key, and the Base64 after it. */
+/** Matches the first line of PEM, with the lines of an old encrypted key, and the Base64 after. */
 const pemKey =
   /(-----BEGIN[A-Z0-9 ]{0,64}-----(?:\s|\\[rn])*(?:(?:Proc-Type|DEK-Info): ?[\w,-]{1,100}(?:\s|\\[rn])*){0,2})([A-Za-z0-9+/=](?:[A-Za-z0-9+/=\r\n]|\\[rn]| (?=[A-Za-z0-9+/=]{16}))*)/g;
 

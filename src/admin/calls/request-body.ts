@@ -31,7 +31,7 @@ export interface RequestBody {
   readonly inMemory: Buffer | undefined;
   /** For the audit: without secrets; of a file only length and digest. */
   readonly masked: unknown;
-  /** Of the exact bytes, in lower-case hex; undefined before a file is received. */
+  /** SHA-256 of the exact bytes, in lower-case hex; undefined before a file is received. */
   readonly sha256: string | undefined;
   /**
    * Receives a file, which stays with its sender until then; other bodies have been received

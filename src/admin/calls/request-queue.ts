@@ -62,7 +62,7 @@ interface Line {
   readonly slots: number;
   running: number;
   waiting: readonly Waiting[];
-  /** The principals that had a slot, by their names in the configuration; the last one ends the list. */
+  /** The names of the principals that had a slot, the last one at the end. */
   readonly served: Set<string>;
 }
 
@@ -138,7 +138,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   };
 }
 
-/** Returns the waiting requests of the principal that has most of them; urgent ones do not count. */
+/** Returns the waiting requests of the principal that has most of them, without urgent ones. */
 function largestShare(waiting: readonly Waiting[]): readonly Waiting[] {
   const shares = Map.groupBy(
     waiting.filter(({ urgent }) => !urgent),
@@ -153,8 +153,8 @@ function noteServed({ served }: Line, { principal }: QueueRequest): void {
 }
 
 /**
- * Returns an urgent request, or the first change, or the first read of the principal whose last slot
- * is the longest ago.
+ * Returns an urgent request, or the first change, or the first read of the principal whose last
+ * slot is the longest ago.
  */
 function nextOf({ waiting, served }: Line): Waiting | undefined {
   const order = [...served];

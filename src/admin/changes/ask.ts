@@ -87,7 +87,7 @@ export async function askInstead(core: ApprovalsCore, { request, call, body }: P
   return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
 }
 
-/** Refuses what an approver would not see, and what must not be kept: secrets, and what looks like one. */
+/** Refuses secrets, and what looks like one: an approver would not see it. */
 function refuseHidden({ recorder }: ApprovalsCore, change: Change, { token }: Caller): void {
   if (recorder.holdsSecret(change.parameters, token)) throw malformed('A parameter has a token or a key in it');
   const content = 'content' in change ? change.content : undefined;
