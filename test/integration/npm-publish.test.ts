@@ -25,7 +25,7 @@ if (!canTrade) console.warn('NOT RUN: the tests that need npm 11.6');
 /** The word of a workflow of a private repository, for which npm signs no provenance. */
 const word = ['{}', '{"repository_visibility":"private"}', 'x'].map((part) => Buffer.from(part).toString('base64url'));
 
-/** Stands for GitHub, which vouches for its workflow, and for npm, which takes a package from it. */
+/** Stands for GitHub, which vouches for its workflow, and for npm, which takes its package. */
 async function givenGitHubAndNpm() {
   const published: { readonly path: string | undefined; readonly authorization: string | undefined }[] = [];
   const server = createServer((request, response) => void answer(request).then((json) => response.end(json)));

@@ -26,20 +26,45 @@ describe.skipIf(!helm)('the Helm chart', () => {
     ['a key of an appliance among the values', { appliances: [{ name: 'a', url: 'u', api_key: 'k' }] }, /not/],
     ['an audit file of its own', { gateway: { config: { journal_file: 'x' } } }, /journal_file/],
     ['a number as text', { shards: '3' }, /want integer/],
+    ['values without an appliance', {}, /There is no appliance: name your load balancers in the value `appliances`/],
+    ['an Ingress without a host', { demonstration: true, ingress: { enabled: true } }, /ingress\.host is the name/],
   ])('refuses %s', (_, values, refusal) => {
     expect(render(values).refusal).toMatch(refusal);
+  });
+
+  it('lets the exporter out to the ports of its appliances, and lets the ingress controller in', () => {
+    const manifests = manifestsOf(valuesOf.open);
+    const policy = JSON.stringify(onlyOf(manifests, 'NetworkPolicy').spec);
+
+    expect(policy).toContain('[{"port":444,"protocol":"TCP"},{"port":8443,"protocol":"TCP"}]');
+    expect(policy).toContain('{"app.kubernetes.io/name":"ingress-nginx"}');
+    expect(JSON.stringify(onlyOf(manifests, 'PrometheusRule').spec)).toContain('https://lb.example.com/runbooks');
+  });
+
+  it('has scrapes and alerts wherever the cluster has the kinds of the Operator', () => {
+    const values = { demonstration: true };
+    const operator = ['monitoring.coreos.com/v1/ServiceMonitor', 'monitoring.coreos.com/v1/PrometheusRule'];
+    const kindsOf = (apis: readonly string[]) => manifestsOf(values, apis).map(({ kind }) => kind);
+    const before = kindsOf([]);
+
+    expect(
+      kindsOf(operator)
+        .filter((kind) => !before.includes(kind))
+        .toSorted(),
+    ).toEqual(['PrometheusRule', 'ServiceMonitor']);
   });
 
   describe.each(Object.entries(valuesOf))('with the values "%s"', (name, values) => {
     const manifests = helm ? manifestsOf(values) : [];
 
     it('selects its own pods, wherever something selects', () => {
-      const { labels } = podOf(manifests);
+      const { team: _, ...labels } = podOf(manifests).labels;
       const selectors = JSON.stringify(manifests).match(/(?<="(matchLabels|selector)":)\{"app[^}]*\}/g) ?? [];
-      const foreign = JSON.stringify({ 'app.kubernetes.io/name': 'prometheus' });
+      const foreign = ['prometheus', 'ingress-nginx'].map((app) => JSON.stringify({ 'app.kubernetes.io/name': app }));
 
       expect(selectors.length).toBeGreaterThan(2);
-      for (const selector of selectors.filter((each) => each !== foreign)) expect(JSON.parse(selector)).toEqual(labels);
+      for (const selector of selectors.filter((each) => !foreign.includes(each)))
+        expect(JSON.parse(selector)).toEqual(labels);
     });
 
     it('runs as the user of the image, without an account of the cluster', () => {
@@ -81,9 +106,10 @@ describe.skipIf(!helm)('the Helm chart', () => {
       if (name === 'demonstration') return;
       const text = readFileSync(join(folder, 'appliances.yml'), 'utf8').replaceAll('/run/secrets', folder);
       writeFileSync(join(folder, 'appliances.yml'), text);
-      writeFileSync(join(folder, 'lb-paris'), 'a-key');
+      for (const appliance of ['lb-paris', 'lb-rome']) writeFileSync(join(folder, appliance), 'a-key');
       const settings = await loadSettings({ file: join(folder, 'zlb.yml'), env: {} });
-      expect(settings.appliances.map((appliance) => appliance.name)).toEqual(['lb-paris']);
+      const wanted = 'appliances' in values ? values.appliances : [];
+      expect(settings.appliances.map((appliance) => appliance.name)).toEqual(wanted.map((each) => each.name));
       expect(settings.admin?.journalFile).toBe(
         flags['shard'] || name === 'gateway' ? '/var/lib/zlb-exporter/journal.db' : undefined,
       );

@@ -64,18 +64,40 @@ export const valuesOf = {
     prometheusRule: { enabled: true, extended: false },
   },
   tls: { appliances, webSecret: 'zlb-exporter-web', serviceMonitor: { enabled: true, byAppliance: true } },
+  open: {
+    appliances: [
+      ...appliances,
+      { name: 'lb-rome', url: 'https://192.0.2.11:8443', api_key_file: '/run/secrets/lb-rome' },
+    ],
+    fullnameOverride: 'balancers',
+    serviceAnnotations: { owner: 'network' },
+    podLabels: { team: 'network' },
+    priorityClassName: 'high',
+    extraArgs: ['--log.level=debug'],
+    extraEnv: [{ name: 'TZ', value: 'Europe/Rome' }],
+    extraVolumes: [{ name: 'authority', configMap: { name: 'authority' } }],
+    extraVolumeMounts: [{ name: 'authority', mountPath: '/etc/authority' }],
+    extraManifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'of-{{ .Release.Name }}' } }],
+    ingress: { enabled: true, host: 'lb.example.com', tlsSecret: 'lb-tls', className: 'nginx' },
+    httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }], hostnames: ['lb.example.com'] },
+    prometheusRule: { enabled: true },
+  },
   demonstration: { demonstration: true },
 } as const satisfies Readonly<Record<string, object>>;
 
 /** Returns what `helm template` prints, or its refusal. */
-export function render(values: object): { readonly text: string; readonly refusal: string } {
+export function render(
+  values: object,
+  apis: readonly string[] = [],
+): { readonly text: string; readonly refusal: string } {
   const args = ['template', 'zlb-exporter', chart, '-n', 'monitoring', '--kube-version', '1.31', '-f', '-'];
+  args.push(...apis.map((api) => `--api-versions=${api}`));
   const { status, stdout, stderr } = run(helm ?? 'helm', args, stringify(values));
   return { text: stdout, refusal: status === 0 ? '' : stderr };
 }
 
-export function manifestsOf(values: object): readonly Manifest[] {
-  const { text, refusal } = render(values);
+export function manifestsOf(values: object, apis: readonly string[] = []): readonly Manifest[] {
+  const { text, refusal } = render(values, apis);
   if (refusal !== '') throw new Error(refusal);
   // YAML 1.1 as Kubernetes reads it, where 0440 is octal.
   return parseAllDocuments(text, { version: '1.1' }).flatMap((each) => (each.toJS() as Manifest | null) ?? []);

@@ -1,5 +1,5 @@
 {{- define "zlb.labels" -}}
-app.kubernetes.io/name: zlb-exporter
+app.kubernetes.io/name: {{ .Values.nameOverride | default "zlb-exporter" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
@@ -13,7 +13,27 @@ labels:
 {{- end }}
 
 {{- define "zlb.name" -}}
-{{ if contains "zlb-exporter" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-zlb-exporter{{ end }}
+{{- $chart := .Values.nameOverride | default "zlb-exporter" }}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride }}
+{{- else if contains $chart .Release.Name }}{{ .Release.Name }}
+{{- else }}{{ .Release.Name }}-{{ $chart }}{{ end }}
+{{- end }}
+
+{{- /* "true" for a block of the Prometheus Operator that is on, or that is `auto` where a cluster has the kind. */ -}}
+{{- define "zlb.isOn" -}}
+{{- $has := .context.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" .kind) }}
+{{- ternary $has (eq (toString .enabled) "true") (eq (toString .enabled) "auto") }}
+{{- end }}
+
+{{- /* The ports of the appliances' URLs and those of the policy, each once, as JSON. */ -}}
+{{- define "zlb.appliancePorts" -}}
+{{- $ports := list }}
+{{- range .Values.networkPolicy.appliancePorts }}{{ $ports = append $ports (int .) }}{{ end }}
+{{- range .Values.appliances }}
+{{- $authority := (urlParse (ternary .url (printf "https://%s" .url) (contains "://" .url))).host }}
+{{- $ports = append $ports (int (regexFind "[0-9]+$" (regexFind ":[0-9]+$" $authority) | default "444")) }}
+{{- end }}
+{{- $ports | uniq | sortAlpha | toJson }}
 {{- end }}
 
 {{- define "zlb.image" -}}
@@ -53,6 +73,14 @@ exec: { command: [zlb-exporter, healthcheck, --web.config.file=/etc/zlb-exporter
 {{- else -}}
 httpGet: { path: {{ .path }}, port: metrics }
 {{- end }}
+{{- end }}
+
+{{- /* The address that people use: the one given, that of the Ingress, or the Service. */ -}}
+{{- define "zlb.exporterUrl" -}}
+{{- $ingress := .Values.ingress }}
+{{- if .Values.prometheusRule.exporterUrl }}{{ .Values.prometheusRule.exporterUrl }}
+{{- else if $ingress.enabled }}{{ ternary "https" "http" (not (empty $ingress.tlsSecret)) }}://{{ $ingress.host }}
+{{- else }}{{ include "zlb.url" . }}{{ end }}
 {{- end }}
 
 {{- define "zlb.url" -}}
