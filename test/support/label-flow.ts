@@ -45,6 +45,8 @@ export function labelFlow(expression: string, formsOf: (metric: string) => Forms
 
   const afterAggregation = (node: Node): Forms => {
     const forms = follow(node.getChild('FunctionCallBody'));
+    // They select series, and keep their labels.
+    if (['topk', 'bottomk'].includes(text(node.firstChild))) return forms;
     const modifier = node.getChild('AggregateModifier');
     const named = new Set(labelsIn(modifier, text));
     if (!modifier) return forms.length > 0 ? [new Set()] : [];

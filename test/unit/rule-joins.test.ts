@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { filled, queriesOf, readBoards } from '../support/dashboards.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { labelFlow } from '../support/label-flow.ts';
 import { groupingLabelsOf, groupsByNothing, selectorsOf } from '../support/promql.ts';
@@ -62,6 +63,17 @@ describe.each(Object.entries(labellings))('with %s', (_, labelling) => {
     expect(impossible).toEqual([]);
     for (const { alert, record, expr } of shippedRules)
       if (selectorsOf(expr).length > 0) expect(labelFlow(expr, formsOf).forms, alert ?? record).not.toEqual([]);
+  });
+
+  it('both sides of every join of the boards have them too', async () => {
+    const formsOf = labelsOfRules(await knownSeries(), labelling);
+    const impossible = readBoards().flatMap((board) =>
+      queriesOf(board).flatMap(({ where, expr }) =>
+        labelFlow(filled(expr), formsOf).impossible.map((join) => `${where}: ${join}`),
+      ),
+    );
+
+    expect(impossible).toEqual([]);
   });
 
   it('a join with `up` that leaves out the appliance can match or not, as its labels say', async () => {
