@@ -9,6 +9,9 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { createCertificate } from '../simulator/certificate.ts';
 import { startDemonstration } from '../simulator/demo.ts';
+import { listen } from '../simulator/listener.ts';
+import { beginFaults, startFaultSwitch, UnknownFaultError } from '../simulator/fault-switch.ts';
+import { sendLogsTo, watchedSimulation } from '../src/commands/demonstration/watched.ts';
 import { swallowedFlags } from '../src/commands/npm-flags.ts';
 import { watchForHangup } from '../src/commands/shell.ts';
 import { makeToken } from '../src/commands/token.ts';
@@ -39,6 +42,7 @@ const options = {
   'prometheus.listen-address': address('prometheus'),
   'alertmanager.listen-address': address('alertmanager'),
   patient: { type: 'boolean' },
+  fault: { type: 'string', example: 'lb-madrid/hung-proxy/shop' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -49,6 +53,8 @@ Alertmanager on this machine, until Ctrl-C. Nothing is kept and nothing leaves t
 machine: notifications are printed here.
 
   --patient                       alerts wait for minutes, as they ship, not for seconds
+  --fault=lb-madrid/hung-proxy/shop
+                                  faults to begin with, separated by commas (docs/faq.md)
   --prometheus=PATH               another Prometheus than the one in PATH
   --alertmanager=PATH             another Alertmanager than Debian's prometheus-alertmanager
 ${listeners.map((name) => `  --${name}.listen-address=127.0.0.1:${usual[name]}`).join('\n')}`;
@@ -122,6 +128,13 @@ async function refuseTaken(name: Listener, text: string): Promise<void> {
   await once(server, 'close');
 }
 
+/** Finds a port for the exporter, which starts in a moment. */
+async function freePort(): Promise<number> {
+  const { port, close } = await listen(createServer(), '127.0.0.1', 0);
+  await close();
+  return port;
+}
+
 interface Place {
   readonly folder: string;
   readonly addresses: Addresses;
@@ -155,9 +168,17 @@ async function run(flags: Flags, { folder, addresses, own }: Place): Promise<voi
   const apiKey = randomBytes(16).toString('hex');
   const { appliances, close } = await startDemonstration({ apiKey, latency: 'realistic' });
   own(close);
+  await beginFaults(appliances, flags.fault ?? '').catch((error: unknown) => {
+    throw error instanceof UnknownFaultError ? new StackError(error.message) : error;
+  });
+  const faults = await startFaultSwitch(appliances);
+  own(() => faults.close());
   await renew(join(folder, 'renewed'), 'soon.example.com');
   const file = join(folder, 'zlb.yml');
-  await writeFile(file, stringify(configuration({ appliances, apiKey, tokens, folder, addresses })), { mode: 0o600 });
+  const requestLog = `127.0.0.1:${await freePort()}`;
+  const settings = configuration({ appliances, apiKey, tokens, folder, addresses, requestLog });
+  await writeFile(file, stringify(settings), { mode: 0o600 });
+  sendLogsTo(requestLog, appliances);
   const exporter = await startProgram({
     name: 'the exporter',
     command: process.execPath,
@@ -181,7 +202,13 @@ async function run(flags: Flags, { folder, addresses, own }: Place): Promise<voi
   });
   own(() => prometheus.stop());
   signal.throwIfAborted();
-  say(introduction(appliances, places, { demo: tokens.demo.token, approver: tokens.approver.token }));
+  say(
+    introduction(
+      appliances,
+      { ...places, faults: faults.url },
+      { demo: tokens.demo.token, approver: tokens.approver.token },
+    ),
+  );
   await untilStopped([alertmanager, exporter, prometheus]);
 }
 
@@ -200,17 +227,13 @@ interface Configured {
   readonly tokens: Readonly<Record<'demo' | 'approver' | 'alertmanager', { readonly sha256: string }>>;
   readonly folder: string;
   readonly addresses: Addresses;
+  /** The address that receives the log of requests. */
+  readonly requestLog: string;
 }
 
-function configuration({ appliances, apiKey, tokens, folder, addresses }: Configured): object {
+function configuration({ appliances, apiKey, tokens, folder, addresses, requestLog }: Configured): object {
   return {
-    appliances: appliances.map(({ name, appliance }) => ({
-      name,
-      url: appliance.url,
-      api_key: apiKey,
-      tls: { fingerprint_sha256: appliance.fingerprintSha256 },
-      labels: { site: name.split('-')[1] },
-    })),
+    ...watchedSimulation(appliances, apiKey, requestLog),
     admin: {
       listen_address: addresses.gateway,
       journal_file: join(folder, 'journal.db'),
@@ -240,7 +263,7 @@ async function renew(folder: string, name: string): Promise<void> {
 /** Returns the text after the start: what to open, what to try. */
 function introduction(
   appliances: Appliances,
-  { exporter, gateway, prometheus, alertmanager }: Addresses,
+  { exporter, gateway, prometheus, alertmanager, faults }: Addresses & { readonly faults: string },
   tokens: Readonly<Record<'demo' | 'approver', string>>,
 ): string {
   return `Five simulated load balancers, the exporter, Prometheus and Alertmanager are running.
@@ -267,6 +290,12 @@ Try, in another terminal, in the same folder
 
   export ZLB_ADMIN_TOKEN=${tokens.approver}
   npm start --silent -- admin requests approve ID --watch --reason=looked-at-it
+
+  Cause a fault, end it, list them (docs/faq.md):
+
+  curl -X PUT ${faults}/lb-madrid/hung-proxy/shop
+  curl -X DELETE ${faults}/lb-madrid/hung-proxy/shop
+  curl ${faults}
 
 Rules, routes and inhibitions are those of alerts/; without --patient the rules wait for seconds
 instead of minutes. With Grafana and the dashboards: deploy/README.md. Stop with Ctrl-C.

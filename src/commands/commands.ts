@@ -80,6 +80,10 @@ const initFlags = {
   append: { about: 'add the appliance to a configuration that exists' },
 } as const;
 
+const simulateFlags = {
+  fault: { example: 'lb-madrid/hung-proxy/shop', value: 'LIST', about: 'faults to begin with, separated by commas' },
+} as const;
+
 const pluginFlags = {
   'exporter.url': {
     example: 'http://127.0.0.1:9444',
@@ -109,6 +113,7 @@ export type Flags = FlagsOf<typeof exporterFlags> &
   FlagsOf<typeof deliverFlags> &
   FlagsOf<typeof checkFlags> &
   FlagsOf<typeof initFlags> &
+  FlagsOf<typeof simulateFlags> &
   FlagsOf<typeof pluginFlags>;
 
 export type FlagName = keyof Flags;
@@ -261,12 +266,16 @@ Examples
 Exit codes: 0 whole, 1 not whole or not readable.`,
   },
   simulate: {
-    flags: {},
-    help: `Usage: zlb-exporter simulate [FOLDER]
+    flags: simulateFlags,
+    help: `Usage: zlb-exporter simulate [FOLDER] [flags]
 
 Starts the simulated appliances alone, and prints a configuration that watches
-them. ZLB_API_KEY sets their key. A FOLDER keeps their addresses, key and
-certificate, and FOLDER/zlb.yml: a configuration for them works after a restart.
+them, and how to cause faults. ZLB_API_KEY sets their key. A FOLDER keeps their
+addresses, key and certificate, and FOLDER/zlb.yml: a configuration for them
+works after a restart.
+
+Flags
+${linesOf(simulateFlags)}
 
 Examples
   ZLB_API_KEY=secret zlb-exporter simulate

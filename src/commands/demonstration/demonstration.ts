@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { loadSettings } from '../../app/load-settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { type Daemon, type DaemonParts, startDaemon } from '../../app/daemon.ts';
-import { parseListenAddress } from '../../lib/address.ts';
 import { ListenError } from '../../lib/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../../simulator/demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../command.ts';
 import { demonstrationGreeting } from './greeting.ts';
+import { sendLogsTo, watchedSimulation } from './watched.ts';
 import { createLog } from '../../app/log.ts';
 import { makeToken } from '../token.ts';
 
@@ -44,7 +44,7 @@ export async function runDemonstration(
     });
     const { url, adminUrl } = daemon;
     const { appliances } = simulation;
-    sendLogsTo(daemon.requestLogAddresses, appliances);
+    sendLogsTo(daemon.requestLogAddresses[0], appliances);
     const { paint } = shell;
     const tokens = { demo: demo.token, approver: approver.token };
     demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(say);
@@ -94,17 +94,7 @@ interface DemonstrationParts {
  */
 function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationParts): object {
   return {
-    appliances: appliances.map(({ name, appliance, logsFrom }) => ({
-      name,
-      url: appliance.url,
-      api_key: apiKey,
-      tls: { fingerprint_sha256: appliance.fingerprintSha256 },
-      labels: { site: name.split('-')[1] ?? '' },
-      vip: vipOf(appliance.farms?.addresses ?? {}),
-      requests: { from: [logsFrom], objectives: name === 'lb-madrid' ? [objective] : [] },
-    })),
-    requests: { listen_tcp: '127.0.0.1:0' },
-    collectors: { vip: { enabled: true } },
+    ...watchedSimulation(appliances, apiKey, '127.0.0.1:0'),
     admin: {
       listen_address: defaultGatewayAddress,
       journal_file: join(folder, 'journal.db'),
@@ -114,19 +104,4 @@ function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationP
       ],
     },
   };
-}
-
-/** One that is nearly missed while a backend fails, for one minute in four. */
-const objective = { farm: 'shop', availability: '99%', latency: '300ms for 95%' };
-
-/** Lets the appliances with traffic send the lines of their farms to the exporter. */
-function sendLogsTo([address = '']: readonly string[], appliances: readonly DemonstrationAppliance[]): void {
-  const { host: ip, port } = parseListenAddress(address) ?? { host: '', port: 0 };
-  for (const { name, appliance } of appliances)
-    if (['lb-paris-1', 'lb-madrid', 'lb-berlin'].includes(name)) appliance.world.remoteSyslog = { ip, port };
-}
-
-/** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
-function vipOf(addresses: Readonly<Record<string, string>>): object {
-  return { connect_to: addresses, networks: ['192.0.2.0/24', '127.0.0.0/8'] };
 }

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import { type Demonstration, startDemonstration } from '../../../simulator/demo.ts';
+import { beginFaults, type FaultSwitch, startFaultSwitch, UnknownFaultError } from '../../../simulator/fault-switch.ts';
 import { createTlsMaterial, type TlsMaterial, tlsMaterialOf } from '../../../simulator/tls.ts';
 import { type Command, untilStopped } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Only the simulated appliances, for trying another client or a configuration on them. */
-export const simulate: Command = async ({ arguments: [folder, ...more], stopped, say, env }) => {
+export const simulate: Command = async ({ arguments: [folder, ...more], flags, stopped, say, env }) => {
   if (more.length > 0) throw new UsageError('name one folder: zlb-exporter simulate FOLDER');
   const kept = folder === undefined ? undefined : await readSimulationState(folder);
   if (kept && env.ZLB_API_KEY !== undefined && env.ZLB_API_KEY !== kept.apiKey)
@@ -16,12 +17,21 @@ export const simulate: Command = async ({ arguments: [folder, ...more], stopped,
   const apiKey = env.ZLB_API_KEY ?? randomBytes(16).toString('hex');
   const state = kept ?? { apiKey, material: createTlsMaterial(), ports: {} };
   const simulation = await start(state);
+  const { appliances } = simulation;
+  const faults = await startFaults(appliances, state.ports.faults, flags.fault).catch(async (error: unknown) => {
+    await simulation.close();
+    throw error;
+  });
   const configuration = configurationOf(simulation, state.apiKey);
   if (folder !== undefined) {
     const ports = Object.fromEntries(
-      simulation.appliances.map(({ name, appliance }) => [name, Number(new URL(appliance.url).port)]),
+      appliances.map(({ name, appliance }) => [name, Number(new URL(appliance.url).port)]),
     );
-    await writeSimulation(folder, { ...state, ports }, configuration);
+    await writeSimulation(
+      folder,
+      { ...state, ports: { ...ports, faults: Number(new URL(faults.url).port) } },
+      configuration,
+    );
   }
   say('Simulated appliances; a configuration that watches them:');
   say('');
@@ -31,10 +41,27 @@ export const simulate: Command = async ({ arguments: [folder, ...more], stopped,
       ? 'The next start has other ports, another key and another certificate; simulate FOLDER keeps them.'
       : `It stays valid after a restart: zlb-exporter --config.file=${join(folder, 'zlb.yml')}`,
   );
+  say('Cause a fault, end it, list them (docs/faq.md):');
+  say(`  curl -X PUT ${faults.url}/lb-madrid/hung-proxy/shop`);
+  say(`  curl -X DELETE ${faults.url}/lb-madrid/hung-proxy/shop`);
+  say(`  curl ${faults.url}`);
   say('Stop with Ctrl-C.');
-  await untilStopped(stopped, simulation);
+  await untilStopped(stopped, faults, simulation);
   return 0;
 };
+
+async function startFaults(
+  appliances: Demonstration['appliances'],
+  port: number | undefined,
+  wanted = '',
+): Promise<FaultSwitch> {
+  try {
+    await beginFaults(appliances, wanted);
+  } catch (error) {
+    throw error instanceof UnknownFaultError ? new UsageError(`--fault: ${error.message.trimEnd()}`) : error;
+  }
+  return await startFaultSwitch(appliances, port);
+}
 
 async function start({ apiKey, material, ports }: SimulationState): Promise<Demonstration> {
   const tls = { usual: material, expired: createTlsMaterial({ expired: true }) };
@@ -62,7 +89,7 @@ function configurationOf({ appliances }: Demonstration, apiKey: string): string 
 interface SimulationState {
   readonly apiKey: string;
   readonly material: TlsMaterial;
-  /** The ports by name of the appliance; empty before the first start. */
+  /** The ports by name of the appliance, and of `faults`; empty before the first start. */
   readonly ports: Readonly<Record<string, number>>;
 }
 

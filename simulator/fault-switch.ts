@@ -1,0 +1,98 @@
+import { createServer } from 'node:http';
+import type { DemonstrationAppliance } from './demo.ts';
+import type { Fault } from './faults.ts';
+import { percentDecoded } from '../src/lib/text.ts';
+import { listen } from './listener.ts';
+
+interface NamedFault {
+  /** The behaviour of the appliance, in a few words. */
+  readonly about: string;
+  /** The fault of all its calls; without one, it is a fault of a farm. */
+  readonly fault?: Fault;
+}
+
+/** The faults that a person can cause, by name. docs/faq.md has them as a table. */
+const namedFaults: Readonly<Record<string, NamedFault>> = {
+  refused: { about: 'its port is closed', fault: { kind: 'refuse' } },
+  hanging: { about: 'it accepts calls, and answers none', fault: { kind: 'hang' } },
+  slow: { about: 'its answers come with 500 bytes a second', fault: { kind: 'slow_body', bytesPerSecond: 500 } },
+  'broken-answers': { about: 'its answers stop in the middle', fault: { kind: 'truncated' } },
+  'key-refused': {
+    about: 'it refuses the API key',
+    fault: { kind: 'status', status: 401, body: { message: 'Authorization required' } },
+  },
+  'expired-certificate': { about: 'its own certificate has expired', fault: { kind: 'expired_tls' } },
+  'wrong-clock': { about: 'its clock is 15 minutes ahead', fault: { kind: 'clock_skew', seconds: 900 } },
+  'hung-proxy': { about: 'the proxy of a farm hangs' },
+  'backends-down': { about: 'all backends of a farm are down' },
+};
+
+/** A fault that cannot be caused; the message says which ones can. */
+export class UnknownFaultError extends Error {
+  override readonly name = 'UnknownFaultError';
+}
+
+/**
+ * Begins or ends a fault, written as `APPLIANCE/FAULT` or `APPLIANCE/FAULT/FARM`. An appliance has
+ * one fault of its calls at a time. Throws an UnknownFaultError.
+ */
+async function switchFault(appliances: readonly DemonstrationAppliance[], words: string, isOn: boolean): Promise<void> {
+  const [name, fault = '', farmName = ''] = words.split('/');
+  const { appliance } = appliances.find((each) => each.name === name) ?? {};
+  const known = Object.hasOwn(namedFaults, fault) ? namedFaults[fault] : undefined;
+  const farm = appliance?.world.farms.get(farmName);
+  if (!appliance || !known || (known.fault === undefined) !== (farmName !== ''))
+    throw new UnknownFaultError(`'${words}' is no fault; they are:\n${faultList(appliances)}`);
+  if (known.fault) {
+    if (isOn) appliance.fail('*', known.fault);
+    else appliance.heal('*');
+    return;
+  }
+  if (farm?.profile !== 'http')
+    throw new UnknownFaultError(`${name} has no HTTP farm '${farmName}'; it has ${httpFarms(appliance).join(', ')}`);
+  if (fault === 'hung-proxy') farm.runState = isOn ? 'hung' : 'readable';
+  else for (const { backends } of farm.services) for (const each of backends) each.status = isOn ? 'down' : 'up';
+  await appliance.farms?.follow();
+}
+
+/** Begins faults, separated by commas. Rejects with an UnknownFaultError. */
+export async function beginFaults(appliances: readonly DemonstrationAppliance[], list: string): Promise<void> {
+  for (const words of list.split(',').filter(Boolean)) await switchFault(appliances, words.trim(), true);
+}
+
+function httpFarms({ world }: DemonstrationAppliance['appliance']): readonly string[] {
+  return [...world.farms.values()].filter(({ profile }) => profile === 'http').map(({ name }) => name);
+}
+
+function faultList(appliances: readonly DemonstrationAppliance[]): string {
+  const rows = Object.entries(namedFaults).map(
+    ([name, { about, fault }]) => `  ${`APPLIANCE/${name}${fault ? '' : '/FARM'}`.padEnd(32)}${about}`,
+  );
+  return [...rows, `Appliances: ${appliances.map(({ name }) => name).join(', ')}`, ''].join('\n');
+}
+
+export interface FaultSwitch {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens on 127.0.0.1 for `PUT /APPLIANCE/FAULT`, which begins a fault, and DELETE, which ends it;
+ * GET lists them. Web pages cannot send these two without being asked first, which is refused.
+ */
+export async function startFaultSwitch(appliances: readonly DemonstrationAppliance[], port = 0): Promise<FaultSwitch> {
+  const server = createServer((request, response) => {
+    const { method = '', url = '/' } = request;
+    const answer = (status: number, text: string): void => void response.writeHead(status).end(text);
+    if (method !== 'PUT' && method !== 'DELETE') return answer(200, faultList(appliances));
+    const words = percentDecoded(url.slice(1)) ?? '';
+    switchFault(appliances, words, method === 'PUT').then(
+      () => answer(200, `${words} ${method === 'PUT' ? 'has begun' : 'has ended'}\n`),
+      (error: unknown) =>
+        error instanceof UnknownFaultError ? answer(404, error.message) : response.destroy(error as Error),
+    );
+  });
+  const listening = await listen(server, '127.0.0.1', port);
+  return { url: `http://127.0.0.1:${listening.port}`, close: listening.close };
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { startDemonstration } from '../../simulator/demo.ts';
+import { startFaultSwitch } from '../../simulator/fault-switch.ts';
+
+/** The simulated appliances, and the switch of their faults. */
+async function givenSwitch() {
+  const demonstration = await startDemonstration({ apiKey: 'canary-key', latency: 'none' });
+  const faults = await startFaultSwitch(demonstration.appliances);
+  onTestFinished(async () => {
+    await faults.close();
+    await demonstration.close();
+  });
+  const send = async (method: string, path: string) => {
+    const response = await fetch(`${faults.url}${path}`, { method });
+    return { status: response.status, text: await response.text() };
+  };
+  const { world } = demonstration.appliances.find(({ name }) => name === 'lb-madrid')!.appliance;
+  return { demonstration, send, world };
+}
+
+it('a fault of a farm begins and ends by its path', async () => {
+  const { send, world } = await givenSwitch();
+  const stateOf = () => world.farms.get('shop')?.runState;
+
+  const begun = await send('PUT', '/lb-madrid/hung-proxy/shop');
+  const during = stateOf();
+  const ended = await send('DELETE', '/lb-madrid/hung-proxy/shop');
+
+  expect([begun, ended]).toEqual([
+    { status: 200, text: 'lb-madrid/hung-proxy/shop has begun\n' },
+    { status: 200, text: 'lb-madrid/hung-proxy/shop has ended\n' },
+  ]);
+  expect([during, stateOf()]).toEqual(['hung', 'readable']);
+});
+
+it('each fault of all calls begins and ends, and the document has every one', async () => {
+  const { send } = await givenSwitch();
+  const { text } = await send('GET', '/');
+  const rows = [...text.matchAll(/^ {2}APPLIANCE\/(\S+?)(\/FARM)? +(.+)$/gm)];
+
+  for (const [, name, farm] of rows.filter((row) => row[2] === undefined))
+    for (const method of ['PUT', 'DELETE'])
+      expect((await send(method, `/lb-berlin/${name}${farm ?? ''}`)).status, name).toBe(200);
+
+  const document = readFileSync(new URL('../../docs/faq.md', import.meta.url), 'utf8');
+  expect(rows).toHaveLength(9);
+  for (const [, name, farm = '', about] of rows) expect(document).toContain(`| \`${name}${farm}\` | ${about} |`);
+});
+
+it.each([
+  '/lb-rome/refused',
+  '/lb-madrid/nothing',
+  '/lb-madrid/hung-proxy',
+  '/lb-madrid/refused/shop',
+  '/%E0%A4%A',
+  '/lb-madrid/hung-proxy/db',
+  '/lb-madrid/constructor',
+])('answers %s with what there is', async (path) => {
+  const { send } = await givenSwitch();
+
+  const { status, text } = await send('PUT', path);
+
+  expect(status).toBe(404);
+  expect(text).toMatch(/APPLIANCE\/hung-proxy\/FARM|it has shop, /);
+});
