@@ -219,7 +219,7 @@ async function withDeadline<Result>(
   const leave = (): void => ending.abort(signal.reason);
   if (signal.aborted) leave();
   signal.addEventListener('abort', leave, { once: true });
-  const timer = setTimeout(() => ending.abort(callTimeout), limitMs);
+  const timer = setTimeout(() => ending.abort(callTimeout(limitMs)), limitMs);
   try {
     return await call(ending.signal);
   } finally {
@@ -276,7 +276,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       report({ code: reason, reason, authenticated: false, clockOffsetSeconds: undefined });
       // Without the cause: a parser's error contains raw bytes, in which an appliance may echo the
       // key.
-      const message = `GET ${endpoint}: ${presentable(messageOf(error), keys)}${remedyFor(reason)}`;
+      const message = `GET ${endpoint}: ${presentable(messageOf(error), keys)}${remedyFor(reason, error)}`;
       throw new ApplianceError(reason, { endpoint, message });
     }
   }

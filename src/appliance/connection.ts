@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
+import { beforeFirstByte } from '../lib/sending.ts';
 
 export interface TlsOptions {
   /** PEM of the authority, or of the appliance's own self-signed certificate. */
@@ -31,6 +32,8 @@ interface ConnectionRequest {
   readonly headers: Record<string, string>;
   readonly body?: Buffer | Readable;
   readonly signal: AbortSignal;
+  /** See {@link beforeFirstByte}. */
+  readonly onSending?: () => void;
 }
 
 /** The pool of connections to one appliance. */
@@ -45,7 +48,8 @@ export function createConnection(options: ConnectionOptions) {
   let pool = createPool(options, connect);
   return {
     /** Resolves when the headers have arrived; the body is a stream. */
-    request: (request: ConnectionRequest) => pool.request(request),
+    request: ({ onSending = () => undefined, ...request }: ConnectionRequest) =>
+      beforeFirstByte(pool, onSending).request(request),
     read: (request: BufferedRequest) => readResponse(pool, request, bodyBytes),
     /**
      * Makes the next request open a new connection: a fail-over leaves sockets that look open and
@@ -93,6 +97,8 @@ class FingerprintMismatchError extends Error {
 
 function createConnector(tls: TlsOptions, timeout: number): buildConnector.connector {
   const pinned = tls.fingerprintSha256;
+  // The limit is for the handshake too.
+  const tooSlow = (): Error => new errors.ConnectTimeoutError(`no connection within ${timeout / 1_000} s`);
   let connect: buildConnector.connector | undefined;
 
   /** Parses the certificates once, at the first connection. */
@@ -110,9 +116,9 @@ function createConnector(tls: TlsOptions, timeout: number): buildConnector.conne
 
   return (options, callback) => {
     connect ??= build();
-    if (pinned === undefined) return connect(options, callback);
     connect(options, (...[error, socket]) => {
-      if (error) return callback(error, null);
+      if (error) return callback(error instanceof errors.ConnectTimeoutError ? tooSlow() : error, null);
+      if (pinned === undefined) return callback(null, socket);
       const seen = fingerprintOf(socket as TLSSocket);
       if (seen === pinned) return callback(null, socket);
       socket.destroy();

@@ -117,6 +117,11 @@ export function isClosedSocket(thrown: unknown): boolean {
   return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown));
 }
 
+/** Returns true if the time limit for a connection was over, TLS handshake included. */
+export function neverConnected(thrown: unknown): boolean {
+  return errorCode(thrown) === 'UND_ERR_CONNECT_TIMEOUT';
+}
+
 /** Node's advice at the end of some messages, which does not help users of this program. */
 const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
@@ -134,22 +139,24 @@ export function messageOf(thrown: unknown): string {
 
 const remedies: Partial<Record<FailureReason, string>> = {
   tls: 'check tls.ca_file, tls.server_name or tls.fingerprint_sha256 (the fingerprint command prints what the appliance shows)',
-  timeout: 'the appliance did not answer in time; raise polling.timeout if it is merely slow',
+  timeout: 'raise polling.timeout if the appliance is merely slow',
   connect: 'check that the address, the port and the network path are right and that the management service runs',
   oversize: 'raise limits.body_bytes if such a reply is expected',
 };
 
 /**
- * Returns what an operator can do about a failure, to be appended to the message; '' if there is no
- * advice.
+ * Returns what an operator can do about a failed call, to be appended to the message; '' if there
+ * is no advice.
  */
-export function remedyFor(reason: FailureReason): string {
-  const remedy = remedies[reason];
+export function remedyFor(reason: FailureReason, thrown: unknown): string {
+  const remedy = remedies[neverConnected(thrown) ? 'connect' : reason];
   return remedy ? `; ${remedy}` : '';
 }
 
-/** The reason of a signal that aborts a call after its time limit. */
-export const callTimeout = new DOMException('no complete answer in time', 'TimeoutError');
+/** Returns the reason of a signal that aborts a call after its time limit. */
+export function callTimeout(limitMs: number): DOMException {
+  return new DOMException(`no complete answer within ${limitMs / 1_000} s`, 'TimeoutError');
+}
 
 /** Returns who aborted a call: a time limit, its caller, or nobody. */
 export function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {

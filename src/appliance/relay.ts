@@ -5,7 +5,7 @@ import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './route.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
-import { abortedBy, ApplianceError, callTimeout, messageOf, reasonOfTransportError } from './errors.ts';
+import { abortedBy, ApplianceError, callTimeout, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
 import type { Method } from './api/row.ts';
 import { keyHeaders, type KeyOptions, keysToHide, maskStream, maskWhole, presentable, scrub } from './api-key.ts';
 
@@ -19,8 +19,8 @@ export interface RelayRequest {
   readonly contentLength?: number;
   readonly signal: AbortSignal;
   /**
-   * Called right before the request is sent, when the base path is known. If it throws, nothing is
-   * sent.
+   * Called right before the first byte of the request leaves. If it throws, nothing is sent, and
+   * the call rejects with what it threw.
    */
   readonly beforeSending?: () => void;
 }
@@ -75,7 +75,7 @@ async function withDeadline(
   request.signal.addEventListener('abort', leave, { once: true });
   let timer: NodeJS.Timeout | undefined;
   const startTimer = (): void => {
-    timer = setTimeout(() => ending.abort(callTimeout), timeoutMs);
+    timer = setTimeout(() => ending.abort(callTimeout(timeoutMs)), timeoutMs);
   };
   const file = request.body instanceof Readable ? request.body : undefined;
   if (file) file.once('end', startTimer);
@@ -114,7 +114,6 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
     const basePath = found ?? (await findBasePath(request.signal));
-    request.beforeSending?.();
     const answer = await exchange(`${basePath}${request.path}`, request);
     // An upgrade may move the API. This answer stands; the next call searches again.
     if (basePaths.length > 1 && isElsewhere(answer)) found = undefined;
@@ -137,7 +136,16 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   async function exchange(path: string, request: RelayRequest): Promise<Dispatcher.ResponseData> {
-    const { method, body, contentType, contentLength, signal } = request;
+    const { method, body, contentType, contentLength, signal, beforeSending } = request;
+    let refusal: unknown;
+    const onSending = (): void => {
+      try {
+        beforeSending?.();
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
     const headers = {
       accept: '*/*',
       // A key in a compressed body could not be found and overwritten.
@@ -146,10 +154,17 @@ export function createRelay(options: RelayOptions): Relay {
       ...(contentLength === undefined ? {} : { 'content-length': String(contentLength) }),
       ...key,
     };
-    return await failing(
-      request,
-      connection.request({ method, path, headers, signal, ...(body === undefined ? {} : { body }) }),
-    );
+    const sending = connection.request({
+      method,
+      path,
+      headers,
+      signal,
+      onSending,
+      ...(body === undefined ? {} : { body }),
+    });
+    return await failing(request, sending).catch((error: unknown) => {
+      throw refusal ?? error;
+    });
   }
 
   /** Waits for a step; rejects with an {@link ApplianceError}. */
@@ -161,8 +176,8 @@ export function createRelay(options: RelayOptions): Relay {
       // After a caller left, the connection may still be good.
       if (by !== 'caller') connection.reset();
       const reason = reasonOfTransportError(error, by);
-      const isTimeout = reason === 'timeout';
-      const message = isTimeout ? `no answer within ${timeoutMs / 1_000} s` : presentable(messageOf(error), keys);
+      const isLate = reason === 'timeout' && !neverConnected(error);
+      const message = isLate ? `no answer within ${timeoutMs / 1_000} s` : presentable(messageOf(error), keys);
       throw new ApplianceError(reason, { endpoint: path, message });
     }
   }

@@ -56,7 +56,7 @@ export async function discover(
   const body = Buffer.from('{}');
   const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
   const { status, text } = await readAnswer(reach, request, maxBytes).catch((error: unknown) => {
-    throw upstreamProblem(error, 'The appliance', false);
+    throw upstreamProblem(error, 'The appliance', 'none');
   });
   refuseAnswer(status, 'The appliance');
   // A page of a web server is no JSON: then the status alone is used.

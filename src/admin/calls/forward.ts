@@ -5,7 +5,14 @@ import type { Relay, RelayAnswer } from '../../appliance/relay.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, frozenProblem } from '../policy/freeze.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { AdminProblem, callerLeft, neverChanged, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
+import {
+  AdminProblem,
+  callerLeft,
+  type Effect,
+  neverChanged,
+  refuseAnswer,
+  upstreamProblem,
+} from '../policy/problem.ts';
 import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { changes, isChange } from '../policy/policy.ts';
@@ -59,7 +66,10 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   const progress = { isSent: false, isLate: false };
   const outcome = createOutcome(parts, progress);
   slot.keepFor(outcome.told);
-  const isUncertain = (): boolean => progress.isSent && isChange(call);
+  const effect = (): Effect => {
+    if (!progress.isSent) return 'unsent';
+    return isChange(call) ? 'perhaps' : 'none';
+  };
   const answered = appliance.relay.send({
     ...upload,
     method: operation.method,
@@ -73,7 +83,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
       parts.request.onLeaving?.();
     },
   });
-  const exchange = finish({ parts, answered, outcome, content, isUncertain });
+  const exchange = finish({ parts, answered, outcome, content, effect });
   const begun = answered.then(
     () => undefined,
     () => undefined,
@@ -85,7 +95,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   } catch (error) {
     progress.isLate = true;
     discardLate(exchange);
-    throw upstreamProblem(error, appliance.name, isUncertain());
+    throw upstreamProblem(error, appliance.name, effect());
   }
   const answer = await exchange;
   if (answer.body instanceof Readable) addAbortSignal(request.signal, answer.body);
@@ -97,12 +107,12 @@ interface Exchange {
   readonly answered: Promise<RelayAnswer>;
   readonly outcome: ReturnType<typeof createOutcome>;
   readonly content: Buffer | Readable | undefined;
-  /** True if the call may have changed something although it failed. */
-  readonly isUncertain: () => boolean;
+  /** What the call has done if it fails now. */
+  readonly effect: () => Effect;
 }
 
 /** Follows an exchange to its end and reports its outcome, even if the caller has left. */
-async function finish({ parts, answered, outcome, content, isUncertain }: Exchange): Promise<AdminAnswer> {
+async function finish({ parts, answered, outcome, content, effect }: Exchange): Promise<AdminAnswer> {
   const { name } = parts.appliance;
   try {
     const answer = await answered;
@@ -112,8 +122,8 @@ async function finish({ parts, answered, outcome, content, isUncertain }: Exchan
     await outcome.tell({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
-    const problem = upstreamProblem(causeOf(error, content), name, isUncertain());
-    await outcome.tell(outcomeOf(problem, isUncertain()));
+    const problem = upstreamProblem(causeOf(error, content), name, effect());
+    await outcome.tell(outcomeOf(problem, effect()));
     throw problem;
   } finally {
     // The appliance did not read the whole upload.
@@ -201,8 +211,8 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>, pr
   };
 }
 
-function outcomeOf({ code, status }: AdminProblem, isUncertain: boolean): Partial<Particulars> {
-  return { code, status, ...(isUncertain && !neverChanged(code) ? { uncertain: true as const } : {}) };
+function outcomeOf({ code, status }: AdminProblem, effect: Effect): Partial<Particulars> {
+  return { code, status, ...(effect === 'perhaps' && !neverChanged(code) ? { uncertain: true as const } : {}) };
 }
 
 /** Aborts an upload when all changes are frozen; one that was sent whole continues. */
@@ -218,7 +228,11 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
 
 /** Returns the problem for an answer that cannot be forwarded to the caller. */
 function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
-  const { code, message, remedy } = upstreamProblem(error, appliance.name, changes(call.operation.row.risk));
+  const { code, message, remedy } = upstreamProblem(
+    error,
+    appliance.name,
+    changes(call.operation.row.risk) ? 'perhaps' : 'none',
+  );
   return new AdminProblem(code, {
     detail: `${appliance.name} answered ${status}, and the answer could not be passed on. ${message}`,
     remedy,

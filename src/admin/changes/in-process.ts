@@ -61,7 +61,7 @@ export function createInProcessCalls(
       return { status: answer.status, mediaType, requestId: caller.id, body };
     } catch (error) {
       // The body may break off, or be too long.
-      throw error instanceof ApplianceError ? upstreamProblem(error, appliance, false) : error;
+      throw error instanceof ApplianceError ? upstreamProblem(error, appliance, 'none') : error;
     }
   };
   const calls = createCalls(operations, appliance, send, (row) => maxValuesOf(row.maxValues, maxAnswerBytes));

@@ -138,14 +138,31 @@ export function strangeAnswer(detail: string, code: ProblemCode = 'upstream_malf
   return new AdminProblem(code, { detail, remedy });
 }
 
+/**
+ * What a call that failed has done: nothing, since no byte of it was sent; perhaps its work; or it
+ * was a read.
+ */
+export type Effect = 'unsent' | 'perhaps' | 'none';
+
 /** Returns the problem for the caller if the appliance gave no answer that can be forwarded. */
-export function upstreamProblem(error: unknown, appliance: string, changes: boolean): AdminProblem {
+export function upstreamProblem(error: unknown, appliance: string, effect: Effect): AdminProblem {
   if (error instanceof AdminProblem) return error;
   if (!(error instanceof ApplianceError)) return internalError(error);
+  if (effect === 'unsent') return unsentProblem(error, appliance);
   const isGone = error.reason === 'cancelled';
   return new AdminProblem(codeOfReason[error.reason], {
     detail: isGone ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`,
-    remedy: changes ? `${repeatWithCare} ${remedyOf(error)}` : remedyOf(error),
+    remedy: effect === 'perhaps' ? `${repeatWithCare} ${remedyOf(error)}` : remedyOf(error),
+    cause: error,
+  });
+}
+
+function unsentProblem(error: ApplianceError, appliance: string): AdminProblem {
+  const { reason, message } = error;
+  if (reason === 'cancelled') return callerLeft();
+  return new AdminProblem(codeOfReason[reason], {
+    detail: `${appliance}: ${message}; nothing was sent.`,
+    remedy: reason === 'tls' ? remedyOf(error) : checkIt,
     cause: error,
   });
 }
@@ -170,6 +187,7 @@ const codeOfReason: Readonly<Record<FailureReason, ProblemCode>> = {
   malformed: 'upstream_malformed',
 };
 
+const checkIt = 'Check with `zlb-exporter check` that the appliance can be reached and is one.';
 const repeatWithCare = 'The appliance may have carried it out: read the object before you repeat the call.';
 
 function remedyOf({ reason }: ApplianceError): string {
@@ -177,7 +195,7 @@ function remedyOf({ reason }: ApplianceError): string {
     return 'Check tls of the appliance in the configuration; `zlb-exporter fingerprint` prints what it shows.';
   if (reason === 'oversize') return 'Raise admin.download_bytes if such an answer is expected.';
   if (reason === 'timeout') return 'Raise admin.timeout if the appliance is merely slow.';
-  return 'Check with `zlb-exporter check` that the appliance can be reached and is one.';
+  return checkIt;
 }
 
 /** Refuses the answers that must not reach a caller. */

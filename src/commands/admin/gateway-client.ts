@@ -4,6 +4,7 @@ import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
+import { beforeFirstByte } from '../../lib/sending.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import type { CallOptions, Content } from '../../admin/recipes/calls.ts';
@@ -88,18 +89,17 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
     { method }: GatewayRequest,
     options: Dispatcher.RequestOptions,
   ): Promise<Dispatcher.ResponseData> {
+    let wasSent = false;
     try {
-      return await agent.request(options);
+      return await beforeFirstByte(agent, () => (wasSent = true)).request(options);
     } catch (error) {
       const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
-      // A request that never left, or that failed at the certificate, was not carried out.
-      const uncertain = method !== 'GET' && reason !== 'tls' && !neverSent(error);
       throw new AdminError(signal.aborted ? 'Interrupted' : `${url} gave no answer`, {
         detail: speaksNoTls(error)
           ? 'What listens there does not speak TLS; most likely it speaks plain HTTP.'
           : token.scrub(messageOf(error)),
         remedy: sentences(
-          uncertain ? 'Whether it was carried out is not known: look before you repeat it.' : '',
+          wasSent && method !== 'GET' ? 'Whether it was carried out is not known: look before you repeat it.' : '',
           adviceFor(error, reason, url),
         ),
       });
@@ -161,10 +161,6 @@ function adviceFor(error: unknown, reason: FailureReason, url: string): string {
   if (isClosedSocket(error) && url.startsWith('http:'))
     return 'If the gateway speaks TLS, write https:// in --admin.url (or ZLB_ADMIN_URL).';
   return remedies[reason] ?? '';
-}
-
-function neverSent(error: unknown): boolean {
-  return /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/.test(errorCode(error));
 }
 
 const remedies: Partial<Record<FailureReason, string>> = {
