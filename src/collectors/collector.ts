@@ -33,6 +33,8 @@ export interface FarmFact {
 }
 
 export interface CollectContext {
+  /** The farms that a run of a collector without calls is about; undefined for all. */
+  readonly only?: ReadonlySet<string> | undefined;
   /** Reads from the appliance, once the calls before have left. */
   readonly read: ReadFrom;
   readonly facts: Facts;

@@ -38,6 +38,8 @@ export interface VipTarget {
   /** As the appliance reported them. */
   readonly vip: string;
   readonly vport: string;
+  /** The address and port of the destination, also of one that is not allowed. */
+  readonly address: string;
   /** The destination; undefined if it is not allowed. */
   readonly endpoint: Destination | undefined;
   /** One TLS handshake for each, an empty name for one without a name; without any, TCP alone. */
@@ -92,9 +94,11 @@ export function vipTargets(
     const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
     const endpoint = endpointOf(vip, port);
+    const shown = endpoint ?? { address: vip, port };
+    const address = `${isIPv6(shown.address) ? `[${shown.address}]` : shown.address}:${shown.port}`;
     const mayBeUdp = protocol === 'unknown' && !hasAnswered;
     const now = { listed: farm, config, serverNames, ...(hasAnswered && { hasAnswered }) };
-    return [{ farm: name, known: now, vip, vport, endpoint, serverNames, mayBeUdp, stored }];
+    return [{ farm: name, known: now, vip, vport, address, endpoint, serverNames, mayBeUdp, stored }];
   });
 }
 

@@ -13,6 +13,10 @@ export interface ProbedFarm {
   /** As the appliance reported them. */
   readonly vip: string;
   readonly vport: string;
+  /** The address and port that a connection was made to, or would have been. */
+  readonly address: string;
+  /** When the probe began, on the clock of ages. */
+  readonly probedAtMs: number;
   /** Undefined if nothing was tried. */
   readonly isReachable: boolean | undefined;
   readonly connectSeconds: number | undefined;
@@ -79,7 +83,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
   enabled: false,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, vip: settings, signal, age, watches }) {
+  async collect({ newest, vip: settings, signal, age, watches, only }) {
     const before = newest(vip) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farms)?.farms;
@@ -93,20 +97,26 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
     };
+    const probeNow = async (target: VipTarget, ranAtMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
+      const limit = isSilent(earlier) ? { withinMs: impatientMs } : {};
+      const probedAtMs = age();
+      return { ...(await probeFarm(target, limit, signal)), ranAtMs, probedAtMs };
+    };
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
     const queue = vipTargets(known, settings, ownAddresses()).entries();
     const work = async (): Promise<void> => {
       for (const [index, target] of queue) {
-        const limit = isSilent(last.get(target.farm)) ? { withinMs: impatientMs } : {};
+        const earlier = last.get(target.farm);
         const ranAtMs = ranAt.get(target.farm) ?? age();
-        const result = await probeFarm(target, limit, signal);
+        const isDue = !only || only.has(target.farm) || !earlier;
+        const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
         if (target.mayBeUdp && !result.isReachable) continue;
         const known = {
           ...result.known,
           hasAnswered: result.isReachable === true || target.known.hasAnswered === true,
         };
-        probed[index] = { ...result, known, ranAtMs };
+        probed[index] = { ...result, known };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -180,9 +190,9 @@ async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
   signal: AbortSignal,
-): Promise<Omit<ProbedFarm, 'ranAtMs'>> {
-  const { farm, known, vip: address, vport, endpoint, serverNames, stored } = target;
-  const about = { farm, known, vip: address, vport };
+): Promise<Omit<ProbedFarm, 'ranAtMs' | 'probedAtMs'>> {
+  const { farm, known, vip: reported, vport, address, endpoint, serverNames, stored } = target;
+  const about = { farm, known, vip: reported, vport, address };
   if (!endpoint)
     return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
   const [firstName, ...otherNames] = serverNames;

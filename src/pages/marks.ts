@@ -1,4 +1,6 @@
 import { severityLevels, type Severity } from '../state/severity.ts';
+import { isAnswering } from '../state/freshness.ts';
+import type { ApplianceStatus } from '../state/status.ts';
 import { html, type Markup } from './html.ts';
 
 /**
@@ -12,6 +14,14 @@ export function severityIcon(level: Severity): Markup {
 /** Renders a word with its icon and colour. */
 export function stateMark(level: Severity, word: string): Markup {
   return html`<span class="state ${level}">${severityIcon(level)}${word}</span>`;
+}
+
+/**
+ * Returns what renders the states of an appliance's objects. While it does not answer, none of them
+ * is well: a good state was read before, and may be over.
+ */
+export function markOf(status: Pick<ApplianceStatus, 'up' | 'breaker'>): typeof stateMark {
+  return (level, word) => stateMark(isAnswering(status) || level !== 'well' ? level : 'unknown', word);
 }
 
 /** The shapes of the icons, in SVG. */

@@ -287,9 +287,9 @@ export class AppliancePoller {
   }
 
   #found(job: Job, origin: Origin, found: Found): void {
-    const { farms, version, isLicensedAgain } = this.#results.found(job, origin, found);
-    // Until their next run the backends would show what was before.
-    for (const farm of farms) void this.#refresh.backendsOf(farm);
+    const { farms, newFarms, version, isLicensedAgain } = this.#results.found(job, origin, found);
+    // Until their next run, backends and probes would show what was before.
+    for (const farm of farms) void this.#refresh.farm(farm, newFarms.includes(farm));
     if (version) this.#tryMissingRoutes(version);
     if (isLicensedAgain) this.#runLicensed();
   }

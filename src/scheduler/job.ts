@@ -41,6 +41,8 @@ export interface Job extends ScheduledCollector {
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True once it ran or was skipped for a reason. */
   hadFirstRun: boolean;
+  /** The farms that its next run is about; undefined for all. */
+  only: ReadonlySet<string> | undefined;
   /** Names of farms in the order in which they were read; used if it asks farm by farm. */
   readonly readFarms: Set<string>;
 }
@@ -128,6 +130,7 @@ export function createJob(
     retryAtMs: undefined,
     blocked: undefined,
     hadFirstRun: false,
+    only: undefined,
     readFarms: new Set(),
   };
 }

@@ -19,6 +19,8 @@ export class Refresh {
   readonly #parts: RefreshParts;
   readonly #repeats = new Repeats();
   #refreshing = 0;
+  /** Farms that changed, and that no probe has begun for since. */
+  readonly #changed = new Set<string>();
 
   constructor(parts: RefreshParts) {
     this.#parts = parts;
@@ -36,16 +38,33 @@ export class Refresh {
   }
 
   /**
-   * Reads the states of a farm's backends, within the budget; when very many farms change, the
-   * next run reads the others.
+   * Reads what a change of a farm's state has made out of date, or all of a farm that is new, and
+   * probes it; within the budget. When very many farms change, the next runs read the others.
    */
-  async backendsOf(farm: string): Promise<void> {
-    if (this.#refreshing >= maxRefreshing) return;
-    const withStates = [...this.#parts.jobs.values()].filter((job) => isOfFarms(job) && job.collector.entity);
-    this.#refreshing += 1;
-    await Promise.all(withStates.map((job) => this.#farmAgain(job, farm))).finally(() => {
-      this.#refreshing -= 1;
-    });
+  async farm(farm: string, isNew: boolean): Promise<void> {
+    if (this.#refreshing < maxRefreshing) {
+      const jobs = [...this.#parts.jobs.values()].filter((job) => isOfFarms(job) && (isNew || job.collector.entity));
+      this.#refreshing += 1;
+      await Promise.all(jobs.map((job) => this.#farmAgain(job, farm))).finally(() => {
+        this.#refreshing -= 1;
+      });
+    }
+    await this.#probesOf(farm);
+  }
+
+  async #probesOf(farm: string): Promise<void> {
+    this.#changed.add(farm);
+    const probing = [...this.#parts.jobs.values()].filter(({ collector }) => collector.makesNoCalls);
+    await Promise.all(
+      probing.map((job) =>
+        this.#repeats.after(job.run?.over.promise, `${job.collector.name} of changed farms`, async () => {
+          // A run that has just begun probes all.
+          if (!job.run) job.only = new Set(this.#changed);
+          this.#changed.clear();
+          await this.#parts.run(job).finally(() => (job.only = undefined));
+        }),
+      ),
+    );
   }
 
   #again(job: Job): Promise<void> {

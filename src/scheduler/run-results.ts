@@ -23,6 +23,8 @@ import { Transitions } from './transitions.ts';
 export interface Changes {
   /** Farms whose state is another one, and farms that are new. */
   readonly farms: readonly string[];
+  /** Those of them that are new. */
+  readonly newFarms: readonly string[];
   readonly version: { readonly from: string; readonly to: string | undefined } | undefined;
   /** True if the appliance no longer refuses everything because its licence is missing. */
   readonly isLicensedAgain: boolean;
@@ -31,7 +33,7 @@ export interface Changes {
 /** Keys of the exporter's own numbers in the metrics store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
-const noChanges: Changes = { farms: [], version: undefined, isLicensedAgain: false };
+const noChanges: Changes = { farms: [], newFarms: [], version: undefined, isLicensedAgain: false };
 
 /**
  * Passes the results of runs to the parts that keep them, which do not know each other: the
@@ -57,14 +59,15 @@ export class RunResults {
     this.#parts = parts;
     this.#facts = applianceFacts(state.newest);
     counters.expect([...jobs.keys()]);
+    const asking = () => [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
     this.#answers = new Answers({
       before: state.answers,
       isAnswering: () => parts.breaker.isAnswering,
       now,
-      upForMs: () => Math.min(...[...jobs.values()].map((job) => this.#parts.lateness.freshForMs(job))),
+      upForMs: () => Math.min(...asking().map((job) => this.#parts.lateness.freshForMs(job))),
     });
     this.#failures = new FailureLog(log, now);
-    this.#transitions = new Transitions({ appliance: parts.name, log, known: state.states, now });
+    this.#transitions = new Transitions({ appliance: parts.name, log, known: state.states, now, age: state.age });
     this.#readings = this.#createReadings();
     this.#announceIntervals();
   }
@@ -226,14 +229,14 @@ export class RunResults {
     this.#readings.put(origin, {
       write: writeReading(collector.families, data, { compact: this.#parts.compact }),
       data,
-      sinceMs: this.#transitions.changesOf(origin),
+      since: this.#transitions.changesOf(origin),
       takenAtMs: askedAtMs,
       maxStaleMs,
       extendedMs: freshForMs > maxStaleMs ? freshForMs : 0,
     });
     const changes = isFarmCollector(collector) ? noChanges : this.#updateFacts(collector, data);
     this.#status = undefined;
-    return { ...changes, farms: [...farms, ...changes.farms] };
+    return { ...changes, farms: [...farms, ...changes.newFarms] };
   }
 
   /** Records the transitions since the previous reading; returns the farms that changed. */
@@ -258,7 +261,8 @@ export class RunResults {
     const known = new Set(before.farms?.map((farm) => farm.name));
     const isNew = before.version !== undefined && after.version !== before.version;
     return {
-      farms: before.farms ? [...listed].filter((farm) => !known.has(farm)) : [],
+      farms: [],
+      newFarms: before.farms ? [...listed].filter((farm) => !known.has(farm)) : [],
       version: isNew ? { from: before.version, to: after.version } : undefined,
       isLicensedAgain: before.licensed === false && after.licensed === true,
     };

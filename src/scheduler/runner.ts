@@ -171,11 +171,12 @@ export class Runner {
     }
   }
 
-  #contextOf(read: ReadFrom, { intervalMs }: Job): CollectContext {
+  #contextOf(read: ReadFrom, { intervalMs, only }: Job): CollectContext {
     const { results, closing: signal, watches, now, state, labels, vip } = this.#parts;
     return {
       read,
       intervalMs,
+      only,
       signal,
       watches,
       now,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState } from '../collectors/collector.ts';
-import { keyOf, type Origin, type SinceMs } from '../state/reading.ts';
+import { keyOf, type Moment, type Origin, type Since } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 
 /** The newest state of each object, by reading. */
@@ -8,7 +8,7 @@ export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;
 
 interface Sighting {
   readonly state: string;
-  readonly sinceMs: number | undefined;
+  readonly since: Moment | undefined;
 }
 
 /**
@@ -22,6 +22,8 @@ export interface TransitionsParts {
   readonly log: Logger;
   readonly known: KnownStates;
   readonly now: () => number;
+  /** The clock of ages, see lib/time.ts. */
+  readonly age: () => number;
 }
 
 /** Notices when an object's state differs from the reading before. */
@@ -37,7 +39,7 @@ export class Transitions {
    * are forgotten, new ones only noted.
    */
   compare(origin: Origin, states: readonly ObjectState[]): readonly Transition[] {
-    const { appliance, known, log, now } = this.#parts;
+    const { appliance, known, log, now, age } = this.#parts;
     const before = known.get(keyOf(origin));
     const after = new Map<string, Sighting>();
     const transitions: Transition[] = [];
@@ -52,7 +54,7 @@ export class Transitions {
       }
       isOther = true;
       const atMs = now();
-      after.set(key, { state, sinceMs: seen && atMs });
+      after.set(key, { state, since: seen && { atMs, ageMs: age() } });
       if (!seen) continue;
       transitions.push({ appliance, atMs, object, labels, from: seen.state, to: state });
       if (transitions.length <= maxLogged)
@@ -70,11 +72,16 @@ export class Transitions {
    * Returns when each object of a reading was seen to change to its state; undefined if none of
    * them ever was.
    */
-  changesOf(origin: Origin): SinceMs | undefined {
+  changesOf(origin: Origin): Since | undefined {
     const sightings = this.#parts.known.get(keyOf(origin));
-    for (const { sinceMs } of sightings?.values() ?? [])
-      if (sinceMs !== undefined) return (object) => sightings?.get(nameOf(object))?.sinceMs;
+    for (const { since } of sightings?.values() ?? [])
+      if (since) return (object) => this.#notLater(sightings?.get(nameOf(object))?.since);
     return undefined;
+  }
+
+  /** A clock that was set back would put a change into the future. */
+  #notLater(since: Moment | undefined): Moment | undefined {
+    return since && { ...since, atMs: Math.min(since.atMs, this.#parts.now()) };
   }
 
   forget(origin: Origin): void {
@@ -99,7 +106,10 @@ export class TransitionHistory {
   }
 
   add(transition: Transition): void {
-    this.#newestFirst = [transition, ...this.#newestFirst.slice(0, maxHistory - 1)];
+    const { atMs } = transition;
+    // After a clock was set back: what came before was not later.
+    const before = this.#newestFirst.map((each) => (each.atMs > atMs ? { ...each, atMs } : each));
+    this.#newestFirst = [transition, ...before.slice(0, maxHistory - 1)];
   }
 
   /** Forgets appliances that are no longer watched. */

@@ -7,7 +7,8 @@ import { farmProblems } from './farm-problems.ts';
 import { requestLogProblems } from './request-log-problems.ts';
 import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
-import { isAnswering, reasonWords } from './freshness.ts';
+import { isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
+import { withSeverity } from './alert-severities.ts';
 
 /**
  * Returns everything that is wrong with an appliance and its objects, and what is not known about
@@ -30,7 +31,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];
-  return own.flatMap((problem) => (problem ? { appliance, ...problem } : [])).toSorted(compareProblems);
+  return own.flatMap((problem) => (problem ? { appliance, ...withSeverity(problem) } : [])).toSorted(compareProblems);
 }
 
 /** Returns the L4 farms that were seen to go down at the same reading as another one. */
@@ -48,7 +49,6 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Own
   if (seriesLeftOut === 0) return undefined;
   return {
     about: 'appliance',
-    level: 'warning',
     title: `Not all of ${appliance} is shown`,
     meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
     alert: 'ZlbExporterFault',
@@ -63,10 +63,9 @@ function interfaceProblem(appliance: string, { name, state, sinceMs }: Interface
   if (state !== 'down' || sinceMs === undefined) return undefined;
   return {
     about: 'interface',
-    level: 'warning',
     sinceMs,
     title: `Interface ${name} of ${appliance} is down`,
-    meaning: 'Farms on its addresses cannot be reached.',
+    meaning: 'Its appliance says so. Farms on its addresses may be out of reach.',
     alert: 'ZlbInterfaceDown',
   };
 }
@@ -80,7 +79,6 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   if (isDeactivated(status)) {
     return {
       about: 'activation',
-      level: 'critical',
       title: `${appliance} is deactivated`,
       meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
       alert: 'ZlbApplianceDeactivated',
@@ -95,7 +93,6 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
     return {
       about: 'activation',
       sinceMs: endsAtMs,
-      level: 'warning',
       title: `The support of ${appliance} has ended`,
       meaning: 'It goes on working, without updates.',
       alert: 'ZlbSupportEnded',
@@ -105,7 +102,6 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
   if (window === undefined) return undefined;
   return {
     about: 'activation',
-    level: window === 'imminent' ? 'critical' : 'warning',
     title: leftMs > 0 ? `The licence of ${appliance} ends in ${span(leftMs)}` : `The licence of ${appliance} has ended`,
     meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
     alert: window === 'imminent' ? 'ZlbActivationExpiryImminent' : 'ZlbActivationExpirySoon',
@@ -133,14 +129,14 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
   const { name: appliance, up } = status;
   const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);
   const refused = failing.filter(({ failure }) => failure?.reason === 'unauthorized');
-  if (refused.length > 0) {
+  // Since it refused the key, it may have stopped answering at all.
+  if (refusesKey(status)) {
     return [
       {
         about: 'appliance',
-        level: 'warning',
-        sinceMs: earliest(refused),
+        sinceMs: status.failing?.sinceMs ?? earliest(refused),
         title: `${appliance} refuses the API key`,
-        meaning: 'Nothing is read from it any more. Was the key replaced or its user disabled?',
+        meaning: `Was the key replaced or its user disabled? ${lastRead(status, nowMs)}`,
         alert: 'ZlbApplianceUnreachable',
       },
     ];
@@ -171,7 +167,6 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
   if (farms !== undefined && farms.length > 1 && farms.every(({ state }) => state === 'unknown'))
     return {
       about: 'appliance',
-      level: 'critical',
       sinceMs: reading?.failure?.sinceMs,
       title: `No farm of ${name} has a known state`,
       meaning: 'It answers and lists its farms, but says nothing about their state. Whether they serve is not known.',
@@ -183,7 +178,6 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
   const isForbidden = reason === 'forbidden';
   return {
     about: 'appliance',
-    level: 'critical',
     sinceMs: reading.failure?.sinceMs,
     title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
     meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesOf(status) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
@@ -204,7 +198,6 @@ export function unreadableProblem(appliance: string, unreadable: UnreadableField
   const shown = isRow ? 'left out' : 'shown as unknown';
   return {
     about: 'appliance',
-    level: 'warning',
     title: `Not all of ${endpoint} of ${appliance} can be read: ${found}`,
     meaning: `Such as ${example}. What cannot be read is ${shown}, all else is read. Report it with the product and its version.`,
     alert: 'ZlbCollectorStale',
@@ -219,27 +212,31 @@ function probesOf({ probes }: ApplianceStatus): string {
 }
 
 function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {
-  const { name, up, collectors } = status;
-  const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
-  const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
+  const { name, up } = status;
+  const reason =
+    status.failing?.reason ??
+    failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
   const isSilent = reason === undefined || noAnswer.includes(reason);
   return {
     about: 'appliance',
-    level: 'warning',
-    sinceMs: earliest(failing),
+    sinceMs: status.failing?.sinceMs ?? earliest(failing),
     title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
-    meaning:
-      successes.length === 0
-        ? 'It was not read since the exporter was started: nothing is known of it.'
-        : `What is shown of it was read before, and goes when it is too old. The last good answer came ${span(nowMs - Math.max(...successes))} ago.${probesOf(status)}`,
+    meaning: `${lastRead(status, nowMs)}${probesOf(status)}`,
     alert: 'ZlbApplianceUnreachable',
   };
+}
+
+/** Says how old everything is that is shown of an appliance which is not read now. */
+function lastRead(status: ApplianceStatus, nowMs: number): string {
+  const lastMs = lastReadMs(status);
+  return lastMs === undefined
+    ? 'It was not read since the exporter was started: nothing is known of it.'
+    : `What is shown of it was read before, and goes when it is too old. The last good reading was ${span(nowMs - lastMs)} ago.`;
 }
 
 function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): OwnProblem {
   return {
     about: 'appliance',
-    level: 'warning',
     sinceMs: earliest(forbidden),
     title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
     meaning: 'Its user lacks a right for that. What it may read is shown.',
@@ -261,7 +258,6 @@ function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProble
       : 'Nothing of it was read since the exporter was started.';
   return {
     about: 'appliance',
-    level: 'warning',
     sinceMs: earliest(alike),
     title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
     meaning: `Because: ${because}. ${consequence}`,

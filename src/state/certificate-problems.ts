@@ -16,12 +16,11 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
   if (kind === 'csr') return undefined;
   const usage = usageOf(usedBy);
   const isUsed = usage === 'used';
-  const about = { about: 'certificate', labels: { file }, level: isUsed ? 'critical' : 'warning' } as const;
+  const about = { about: 'certificate', labels: { file } } as const;
   const users = usersInWords(usedBy);
   if (isUnreadable || notAfterSeconds === undefined) {
     return {
       ...about,
-      level: 'warning',
       title: `Certificate ${file} cannot be read`,
       meaning: `Nobody can tell until when it is valid. ${users}`,
       alert: 'ZlbCertificateInvalid',
@@ -53,7 +52,7 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
   if (window === 'soon' && usage !== 'unused') {
     return {
       ...about,
-      level: isUsed ? 'warning' : 'unknown',
+      ...(!isUsed && { level: 'unknown' }),
       title,
       meaning: `It was not renewed in time. ${isUsed ? 'Clients will refuse it then. ' : ''}${users}`,
       alert: 'ZlbCertificateExpirySoon',
@@ -62,7 +61,6 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
   if (state !== 'invalid') return undefined;
   return {
     ...about,
-    level: 'warning',
     title: `Certificate ${file} does not load`,
     meaning: `The appliance calls it invalid: it and its key may not belong together. ${users}`,
     alert: 'ZlbCertificateInvalid',

@@ -90,14 +90,14 @@ function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   const probed = new Map(readingOf(snapshot, probes)?.data.map((each) => [each.farm, each]));
   return reading?.data.farms.map((farm) => ({
     ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
-    probe: describeProbe(probed.get(farm.name)),
+    probe: describeProbe(probed.get(farm.name), farm, reading),
   }));
 }
 
 function describeFarm(
   snapshot: Snapshot,
   farm: ListedFarm,
-  { sinceMs }: Reading,
+  { since }: Reading,
   ownReadings: readonly Reading[],
 ): FarmStatus {
   // When it was asked concerns the collector alone.
@@ -111,7 +111,7 @@ function describeFarm(
   return {
     ...shown,
     state,
-    sinceMs: sinceMs?.({ object: 'farm', labels: { farm: name } }),
+    sinceMs: since?.({ object: 'farm', labels: { farm: name } })?.atMs,
     hasHealthCheck: config && areAllChecked(config.checks),
     ...(config?.logs !== undefined && { logs: config.logs }),
     certificates: config?.certificates,
@@ -121,17 +121,34 @@ function describeFarm(
   };
 }
 
-/** Counts the farms that were probed, and those that accept a connection. */
+/** Counts the farms that were probed since they last changed, and those that answer. */
 function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
-  const probed = readingOf(snapshot, probes)?.data.filter(({ isReachable }) => isReachable !== undefined) ?? [];
+  const list = readingOf(snapshot, farms);
+  const listed = list && new Map(list.data.farms.map((farm) => [farm.name, farm]));
+  const probed = (readingOf(snapshot, probes)?.data ?? []).filter((each) => {
+    if (each.isReachable === undefined) return false;
+    if (!list) return true;
+    const farm = listed?.get(each.farm);
+    return farm !== undefined && describeProbe(each, farm, list) !== undefined;
+  });
   if (probed.length === 0) return undefined;
-  return { farms: probed.length, reached: probed.filter(({ isReachable }) => isReachable).length };
+  return { farms: probed.length, reached: probed.filter(isAnswered).length };
 }
 
-function describeProbe(probed: ProbedFarm | undefined): ProbeStatus | undefined {
+/** Returns false also for a connection on which nothing is answered: a stopped proxy has those. */
+function isAnswered({ isReachable, served }: ProbedFarm): boolean {
+  return isReachable === true && !served.some(({ failure }) => failure === 'timeout');
+}
+
+/** Returns undefined for a probe that says nothing of a farm, since the farm has changed after it. */
+function describeProbe(probed: ProbedFarm | undefined, farm: ListedFarm, { since }: Reading): ProbeStatus | undefined {
   if (!probed) return undefined;
-  const { isReachable, connectSeconds, failure, served } = probed;
-  return { isReachable, connectSeconds, failure, served };
+  const { isReachable, connectSeconds, failure, served, address, known, probedAtMs } = probed;
+  const { state, vip, vport } = known.listed;
+  const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
+  if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return undefined;
+  if (changed && probedAtMs < changed.ageMs) return undefined;
+  return { isReachable, connectSeconds, failure, served, address };
 }
 
 /**
@@ -148,13 +165,13 @@ function isEmptyWithoutMeaning(
 }
 
 function describeBackends(snapshot: Snapshot, farm: string): readonly BackendStatus[] | undefined {
-  const { data, sinceMs } = readingOf(snapshot, backends, farm) ?? {};
+  const { data, since } = readingOf(snapshot, backends, farm) ?? {};
   return data?.backends?.map(({ service, backend, state, established }) => ({
     service,
     backend,
     state: closedState('backend', state),
     established,
-    sinceMs: sinceMs?.({ object: 'backend', labels: { farm, service, backend } }),
+    sinceMs: since?.({ object: 'backend', labels: { farm, service, backend } })?.atMs,
   }));
 }
 
@@ -225,11 +242,11 @@ function describeActivation({ status, kind, notBeforeSeconds, notAfterSeconds }:
 }
 
 function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
-  const { data, sinceMs } = readingOf(snapshot, interfaces) ?? {};
+  const { data, since } = readingOf(snapshot, interfaces) ?? {};
   return data?.interfaces.map(({ name, state }) => ({
     name,
     state: closedState('interface', state),
-    sinceMs: sinceMs?.({ object: 'interface', labels: { interface: name } }),
+    sinceMs: since?.({ object: 'interface', labels: { interface: name } })?.atMs,
   }));
 }
 

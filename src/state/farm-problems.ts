@@ -26,7 +26,7 @@ export interface FarmSurroundings {
 export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): readonly OwnProblem[] {
   const ofState = stateProblem(farm, surroundings);
   const missing = missingCertificates(farm, surroundings);
-  if (ofState?.level === 'critical') return [ofState, ...missing];
+  if (ofState?.alert === 'ZlbFarmDown') return [ofState, ...missing];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
   const ofServices = [...services].flatMap(([service, backends]) => serviceProblem(farm, service, backends) ?? []);
   // `problem` is the appliance's word for a farm of whose backends some are down.
@@ -43,7 +43,6 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
     return {
       about: 'farm',
       labels: { farm: name },
-      level: 'critical',
       title: `The proxy of farm ${name} does not answer`,
       meaning: 'It did not answer its appliance in time: connections may hang. A restart is the repair.',
       alert: 'ZlbFarmDown',
@@ -53,7 +52,6 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
     case 'down':
       return {
         ...about,
-        level: 'critical',
         title: `Farm ${name} is down`,
         meaning: `${downMeaning(farm)}${l4Down.has(name) ? ` ${l4Meaning(l4Down.size)}` : ''}`,
         alert: 'ZlbFarmDown',
@@ -61,7 +59,6 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
     case 'critical':
       return {
         ...about,
-        level: 'critical',
         title: `Farm ${name} is critical`,
         meaning: `It runs${listener(farm)}, but none of its backends is up: its clients get errors.`,
         alert: 'ZlbFarmDown',
@@ -69,7 +66,6 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
     case 'needed_restart':
       return {
         ...about,
-        level: 'warning',
         title: `Farm ${name} waits for a restart`,
         meaning: 'What was changed on it is not in force.',
         alert: 'ZlbFarmNeedsRestart',
@@ -77,7 +73,6 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
     case 'unknown':
       return {
         ...about,
-        level: 'warning',
         title: `Nobody can tell how farm ${name} is`,
         meaning: 'Its appliance gives it no state, or one that is not known here. It may be down.',
         alert: 'ZlbFarmStatusUnknown',
@@ -93,7 +88,8 @@ function isHung({ isSilent, state }: Pick<FarmStatus, 'isSilent' | 'state'>): bo
 }
 
 function listener({ vip, vport }: FarmStatus): string {
-  return vip ? ` on ${vip}${vport ? `:${vport}` : ''}` : '';
+  if (!vip) return '';
+  return /\D/.test(vport ?? '') ? ` on ${vip}, ports ${vport}` : ` on ${vip}${vport ? `:${vport}` : ''}`;
 }
 
 /** Says that the appliance calls it down, and what a connection from here met, if one was tried. */
@@ -101,9 +97,8 @@ function downMeaning(farm: FarmStatus): string {
   const { probe } = farm;
   const said = 'The appliance says that it is down.';
   if (probe?.isReachable === true)
-    return `${said} Nevertheless, a connection from here to it${listener(farm)} succeeds: its clients may still be served.`;
-  if (probe?.isReachable === false)
-    return `${said} A connection from here to it${listener(farm)} ${probeFailure(probe)}.`;
+    return `${said} Nevertheless, a connection from here to ${probe.address} succeeds: its clients may still be served.`;
+  if (probe?.isReachable === false) return `${said} A connection from here to ${probe.address} ${probeFailure(probe)}.`;
   return listener(farm) === '' ? said : `${said} It listened${listener(farm)}.`;
 }
 
@@ -129,7 +124,6 @@ function missingCertificates(
   return [
     {
       about: 'farm',
-      level: 'warning',
       labels: { farm: name },
       title: `Farm ${name} has a certificate whose file is gone`,
       meaning: `The store does not have ${listed(missing)}. The farm serves what it has loaded, and cannot start again.`,
@@ -161,7 +155,6 @@ function unreadProblem({ name }: FarmStatus): OwnProblem {
 function unexplainedProblem({ name, sinceMs }: FarmStatus): OwnProblem {
   return {
     about: 'farm',
-    level: 'warning',
     labels: { farm: name },
     sinceMs: sinceMs ?? 'unseen',
     title: `Some backends of farm ${name} are down`,
@@ -180,7 +173,6 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
   if (known > 0 && up === 0) {
     return {
       about: 'farm',
-      level: 'critical',
       labels,
       sinceMs,
       title: `No backend is up in ${where}`,
@@ -193,7 +185,6 @@ function serviceProblem(farm: FarmStatus, service: string, backends: readonly Ba
   const wanted = backends.filter(({ state }) => state !== 'maintenance').length;
   return {
     about: 'farm',
-    level: 'warning',
     labels: { ...labels, ...(first && down.length === 1 && { backend: first.backend }) },
     sinceMs: latest(down),
     title:
@@ -219,16 +210,15 @@ function latest(backends: readonly BackendStatus[]): number | 'unseen' {
  * what it serves.
  */
 function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
-  const { name, vip, vport, probe } = farm;
+  const { name, probe } = farm;
   if (!probe) return [];
   const about = { about: 'farm', labels: { farm: name } } as const;
   if (probe.isReachable === false) {
     return [
       {
         ...about,
-        level: 'critical',
         title: `Farm ${name} cannot be reached`,
-        meaning: `Its appliance does not call it down, but a connection from here to ${vip}:${vport} ${probeFailure(probe)}.`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe)}.`,
         alert: 'ZlbFarmUnreachable',
       },
     ];
@@ -268,27 +258,23 @@ function isChainDue(certificate: ServedCertificate, isInStore: boolean | undefin
   return expiryWindow({ notBeforeSeconds: beginSeconds, notAfterSeconds: endSeconds }, nowMs) !== undefined;
 }
 
-type Described = Pick<OwnProblem, 'level' | 'title' | 'meaning'>;
+type Described = Pick<OwnProblem, 'title' | 'meaning'>;
 type Describe = (farm: string, served: readonly ServedName[], nowMs: number) => Described;
 
 const described: Readonly<Record<ServedAlert, Describe>> = {
   ZlbServedCertificateExpiryImminent: (farm, served, nowMs) => ({
-    level: 'critical',
     title: `The certificate that farm ${farm} serves ${endsIn(served, ({ notAfterSeconds }) => notAfterSeconds, nowMs)}`,
     meaning: `Clients refuse it after its end, and the store does not have it. ${askedFor(served)}`,
   }),
   ZlbServedCertificateDiffers: (farm, served) => ({
-    level: 'warning',
     title: `Farm ${farm} does not serve its certificate of the store`,
     meaning: `A replaced certificate is not served before a restart of the farm. ${askedFor(served)}`,
   }),
   ZlbServedCertificateWrongName: (farm, served) => ({
-    level: 'warning',
     title: `The certificate that farm ${farm} serves does not cover its name`,
     meaning: `Clients refuse the connection. ${askedFor(served)}`,
   }),
   ZlbServedCertificateExpirySoon: (farm, served, nowMs) => ({
-    level: 'warning',
     title: `The chain that farm ${farm} serves ${endsIn(served, chainEndOf, nowMs)}`,
     meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(served)}`,
   }),

@@ -1,3 +1,4 @@
+import { collectors } from '../collectors/registry.ts';
 import { type Severity } from './severity.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
 
@@ -47,9 +48,28 @@ export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'break
   return up === true && breaker === 'closed';
 }
 
+const withoutCalls: ReadonlySet<string> = new Set(
+  collectors.filter(({ makesNoCalls }) => makesNoCalls).map(({ name }) => name),
+);
+
+/** Returns false for a collector whose success says nothing of the appliance. */
+export function asksAppliance({ name }: Pick<CollectorStatus, 'name'>): boolean {
+  return !withoutCalls.has(name);
+}
+
+/** Returns when something was last read from an appliance; undefined if nothing ever was. */
+export function lastReadMs({ collectors: all }: Pick<ApplianceStatus, 'collectors'>): number | undefined {
+  const times = all
+    .filter(asksAppliance)
+    .map(({ lastSuccessMs }) => lastSuccessMs)
+    .filter((each) => each !== undefined);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
 /** True if an appliance refuses the API key, so that nothing is read from it. */
-export function refusesKey({ collectors }: Pick<ApplianceStatus, 'collectors'>): boolean {
-  return collectors.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
+export function refusesKey({ failing, collectors: all }: Pick<ApplianceStatus, 'collectors' | 'failing'>): boolean {
+  if (failing) return failing.reason === 'unauthorized';
+  return all.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
 }
 
 /** The reasons of failing readings, for people. */

@@ -1,9 +1,10 @@
 import { compareNames } from '../lib/text.ts';
+import type { AlertOfProblem } from './alert-severities.ts';
 import { severityRank } from './severity.ts';
 
 /** A present problem that would be an alert, with its text and its runbook. */
 export interface Problem {
-  /** The alert's severity; `info` is no problem. `unknown`: nobody knows whether it is one. */
+  /** The severity of its alert. `unknown`: nobody knows whether it is one. */
   readonly level: 'critical' | 'warning' | 'unknown';
   /** The kind of object that it concerns. */
   readonly about: 'exporter' | 'appliance' | 'activation' | 'interface' | 'farm' | 'certificate';
@@ -20,8 +21,12 @@ export interface Problem {
   readonly labels?: Readonly<Partial<Record<'farm' | 'service' | 'backend' | 'file', string>>>;
 }
 
-/** A problem of an appliance, without its name. */
-export type OwnProblem = Omit<Problem, 'appliance'>;
+/** A problem of an appliance, without its name; its alert has its severity. */
+export interface OwnProblem extends Omit<Problem, 'appliance' | 'level' | 'alert'> {
+  readonly alert: AlertOfProblem;
+  /** Only where nobody knows whether it is one. */
+  readonly level?: 'unknown';
+}
 
 /** Sorts by severity, then newest first; then those of unknown age and future ones, by name. */
 export function compareProblems(one: Problem, other: Problem): number {

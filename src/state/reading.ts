@@ -11,14 +11,18 @@ export function keyOf({ collector, farm }: Origin): string {
   return farm === undefined ? collector : `${collector}\n${farm}`;
 }
 
-/**
- * When an object was seen to change to its state, in Unix milliseconds; undefined if it never was.
- */
-export type SinceMs = (object: Omit<ObjectState, 'state'>) => number | undefined;
+/** A moment in Unix milliseconds, and on the clock of ages (lib/time.ts). */
+export interface Moment {
+  readonly atMs: number;
+  readonly ageMs: number;
+}
+
+/** Tells when an object was seen to change to its state; undefined if it never was. */
+export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 
 /** The newest data of a collector, or of a collector and a farm. */
 export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
   /** When the states in it began, as far as that was seen. */
-  readonly sinceMs: SinceMs | undefined;
+  readonly since: Since | undefined;
 }

@@ -1,3 +1,6 @@
+import type { TransitionObject } from '../collectors/collector.ts';
+import { alertSeverities } from './alert-severities.ts';
+
 /** The severities of problems, the worst first; each has a colour, a shape and a word. */
 export const severityLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
 
@@ -14,26 +17,31 @@ export function worstSeverity(levels: Iterable<Severity>): Severity {
   return found;
 }
 
-/** The severities of the states of farms, backends, certificates and the activation. */
-const levels: Readonly<Record<string, Severity>> = {
-  up: 'well',
-  down: 'critical',
-  critical: 'critical',
-  needed_restart: 'warning',
-  problem: 'warning',
-  maintenance: 'paused',
-  valid: 'well',
-  // The appliance says so at 15 days, a third of the life of many certificates: the date decides.
-  about_to_expire: 'well',
-  expired: 'critical',
-  invalid: 'critical',
-  activated: 'well',
-  not_applicable: 'well',
-  deactivated: 'critical',
+/** The severities of states; a state that has an alert has that of the alert. */
+const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Severity>>>> = {
+  farm: {
+    up: 'well',
+    down: alertSeverities.ZlbFarmDown,
+    critical: alertSeverities.ZlbFarmDown,
+    needed_restart: alertSeverities.ZlbFarmNeedsRestart,
+    problem: alertSeverities.ZlbBackendDown,
+    maintenance: 'paused',
+  },
+  backend: { up: 'well', down: alertSeverities.ZlbBackendDown, maintenance: 'paused' },
+  certificate: {
+    valid: 'well',
+    // The appliance says so at 15 days, a third of the life of many certificates: the date decides.
+    about_to_expire: 'well',
+    expired: alertSeverities.ZlbCertificateExpiryImminent,
+    invalid: alertSeverities.ZlbCertificateInvalid,
+  },
+  activation: { activated: 'well', not_applicable: 'well', deactivated: alertSeverities.ZlbApplianceDeactivated },
+  interface: { up: 'well', down: alertSeverities.ZlbInterfaceDown },
 };
 
-export function severityOf(state: string): Severity {
-  return Object.hasOwn(levels, state) ? (levels[state] ?? 'unknown') : 'unknown';
+export function severityOf(object: TransitionObject, state: string): Severity {
+  const ofObject = levels[object];
+  return Object.hasOwn(ofObject, state) ? (ofObject[state] ?? 'unknown') : 'unknown';
 }
 
 /** Returns a state for people: `needed_restart` becomes `needs restart`. */

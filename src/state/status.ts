@@ -50,7 +50,7 @@ export interface ApplianceStatus {
    * Undefined where never read, or stale, as all lists here. An empty list was read and is empty.
    */
   readonly farms: readonly FarmStatus[] | undefined;
-  /** How many farms were probed as clients would, and how many accepted the connection. */
+  /** How many farms were probed as clients would, and how many answered. */
   readonly probes?: { readonly farms: number; readonly reached: number } | undefined;
   readonly certificates: readonly CertificateStatus[] | undefined;
   readonly activation: ActivationStatus | undefined;
@@ -80,7 +80,7 @@ export interface FarmStatus extends ListedFarm, Dated {
    * read and is empty.
    */
   readonly backends: readonly BackendStatus[] | undefined;
-  /** Absent where the farm was not probed. */
+  /** Absent where the farm was not probed since it changed. */
   readonly probe?: ProbeStatus | undefined;
   /** Only where `backends` is undefined and the configuration of the farm was read. */
   readonly configuredBackends?: readonly BackendName[] | undefined;
@@ -89,7 +89,7 @@ export interface FarmStatus extends ListedFarm, Dated {
 }
 
 /** A farm as its clients meet it; see the collector `vip`. */
-export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served'>;
+export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served' | 'address'>;
 
 /** The requests of a farm in the last minute, as its proxy logged them. */
 export interface LastMinute {

@@ -107,7 +107,7 @@ interface Exchange {
   readonly answered: Promise<RelayAnswer>;
   readonly outcome: ReturnType<typeof createOutcome>;
   readonly content: Buffer | Readable | undefined;
-  /** What the call has done if it fails now. */
+  /** Returns what the call has done if it fails now. */
   readonly effect: () => Effect;
 }
 

@@ -13,6 +13,7 @@ import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
+import { withSeverity } from '../../state/alert-severities.ts';
 import { applianceProblems, unreadableProblem } from '../../state/appliance-problems.ts';
 import type { Problem } from '../../state/problem.ts';
 import { describeAppliance } from '../../state/describe.ts';
@@ -121,7 +122,10 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
     ? []
     : [
         ...applianceProblems(statusOf(appliance, readings, objectives), Date.now()),
-        ...unreadable.map((each) => ({ appliance: appliance.name, ...unreadableProblem(appliance.name, each) })),
+        ...unreadable.map((each) => ({
+          appliance: appliance.name,
+          ...withSeverity(unreadableProblem(appliance.name, each)),
+        })),
       ];
   return {
     failure,
@@ -165,7 +169,7 @@ async function readConfigurations(
 }
 
 function store(readings: Map<string, Reading>, origin: Origin, data: unknown): void {
-  readings.set(keyOf(origin), { ...origin, data, sinceMs: undefined });
+  readings.set(keyOf(origin), { ...origin, data, since: undefined });
 }
 
 /** Describes the appliance by what was read, as the poller does. */

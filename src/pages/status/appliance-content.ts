@@ -1,5 +1,5 @@
 import { type Severity, severityOf, wordOf } from '../../state/severity.ts';
-import { stateMark } from '../marks.ts';
+import { markOf, stateMark } from '../marks.ts';
 import type { Problem } from '../../state/problem.ts';
 import { adminCommand } from '../../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../state/status.ts';
@@ -11,7 +11,8 @@ import { html, type Markup, type Part } from '../html.ts';
 import { allReadingChips } from './reading-chips.ts';
 import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
-import { utcTime } from '../times.ts';
+import { isAnswering, lastReadMs } from '../../state/freshness.ts';
+import { clockTime, utcTime } from '../times.ts';
 import type { View } from './view.ts';
 
 const maxBackends = 24;
@@ -54,18 +55,26 @@ function farmsOf(health: ApplianceHealth, view: ApplianceView, summary: HealthSu
   if (farms.length === 0) return emptyNote('It has no farms.');
   const render = (from: number, to: number): Markup =>
     farmList(sortedFarms(health, farms).slice(from, to), summary, maxBackends);
-  return listPage({ view, count: farms.length, noun: 'farm', render });
+  return [lastReadNote(health.status), ...listPage({ view, count: farms.length, noun: 'farm', render })];
 }
 
-function interfaceChips({ interfaces }: ApplianceStatus): Markup {
+/** Says when the states of an appliance were read that does not answer. */
+function lastReadNote(status: ApplianceStatus): Part {
+  const lastMs = lastReadMs(status);
+  if (isAnswering(status) || lastMs === undefined) return false;
+  return html`<p class="note">Not known now. As last read, at ${clockTime(lastMs)}:</p>`;
+}
+
+function interfaceChips(status: ApplianceStatus): Markup {
+  const { interfaces } = status;
   if (interfaces === undefined) return notRead;
   if (interfaces.length === 0) return emptyNote('There is none.');
   // One that was down from the first look on may be down by choice.
   const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Severity =>
-    state === 'down' && sinceMs === undefined ? 'paused' : severityOf(state);
+    state === 'down' && sinceMs === undefined ? 'paused' : severityOf('interface', state);
   return html`<ul class="chips">${interfaces.map(
     (each) =>
-      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMark(levelOfInterface(each), wordOf(each.state))}</span></li>`,
+      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${markOf(status)(levelOfInterface(each), wordOf(each.state))}</span></li>`,
   )}</ul>`;
 }
 

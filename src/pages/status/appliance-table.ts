@@ -1,5 +1,5 @@
 import { type Counts } from '../../state/health.ts';
-import { type Severity } from '../../state/severity.ts';
+import { type Severity, severityOf } from '../../state/severity.ts';
 import { stateMark } from '../marks.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
 import { isAnswering, refusesKey } from '../../state/freshness.ts';
@@ -42,7 +42,7 @@ export function applianceState(status: ApplianceStatus): Markup {
   if (refusesKey(status)) return stateMark('warning', 'refuses the key');
   if (!up) return stateMark('warning', 'no answer');
   if (!isAnswering(status)) return stateMark('warning', 'answers no more');
-  return deactivated ? stateMark('critical', 'deactivated') : stateMark('well', 'answers');
+  return deactivated ? stateMark(severityOf('activation', 'deactivated'), 'deactivated') : stateMark('well', 'answers');
 }
 
 /** Renders product, release and edition, as far as they are known. */
@@ -52,14 +52,17 @@ export function releaseOf({ product, version, edition }: ApplianceStatus): Marku
 }
 
 export function farmsUp({ status, farmStates }: ApplianceHealth): Markup {
-  return status.farms === undefined ? html`<span class="faint">unknown</span>` : farmsUpIn(farmStates);
+  return status.farms === undefined
+    ? html`<span class="faint">unknown</span>`
+    : farmsUpIn(farmStates, isAnswering(status));
 }
 
 /** Renders how many farms are up, of those that are known. */
-export function farmsUpIn(states: Counts<string>): Markup {
+export function farmsUpIn(states: Counts<string>, isCurrent = true): Markup {
   const count = [...states.values()].reduce((sum, each) => sum + each, 0);
   if (count === 0) return html`<span class="faint">no farms</span>`;
-  return html`<span class="number">${(states.get('up') ?? 0).toLocaleString('en')} <span class="faint">of ${count.toLocaleString('en')}</span></span>`;
+  const upText = isCurrent ? '' : 'was ';
+  return html`<span class="number${isCurrent ? '' : ' faint'}">${upText}${(states.get('up') ?? 0).toLocaleString('en')} <span class="faint">of ${count.toLocaleString('en')}</span></span>`;
 }
 
 function problemCounts(levels: readonly Severity[]): Markup {

@@ -1,5 +1,5 @@
 import { type Severity, severityOf, severityRank, wordOf } from '../../state/severity.ts';
-import { stateMark } from '../marks.ts';
+import { markOf, stateMark } from '../marks.ts';
 import { span } from '../../lib/time.ts';
 import { alertThresholds, expiryWindow, lifeLeft } from '../../state/alert-thresholds.ts';
 import type { CertificateStatus } from '../../state/status.ts';
@@ -75,7 +75,7 @@ function daysLeft(certificate: CertificateStatus, nowMs: number): Markup {
   const level = levels[expiryWindow(validity, nowMs) ?? 'later'];
   const doubt = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
   const share = lifeLeft(validity, nowMs) ?? Math.min(1, leftMs / 1_000 / barSeconds);
-  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(severityOf(state), wordOf(state))}`}`;
+  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(severityOf('certificate', state), wordOf(state))}`}`;
 }
 
 const levels = { imminent: 'critical', soon: 'warning', later: 'well' } as const satisfies Record<string, Severity>;
@@ -92,8 +92,8 @@ function bar(share: number, level: Severity): Markup {
 export function sortedActivations(appliances: readonly ApplianceHealth[]): readonly ApplianceHealth[] {
   return appliances.toSorted(
     (one, other) =>
-      severityRank(severityOf(activationStatus(one))) - severityRank(severityOf(activationStatus(other))) ||
-      activationEnd(one) - activationEnd(other),
+      severityRank(severityOf('activation', activationStatus(one))) -
+        severityRank(severityOf('activation', activationStatus(other))) || activationEnd(one) - activationEnd(other),
   );
 }
 
@@ -115,7 +115,7 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
   const { name, activation, edition } = health.status;
   const state = activationStatus(health);
   return html`<tr data-key="${name}"><th scope="row">${applianceLink(name)}</th>
-<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMark(severityOf(state), wordOf(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
+<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : markOf(health.status)(severityOf('activation', state), wordOf(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 

@@ -1,3 +1,4 @@
+import { alertSeverities } from '../../state/alert-severities.ts';
 import { sumOf } from '../../state/health.ts';
 import { stateMark } from '../marks.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -28,7 +29,7 @@ export function exporterProblem({ configuration }: ExporterFacts): Problem | und
   if (configuration.isInForce) return undefined;
   return {
     about: 'exporter',
-    level: 'warning',
+    level: alertSeverities.ZlbExporterFault,
     appliance: undefined,
     title: 'The exporter refused its new configuration',
     meaning: 'The one before stays in force. The log says what is wrong with the new one.',

@@ -1,6 +1,7 @@
 import { compareNames } from '../../lib/text.ts';
 import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../../state/severity.ts';
-import { stateMark } from '../marks.ts';
+import { isAnswering } from '../../state/freshness.ts';
+import { markOf, stateMark } from '../marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
 import type { ApplianceHealth, HealthSummary } from '../../state/health.ts';
@@ -12,6 +13,9 @@ interface FarmOnPage {
   readonly appliance: string;
   readonly farm: FarmStatus;
   readonly level: Severity;
+  readonly mark: typeof stateMark;
+  /** False while its appliance does not answer: all of it was read before. */
+  readonly isCurrent: boolean;
 }
 
 type PageSummary = Pick<HealthSummary, 'takenAtMs' | 'lastMinuteOf'>;
@@ -25,8 +29,8 @@ export function sortedFarms(
   return farms
     .map((farm) => {
       const own = byFarm.get(farm.name) ?? [];
-      const level = worstSeverity([severityOf(farm.state), ...own.map((problem) => problem.level)]);
-      return { appliance: status.name, farm, level };
+      const level = worstSeverity([severityOf('farm', farm.state), ...own.map((problem) => problem.level)]);
+      return { appliance: status.name, farm, level, mark: markOf(status), isCurrent: isAnswering(status) };
     })
     .toSorted(
       (one, other) =>
@@ -41,17 +45,18 @@ export function farmList(farms: readonly FarmOnPage[], summary: PageSummary, max
   return html`<ul class="farms">${farms.map((each) => item(each, summary, maxBackends))}</ul>`;
 }
 
-function item({ appliance, farm, level }: FarmOnPage, summary: PageSummary, maxBackends: number): Markup {
+function item(shown: FarmOnPage, summary: PageSummary, maxBackends: number): Markup {
+  const { appliance, farm, level, mark, isCurrent } = shown;
   const { name, profile, state, vip, vport, backends, established } = farm;
   const lastMinute = summary.lastMinuteOf(appliance, name);
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
-<summary><span class="farm-state">${stateMark(severityOf(state), wordOf(state))}</span>
+<summary><span class="farm-state">${mark(severityOf('farm', state), wordOf(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
 <span class="address">${vip && addressOf(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
-<span class="backends-up">${backendsUp(farm)}</span>${lastMinute && requestsText(lastMinute)}</summary>
-${details(appliance, farm, summary.takenAtMs, maxBackends)}
+<span class="backends-up">${backendsUp(farm, isCurrent)}</span>${lastMinute && requestsText(lastMinute)}</summary>
+${details(shown, summary.takenAtMs, maxBackends)}
 ${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
 }
 
@@ -64,7 +69,7 @@ function requestsText({ perSecond, failed, p95Seconds }: LastMinute): Markup {
   return html`<span class="requests">${rate} <small>requests a second in the last minute,</small> ${errors}${p95Seconds !== undefined && html`<small>, 95 of 100 ${bound}</small>`}</span>`;
 }
 
-function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part {
+function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCurrent: boolean): Part {
   if (backends === undefined) {
     const configured = configuredBackends && `${configuredBackends.length} configured`;
     return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : (configured ?? 'unknown')}</span>`;
@@ -72,10 +77,10 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part
   if (backends.length === 0) return html`<span class="faint">no backends</span>`;
   const up = backends.filter(({ state }) => state === 'up').length;
   const isShort = backends.some(({ state }) => state === 'down');
-  return html`<span class="${isShort ? 'short' : 'enough'}"><b>${up}</b> of ${backends.length} up</span>`;
+  return html`<span class="${isShort ? 'short' : isCurrent ? 'enough' : 'faint'}"><b>${up}</b> of ${backends.length} up</span>`;
 }
 
-function details(appliance: string, farm: FarmStatus, nowMs: number, maxBackends: number): Markup {
+function details({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
   const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
     sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
@@ -91,7 +96,7 @@ function details(appliance: string, farm: FarmStatus, nowMs: number, maxBackends
   ].filter((fact) => fact !== false);
   return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
     backends !== undefined && backends.length > 0
-      ? backendTable(sortedBackends(backends).slice(0, maxBackends), nowMs)
+      ? backendTable(sortedBackends(backends).slice(0, maxBackends), nowMs, mark)
       : noBackends(farm, maxBackends)
   }`;
 }
@@ -138,10 +143,12 @@ function inConfiguration(backends: readonly BackendName[], maxBackends: number):
 }
 
 function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {
-  return backends.toSorted((one, other) => severityRank(severityOf(one.state)) - severityRank(severityOf(other.state)));
+  return backends.toSorted(
+    (one, other) => severityRank(severityOf('backend', one.state)) - severityRank(severityOf('backend', other.state)),
+  );
 }
 
-function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup {
+function backendTable(backends: readonly BackendStatus[], nowMs: number, mark: typeof stateMark): Markup {
   const hasServices = backends.some(({ service }) => service !== '');
   return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th>${hasServices && html`<th scope="col">Service</th>`}<th scope="col" class="number">Connections</th></tr></thead>
 <tbody>${backends.map(
@@ -152,7 +159,7 @@ function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup
       sinceMs,
       established,
     }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${stateMark(severityOf(state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="State">${mark(severityOf('backend', state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
 <td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
   )}</tbody></table>`;
 }

@@ -1,3 +1,4 @@
+import { isAnswering } from '../../state/freshness.ts';
 import { compareNames } from '../../lib/text.ts';
 import { sumOf } from '../../state/health.ts';
 import { type Severity, severityRank, worstSeverity } from '../../state/severity.ts';
@@ -71,12 +72,13 @@ function row(group: Group): Markup {
   const counts = (['critical', 'warning', 'unknown', 'well'] as const)
     .map((level) => ({ level, count: appliances.filter((each) => each.level === level).length }))
     .filter(({ count }) => count > 0);
-  const isPartial = appliances.some(({ status }) => status.farms === undefined);
+  const answering = appliances.filter(({ status }) => isAnswering(status));
+  const isPartial = answering.length < appliances.length || answering.some(({ status }) => status.farms === undefined);
   const unwell = appliances.filter(({ level }) => level !== 'well').map(({ status }) => status.name);
   return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value })}">${groupName(group)}</a></th>
 <td data-label="Appliances"><span>${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${level}`)} `)}</span></td>
 <td data-label="Not well"><span>${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance }))}</span></td>
-<td data-label="Farms up">${farmsUpIn(sumOf(appliances.map(({ farmStates }) => farmStates)))}${isPartial && html` <small>not all known</small>`}</td></tr>`;
+<td data-label="Farms up">${farmsUpIn(sumOf(answering.map(({ farmStates }) => farmStates)))}${isPartial && html` <small>not all known</small>`}</td></tr>`;
 }
 
 /** Renders links to the groups by other labels. */

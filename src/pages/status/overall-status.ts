@@ -2,8 +2,9 @@ import { counted } from '../../lib/text.ts';
 import { type Counts, sumOf } from '../../state/health.ts';
 import { severityRank, type Severity, severityOf, wordOf } from '../../state/severity.ts';
 import { severityIcon } from '../marks.ts';
-import { type Freshness, isAnswering } from '../../state/freshness.ts';
+import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
+import { utcTime } from '../times.ts';
 import type { Problem } from '../../state/problem.ts';
 import type { ApplianceHealth, Gaps } from '../../state/health.ts';
 
@@ -74,19 +75,29 @@ function describeShard({ index, count, elsewhere: { size } }: ShardInfo): string
 
 function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
   if (appliances.length === 0) return shard ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
-  const answering = appliances.filter(({ status }) => isAnswering(status)).length;
+  const answering = appliances.filter(({ status }) => isAnswering(status));
+  const [only] = appliances;
+  if (only && appliances.length === 1 && answering.length === 0) return silentBasis(only);
   const answers =
     appliances.length === 1
-      ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`
-      : `${answering.toLocaleString('en')} of ${counted(appliances.length, 'appliance')} answer`;
-  return `${answers}; ${describeFarms(sumOf(appliances.map(({ farmStates }) => farmStates)))}.`;
+      ? 'The appliance answers'
+      : `${answering.length.toLocaleString('en')} of ${counted(appliances.length, 'appliance')} answer`;
+  return `${answers}; ${describeFarms(sumOf(answering.map(({ farmStates }) => farmStates)))}.`;
+}
+
+/** Describes an appliance that gives no answer: what is known of its farms was read before. */
+function silentBasis({ status, farmStates }: ApplianceHealth): string {
+  const lastMs = lastReadMs(status);
+  const readAt = (lastMs !== undefined && utcTime(lastMs)) || 'before';
+  const farms = farmStates.size === 0 ? '' : ` Last read ${readAt}: ${describeFarms(farmStates)}.`;
+  return `The appliance gives no answer; how its farms are is not known.${farms}`;
 }
 
 /** Returns how many farms are in which state, with the appliances' words. */
 function describeFarms(states: Counts<string>): string {
   const count = [...states.values()].reduce((sum, each) => sum + each, 0);
   const [best, ...others] = [...states].toSorted(
-    ([one], [other]) => severityRank(severityOf(other)) - severityRank(severityOf(one)),
+    ([one], [other]) => severityRank(severityOf('farm', other)) - severityRank(severityOf('farm', one)),
   );
   if (best === undefined) return 'no farm is known';
   if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;

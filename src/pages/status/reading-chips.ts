@@ -2,7 +2,15 @@ import { severityIcon } from '../marks.ts';
 import { isFarmCollector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../state/status.ts';
-import { type Freshness, freshnessLevels, freshnessOf, isAsItShould, reasonWords } from '../../state/freshness.ts';
+import {
+  asksAppliance,
+  type Freshness,
+  freshnessLevels,
+  freshnessOf,
+  isAnswering,
+  isAsItShould,
+  reasonWords,
+} from '../../state/freshness.ts';
 import { html, type Markup, type Part } from '../html.ts';
 import { age } from '../times.ts';
 
@@ -29,7 +37,7 @@ ${alike.size > 0 && html`<ul class="chips">${[...alike.values()].map((group) => 
 
 function groupChip(group: readonly Chip[], nowMs: number): Markup {
   const [first] = group;
-  if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs)}`;
+  if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs, true)}`;
   const { collector, freshness } = first;
   return html`<span class="chip ${freshnessLevels[freshness]}">${severityIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
 }
@@ -37,7 +45,8 @@ function groupChip(group: readonly Chip[], nowMs: number): Markup {
 /** Renders all readings in their order. */
 export function allReadingChips(status: ApplianceStatus, nowMs: number): Markup {
   return html`<ul class="chips">${status.collectors.map(
-    (collector) => html`<li>${chip({ collector, freshness: freshnessOf(collector, nowMs) }, nowMs)}</li>`,
+    (collector) =>
+      html`<li>${chip({ collector, freshness: freshnessOf(collector, nowMs) }, nowMs, isAnswering(status))}</li>`,
   )}</ul>`;
 }
 
@@ -46,8 +55,9 @@ interface Chip {
   readonly freshness: Freshness;
 }
 
-function chip({ collector, freshness }: Chip, nowMs: number): Markup {
-  const level = freshnessLevels[freshness];
+function chip({ collector, freshness }: Chip, nowMs: number, isCurrent: boolean): Markup {
+  const isGone = !isCurrent && freshness === 'fresh' && asksAppliance(collector);
+  const level = isGone ? 'unknown' : freshnessLevels[freshness];
   return html`<span class="chip ${level}">${severityIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
 }
 

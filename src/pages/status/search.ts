@@ -1,5 +1,6 @@
+import type { TransitionObject } from '../../collectors/collector.ts';
 import { severityOf, wordOf } from '../../state/severity.ts';
-import { stateMark } from '../marks.ts';
+import { markOf } from '../marks.ts';
 import { counted } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
 import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../../state/status.ts';
@@ -71,8 +72,8 @@ type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]
  * Returns the words of a state as the page shows it; none for a good state, because nobody searches
  * for all that is up.
  */
-function wordsOfState(state: string): readonly string[] {
-  return severityOf(state) === 'well' ? [] : wordOf(state).split(' ');
+function wordsOfState(object: TransitionObject, state: string): readonly string[] {
+  return severityOf(object, state) === 'well' ? [] : wordOf(state).split(' ');
 }
 
 function isAppliance(status: ApplianceStatus, has: Has): boolean {
@@ -82,7 +83,7 @@ function isAppliance(status: ApplianceStatus, has: Has): boolean {
 }
 
 function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {
-  return has(wordsOfState(state), name, vip && `${vip}:${vport ?? ''}`);
+  return has(wordsOfState('farm', state), name, vip && `${vip}:${vport ?? ''}`);
 }
 
 function withoutState(configured: BackendName): BackendStatus {
@@ -90,7 +91,7 @@ function withoutState(configured: BackendName): BackendStatus {
 }
 
 function isBackend({ backend, state }: BackendStatus, has: Has): boolean {
-  return has(wordsOfState(state), backend);
+  return has(wordsOfState('backend', state), backend);
 }
 
 /**
@@ -103,7 +104,7 @@ function isCertificate(
   nowMs: number,
 ): boolean {
   const isExpired = notAfterSeconds !== undefined && notAfterSeconds * 1_000 <= nowMs;
-  return has([...wordsOfState(state), ...(isExpired ? ['expired'] : [])], file, commonName);
+  return has([...wordsOfState('certificate', state), ...(isExpired ? ['expired'] : [])], file, commonName);
 }
 
 /** Hits of a kind that are shown. */
@@ -160,7 +161,7 @@ function backendTable(hits: readonly FoundBackend[]): Markup {
 function backendRow({ health, farm: { name: farm }, backend: { backend, service, state } }: FoundBackend): Markup {
   const { name: appliance } = health.status;
   return html`<tr data-key="${`${appliance} ${farm} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${stateMark(severityOf(state), wordOf(state))}</td>
+<td data-label="State">${markOf(health.status)(severityOf('backend', state), wordOf(state))}</td>
 <td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${farm}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
 <td data-label="Appliance">${applianceLink(appliance)}</td></tr>`;
 }

@@ -144,6 +144,6 @@ function changeItem({ atMs, appliance, object, labels, from, to }: Transition): 
     .toReversed();
   return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
 <span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
-<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(to), wordOf(to))}</span>
+<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(object, to), wordOf(to))}</span>
 ${applianceLink(appliance)}</span></li>`;
 }

@@ -39,7 +39,7 @@ function given({
   return { readingStore, page, told, successor: () => given({ maxSeries, stored: new Map(stored), store }) };
 }
 
-const nothingSaid = { data: undefined, sinceMs: undefined };
+const nothingSaid = { data: undefined, since: undefined };
 const freshUntil = (ageMs: number) => ({ ...nothingSaid, takenAtMs: 0, maxStaleMs: ageMs, extendedMs: ageMs });
 
 /** A reading of one sample that may be shown until then. */

@@ -10,7 +10,7 @@ const farm = (name: string, state: string): ObjectState => ({ object: 'farm', la
 function given() {
   const { log, lines } = givenLog();
   const counted: string[] = [];
-  const transitions = new Transitions({ appliance: 'lb', log, known: new Map(), now: () => 0 });
+  const transitions = new Transitions({ appliance: 'lb', log, known: new Map(), now: () => 0, age: () => 0 });
   return {
     transitions: {
       compare(from: Origin, states: readonly ObjectState[]) {

@@ -10,7 +10,7 @@ import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
 /** The status of an appliance with these readings and no others. */
-function statusOf(...readings: readonly (Origin & { readonly data: unknown })[]): ApplianceStatus {
+function statusOf(...readings: readonly (Origin & Partial<Reading>)[]): ApplianceStatus {
   return describeAppliance({
     name: 'lb',
     url: 'https://192.0.2.10:444',
@@ -18,7 +18,9 @@ function statusOf(...readings: readonly (Origin & { readonly data: unknown })[])
     up: true,
     deactivated: false,
     breaker: 'closed',
-    readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
+    readings: new Map(
+      readings.map((each): [string, Reading] => [keyOf(each), { data: undefined, since: undefined, ...each }]),
+    ),
     series: 0,
     seriesLeftOut: 0,
     collectors: [],
@@ -189,4 +191,53 @@ it('the data of other collectors is shown unchanged, of the appliance and of eac
 
   expect(status.readings).toEqual({ sessions_table: { entries: 7 } });
   expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
+});
+
+describe('a probe of a farm', () => {
+  const address = '192.0.2.40:443';
+  const probed = {
+    farm: 'shop',
+    vip: '192.0.2.40',
+    vport: '443',
+    address,
+    probedAtMs: 50_000,
+    isReachable: true,
+    connectSeconds: 0.01,
+    failure: undefined,
+    ranAtMs: 0,
+    served: [],
+  };
+  const listed = { ...shop, vip: '192.0.2.40', vport: '443' };
+
+  /** The farm as listed now, and as it was when it was probed; it changed at this time. */
+  function given(now: object, changedAtMs?: number, served: readonly object[] = []): ApplianceStatus {
+    const readings: readonly (Reading & Origin)[] = [
+      {
+        collector: 'farms',
+        data: { farms: [{ ...listed, ...now }], excluded: 0 },
+        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, ageMs: changedAtMs }),
+      },
+      { collector: 'vip', data: [{ ...probed, served, known: { listed } }], since: undefined },
+    ];
+    return statusOf(...readings);
+  }
+
+  it.each([
+    ['of a farm that never changed', {}, undefined, { isReachable: true, address }],
+    ['later than the last change', {}, 49_999, { isReachable: true, address }],
+    ['before the last change: it says nothing', {}, 50_001, undefined],
+    ['in another state: it says nothing', { state: 'down' }, undefined, undefined],
+    ['at another port: it says nothing', { vport: '8443' }, undefined, undefined],
+    ['at another address: it says nothing', { vip: '192.0.2.41' }, undefined, undefined],
+  ])('%s', (_, now, changedAtMs, probe) => {
+    const status = given(now, changedAtMs);
+
+    if (probe) expect(status.farms?.[0]?.probe).toMatchObject(probe);
+    else expect(status.farms?.[0]?.probe).toBeUndefined();
+    expect(status.probes).toEqual(probe && { farms: 1, reached: 1 });
+  });
+
+  it('that gets a connection and no answer has not reached the farm', () => {
+    expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({ farms: 1, reached: 0 });
+  });
 });

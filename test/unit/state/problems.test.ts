@@ -15,7 +15,14 @@ import {
   nowMs,
 } from '../../support/fleet-status.ts';
 
-const unreachable = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
+const address = '192.0.2.22:5432';
+const unreachable = {
+  isReachable: false,
+  connectSeconds: undefined,
+  failure: 'refused',
+  served: [],
+  address,
+} as const;
 const aDown = backendStatus({ backend: 'a', state: 'down' });
 
 describe('what is wrong with an appliance', () => {
@@ -164,15 +171,15 @@ describe('what is wrong with an appliance', () => {
     [{}, 'The appliance says that it is down. It listened on 192.0.2.22:5432.'],
     [
       { probe: unreachable },
-      'The appliance says that it is down. A connection from here to it on 192.0.2.22:5432 is refused.',
+      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 is refused.',
     ],
     [
       { probe: { ...unreachable, failure: 'timeout' as const } },
-      'The appliance says that it is down. A connection from here to it on 192.0.2.22:5432 times out.',
+      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 times out.',
     ],
     [
-      { probe: { isReachable: true, connectSeconds: 0.01, failure: undefined, served: [] } },
-      'The appliance says that it is down. Nevertheless, a connection from here to it on 192.0.2.22:5432 succeeds: its clients may still be served.',
+      { probe: { isReachable: true, connectSeconds: 0.01, failure: undefined, served: [], address } },
+      'The appliance says that it is down. Nevertheless, a connection from here to 192.0.2.22:5432 succeeds: its clients may still be served.',
     ],
   ])('says of a farm that is down what is known of it: %j', (parts, meaning) => {
     expect(applianceProblems(statusWith({ name: 'db', ...down, ...parts }), nowMs)).toMatchObject([{ meaning }]);
@@ -248,7 +255,7 @@ describe('what is wrong with an appliance', () => {
     const collectors = [failing('farms', 'unlicensed'), failing('backends', 'unlicensed')];
 
     expect(problemsOf({ deactivated: true, farms: undefined, collectors })).toEqual([
-      'critical ZlbApplianceDeactivated: lb-1 is deactivated',
+      'warning ZlbApplianceDeactivated: lb-1 is deactivated',
     ]);
   });
 
@@ -303,6 +310,26 @@ describe('what is wrong with an appliance', () => {
 
     for (const up of [true, false])
       expect(problemsOf({ up, collectors })).toEqual(['warning ZlbApplianceUnreachable: lb-1 refuses the API key']);
+  });
+
+  it('is its silence, by the newest call and not by one that failed for another reason before', () => {
+    const collectors = [failing('farms', 'unauthorized', 5)];
+    const failure = { reason: 'connect', sinceMs: nowMs - 2 * minuteMs } as const;
+
+    expect(problemsOf({ up: false, failing: failure, collectors })).toEqual([
+      'warning ZlbApplianceUnreachable: lb-1 does not answer: no connection',
+    ]);
+  });
+
+  it('is as old as what was read last from the appliance, and not as the last probe of its farms', () => {
+    const collectors = [
+      { ...failing('farms', 'timeout'), lastSuccessMs: nowMs - 7 * minuteMs },
+      collectorStatus({ name: 'vip', lastSuccessMs: nowMs }),
+    ];
+
+    expect(applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs)[0]?.meaning).toMatch(
+      /The last good reading was 7 min ago\.$/,
+    );
   });
 
   it.each([
@@ -384,18 +411,11 @@ it('the order of what is wrong is the worst first, of these the newest, then wha
   expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
 });
 
-/** Each problem as a line; what is known to be wrong is as severe as its alert. */
+/** Each problem as a line. */
 function problemsOf(given: Partial<ApplianceStatus>): string[] {
-  return applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs).map(({ level, alert, title }) => {
-    if (level !== 'unknown') expect(level, alert).toBe(levelOf(alert));
-    return `${level} ${alert}: ${title}`;
-  });
-}
-
-function levelOf(alert: string): string | undefined {
-  // Nothing else is known of it, but its farms usually go on working: nobody is woken.
-  if (alert === 'ZlbApplianceDeactivated') return 'critical';
-  return shippedRules.find((rule) => rule.alert === alert)?.labels?.['severity'];
+  return applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs).map(
+    ({ level, alert, title }) => `${level} ${alert}: ${title}`,
+  );
 }
 
 interface Serving {
@@ -423,7 +443,7 @@ function serving({ days, chainDays, coversName = true, isInStore }: Serving) {
     isInStore,
     certificate: { ...certificate, coversName, intermediates },
   };
-  return { isReachable: true, connectSeconds: 0.003, failure: undefined, served: [served] };
+  return { isReachable: true, connectSeconds: 0.003, failure: undefined, served: [served], address };
 }
 
 function statusWith(farm: Partial<FarmStatus> & { readonly name: string }): ApplianceStatus {

@@ -184,7 +184,7 @@ describe('the check of the activation', () => {
     [{ status: 'activated', kind: 'temporal', notAfterSeconds: endsIn(20) }, 'WARNING'],
     [{ status: 'activated', kind: 'temporal', notAfterSeconds: endsIn(2) }, 'CRITICAL'],
     [{ status: 'activated', notAfterSeconds: endsIn(2) }, 'CRITICAL'],
-    [{ status: 'deactivated' }, 'CRITICAL'],
+    [{ status: 'deactivated' }, 'WARNING'],
     [{ status: 'not_applicable' }, 'OK'],
     [{ status: 'unknown' }, 'UNKNOWN: it is not known whether lb-1 is activated'],
     [{ status: 'activated' }, 'UNKNOWN: lb-1 is activated, but it is not known until when'],
@@ -202,8 +202,8 @@ describe('the check of the activation', () => {
     expect(stateOf(() => checkActivation(seen({ activation }), { warning: 300, critical: undefined }))).toBe(state);
   });
 
-  it('is critical after a 402, whatever was read before', () => {
-    expect(stateOf(() => checkActivation(seen({ deactivated: true, collectors: [] }), noLimits))).toBe('CRITICAL');
+  it('is a warning after a 402, whatever was read before', () => {
+    expect(stateOf(() => checkActivation(seen({ deactivated: true, collectors: [] }), noLimits))).toBe('WARNING');
   });
 });
 
@@ -219,7 +219,7 @@ describe('the check of an appliance', () => {
     ['has not answered yet', { up: undefined }, 'UNKNOWN: lb-1 has not answered since the exporter was started'],
     ['does not answer', { up: false }, 'WARNING'],
     ['may read no farm', { farms: undefined, collectors: [forbidden] }, 'CRITICAL'],
-    ['is deactivated', { deactivated: true, farms: undefined }, 'CRITICAL'],
+    ['is deactivated', { deactivated: true, farms: undefined }, 'WARNING'],
     ['has just stopped answering', { breaker: 'open' }, 'WARNING'],
     ['is read too late', { collectors: [late] }, 'WARNING'],
     ['failed once', { collectors: [failing] }, 'OK'],
