@@ -21,9 +21,9 @@ import { Transitions } from './transitions.ts';
 
 /** Differences on the appliance that a reading shows; the loop acts on them. */
 export interface Changes {
-  /** Farms whose state is another one, and farms that are new. */
+  /** Farms whose state is another one, and the new ones. */
   readonly farms: readonly string[];
-  /** Those of them that are new. */
+  /** Farms that are new. */
   readonly newFarms: readonly string[];
   readonly version: { readonly from: string; readonly to: string | undefined } | undefined;
   /** True if the appliance no longer refuses everything because its licence is missing. */

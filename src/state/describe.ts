@@ -140,7 +140,7 @@ function isAnswered({ isReachable, served }: ProbedFarm): boolean {
   return isReachable === true && !served.some(({ failure }) => failure === 'timeout');
 }
 
-/** Returns undefined for a probe that says nothing of a farm, since the farm has changed after it. */
+/** Returns undefined for a probe after which the farm has changed: it says nothing. */
 function describeProbe(probed: ProbedFarm | undefined, farm: ListedFarm, { since }: Reading): ProbeStatus | undefined {
   if (!probed) return undefined;
   const { isReachable, connectSeconds, failure, served, address, known, probedAtMs } = probed;
