@@ -109,7 +109,7 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
       for (const [index, target] of queue) {
         const earlier = last.get(target.farm);
         const ranAtMs = ranAt.get(target.farm) ?? age();
-        const isDue = !only || only.has(target.farm) || !earlier;
+        const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
         if (target.mayBeUdp && !result.isReachable) continue;
         const known = {

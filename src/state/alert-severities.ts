@@ -26,6 +26,8 @@ export const alertSeverities = {
   ZlbFarmNeedsRestart: 'warning',
   ZlbFarmStatusUnknown: 'warning',
   ZlbInterfaceDown: 'warning',
+  ZlbObjectiveWithoutFarm: 'warning',
+  ZlbRequestLogSilent: 'warning',
   ZlbServedCertificateDiffers: 'warning',
   ZlbServedCertificateExpirySoon: 'warning',
   ZlbServedCertificateWrongName: 'warning',

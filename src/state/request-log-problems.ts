@@ -15,10 +15,9 @@ export function requestLogProblems({
     .filter((farm) => !names.has(farm))
     .map((farm) => ({
       about: 'appliance' as const,
-      level: 'warning' as const,
       title: `${appliance} has no farm ${farm}, which has an objective`,
       meaning: 'It was renamed or deleted, or its name is misspelt: errors of its clients alert nobody.',
-      alert: 'ZlbObjectiveWithoutFarm',
+      alert: 'ZlbObjectiveWithoutFarm' as const,
     }));
   if (silent.length === 0) return ofObjectives;
   const title =
@@ -29,7 +28,6 @@ export function requestLogProblems({
     ...ofObjectives,
     {
       about: 'appliance',
-      level: 'warning',
       title,
       meaning: `Requests, errors and times of ${listed(silent)} are not counted, and no objective of theirs is judged.`,
       alert: 'ZlbRequestLogSilent',
