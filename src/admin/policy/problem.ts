@@ -138,7 +138,7 @@ export function strangeAnswer(detail: string, code: ProblemCode = 'upstream_malf
   return new AdminProblem(code, { detail, remedy });
 }
 
-/** `unsent`: no byte of a failed call left; `perhaps`: it may have done its work; `none`: a read. */
+/** `unsent`: no byte of it left; `perhaps`: it may have done its work; `none`: it is a read. */
 export type Effect = 'unsent' | 'perhaps' | 'none';
 
 /** Returns the problem for the caller if the appliance gave no answer that can be forwarded. */
