@@ -72,6 +72,10 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
   });
   connections.attach(app);
   const { server } = app;
+  // Before the router and all checks: both listeners know paths alone.
+  server.prependListener('request', (request) => {
+    request.url = pathOfTarget(request.url ?? '');
+  });
   if (handlesUnsupportedRequests)
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   app.addHook('preClose', async () => {
@@ -110,4 +114,14 @@ function routableTarget(target: string): string {
   if (!target.startsWith('/')) return '/';
   const [path = '', ...query] = target.split('?');
   return percentDecoded(path) === undefined ? [path.replaceAll('%', '%25'), ...query].join('?') : target;
+}
+
+/**
+ * Returns the path of a target in absolute form, which a server must accept whatever its host (RFC
+ * 9112, 3.2.2); any other target as it is.
+ */
+function pathOfTarget(target: string): string {
+  const [, path] = /^https?:\/\/[^/?#]*(.*)$/is.exec(target) ?? [];
+  if (path === undefined) return target;
+  return path.startsWith('/') ? path : `/${path}`;
 }
