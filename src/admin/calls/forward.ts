@@ -15,7 +15,7 @@ import {
 } from '../policy/problem.ts';
 import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
 import type { Particulars } from './recorder.ts';
-import { changes, isChange } from '../policy/policy.ts';
+import { isChange } from '../policy/policy.ts';
 import type { AdminAnswer } from './request.ts';
 import type { RequestBody } from './request-body.ts';
 import type { QueueSlot } from './request-queue.ts';
@@ -228,11 +228,7 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
 
 /** Returns the problem for an answer that cannot be forwarded to the caller. */
 function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
-  const { code, message, remedy } = upstreamProblem(
-    error,
-    appliance.name,
-    changes(call.operation.row.risk) ? 'perhaps' : 'none',
-  );
+  const { code, message, remedy } = upstreamProblem(error, appliance.name, isChange(call) ? 'perhaps' : 'none');
   return new AdminProblem(code, {
     detail: `${appliance.name} answered ${status}, and the answer could not be passed on. ${message}`,
     remedy,

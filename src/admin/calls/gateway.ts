@@ -253,7 +253,7 @@ async function isHarmlessNow({ reach, appliance }: HeldSlot, { params }: Operati
     return isHarmless(await reach.read('readFarmsSummary', {}), params.farmname ?? '');
   } catch (error) {
     if (error instanceof ApplianceError && !unanswered.includes(error.reason)) return false;
-    throw upstreamProblem(error, appliance.name, false);
+    throw upstreamProblem(error, appliance.name, 'none');
   }
 }
 
