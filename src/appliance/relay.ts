@@ -137,15 +137,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function exchange(path: string, request: RelayRequest): Promise<Dispatcher.ResponseData> {
     const { method, body, contentType, contentLength, signal, beforeSending } = request;
-    let refusal: unknown;
-    const onSending = (): void => {
-      try {
-        beforeSending?.();
-      } catch (error) {
-        refusal = error;
-        throw error;
-      }
-    };
+    const asking = rememberRefusal(beforeSending);
     const headers = {
       accept: '*/*',
       // A key in a compressed body could not be found and overwritten.
@@ -159,11 +151,11 @@ export function createRelay(options: RelayOptions): Relay {
       path,
       headers,
       signal,
-      onSending,
+      onSending: asking.onSending,
       ...(body === undefined ? {} : { body }),
     });
     return await failing(request, sending).catch((error: unknown) => {
-      throw refusal ?? error;
+      throw asking.refusal ?? error;
     });
   }
 
@@ -181,6 +173,22 @@ export function createRelay(options: RelayOptions): Relay {
       throw new ApplianceError(reason, { endpoint: path, message });
     }
   }
+}
+
+/** Remembers what the hook throws, which is no failure of the connection. */
+function rememberRefusal(beforeSending: RelayRequest['beforeSending']) {
+  const asking = {
+    refusal: undefined as unknown,
+    onSending(): void {
+      try {
+        beforeSending?.();
+      } catch (error) {
+        asking.refusal = error;
+        throw error;
+      }
+    },
+  };
+  return asking;
 }
 
 function masked(body: Buffer | Readable, keys: readonly Secret[]): Buffer | Readable {

@@ -1,5 +1,3 @@
-import type { OwnProblem, Problem } from './problem.ts';
-
 /**
  * How urgent each problem is that the status page and the plug-in show: critical wakes somebody,
  * since clients are cut off, will be within days, or nobody would notice it; warning is for the
@@ -33,11 +31,6 @@ export const alertSeverities = {
   ZlbServedCertificateWrongName: 'warning',
   ZlbSupportEnded: 'warning',
   ZlbUnusedCertificateExpiry: 'warning',
-} as const satisfies Record<string, Problem['level']>;
+} as const;
 
 export type AlertOfProblem = keyof typeof alertSeverities;
-
-/** Gives a problem the severity of its alert. */
-export function withSeverity(problem: OwnProblem): Omit<Problem, 'appliance'> {
-  return { ...problem, level: problem.level ?? alertSeverities[problem.alert] };
-}

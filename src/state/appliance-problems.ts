@@ -5,10 +5,9 @@ import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, In
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems } from './farm-problems.ts';
 import { requestLogProblems } from './request-log-problems.ts';
-import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
+import { compareProblems, type OwnProblem, type Problem, withSeverity } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
 import { isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
-import { withSeverity } from './alert-severities.ts';
 
 /**
  * Returns everything that is wrong with an appliance and its objects, and what is not known about

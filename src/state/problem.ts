@@ -1,5 +1,5 @@
 import { compareNames } from '../lib/text.ts';
-import type { AlertOfProblem } from './alert-severities.ts';
+import { type AlertOfProblem, alertSeverities } from './alert-severities.ts';
 import { severityRank } from './severity.ts';
 
 /** A present problem that would be an alert, with its text and its runbook. */
@@ -26,6 +26,11 @@ export interface OwnProblem extends Omit<Problem, 'appliance' | 'level' | 'alert
   readonly alert: AlertOfProblem;
   /** Only where nobody knows whether it is one. */
   readonly level?: 'unknown';
+}
+
+/** Gives a problem the severity of its alert. */
+export function withSeverity(problem: OwnProblem): Omit<Problem, 'appliance'> {
+  return { ...problem, level: problem.level ?? alertSeverities[problem.alert] };
 }
 
 /** Sorts by severity, then newest first; then those of unknown age and future ones, by name. */

@@ -13,7 +13,7 @@ import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
-import { withSeverity } from '../../state/alert-severities.ts';
+import { withSeverity } from '../../state/problem.ts';
 import { applianceProblems, unreadableProblem } from '../../state/appliance-problems.ts';
 import type { Problem } from '../../state/problem.ts';
 import { describeAppliance } from '../../state/describe.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
 import { compareProblems, type Problem } from '../../../src/state/problem.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
-import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
+import { alertNames } from '../../support/shipped-rules.ts';
 import {
   applianceStatus,
   backendStatus,
