@@ -179,7 +179,7 @@ export function createRelay(options: RelayOptions): Relay {
 function rememberRefusal(beforeSending: RelayRequest['beforeSending']) {
   const asking = {
     refusal: undefined as unknown,
-    onSending(): void {
+    onSending: (): void => {
       try {
         beforeSending?.();
       } catch (error) {
