@@ -22,7 +22,7 @@ function missingFor(suites: readonly TestSuite[]): readonly Installable[] {
 /** Installs packages of Debian. None of their services starts, neither now nor at the next boot. */
 function install(wanted: readonly Installable[]): void {
   const names = wanted.flatMap(({ packages }) => packages);
-  console.log(`Installing for ${suites.map((suite) => `test:${suite}`).join(' and ')}: ${names.join(' ')} …`);
+  console.log(`Installing ${names.join(' ')} for the tests …`);
   const before = new Set(globSync(units));
   const isOurs = !existsSync(policy);
   // Asked by Debian before a service starts: 101 is no.

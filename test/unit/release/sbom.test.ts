@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { billOfMaterials } from '../../scripts/sbom.ts';
+import { billOfMaterials } from '../../../scripts/sbom.ts';
 
 it('the bill of materials has Node.js under the names of scanners, all packages that run, and none for tests', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
