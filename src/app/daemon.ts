@@ -66,7 +66,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
   const decode = createDecoder();
-  const cron = createCron(now);
+  const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const store = createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
   const fleet = createFleet(parts, { store, decode, cron });

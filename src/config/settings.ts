@@ -37,7 +37,7 @@ export interface ApplianceSettings extends Omit<WrittenAppliance, 'apiKey' | 'co
 /** When a collector polls an appliance, and how long its readings are valid. */
 export interface CollectorSettings {
   readonly enabled: boolean;
-  /** A cron expression of six fields. */
+  /** A node-cron expression of six fields. */
   readonly schedule: string;
   readonly maxStaleMs: number;
 }

@@ -1,41 +1,54 @@
-import { Cron, CronPattern } from 'croner';
+import { createTask, parse } from 'node-cron';
+
+const everyHour = 24;
 
 /** The longest offset and random delay of a run: a weekly one is not spread over the week. */
 export const maxDelayMs = 600_000;
 
-export interface MatchParts {
-  /** Unix milliseconds after which matches are wanted. */
-  readonly afterMs: number;
-  /** The zone of fixed hours; without it, that of the machine. */
-  readonly zone?: string;
+/**
+ * Returns the next matches of a node-cron expression of six fields, in Unix milliseconds, after the
+ * present time. An expression that runs at every hour is in UTC, because at the end of summer time
+ * a local hour comes twice, and node-cron leaves out the second one. One with fixed hours is local
+ * time: each of its times matches once a day, at the second of two, or just after a gap.
+ */
+export function nextMatches(expression: string, count: number, zone = localZone()): readonly number[] {
+  if (parse(expression).hour.length === everyHour) return matchesIn('UTC', expression, count);
+  const skipped = matchesIn(offsetOf(zone, Date.now()), expression, count).filter((time) => isSkipped(zone, time));
+  const times = new Set([...matchesIn(zone, expression, count), ...skipped]);
+  return [...times].toSorted((one, other) => one - other).slice(0, count);
+}
+
+function localZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+function matchesIn(timezone: string, expression: string, count: number): readonly number[] {
+  const task = createTask(expression, () => undefined, { timezone });
+  const times = task.getNextRuns(count).map((date) => date.getTime());
+  void task.destroy();
+  return times;
 }
 
 /**
- * Returns the next matches of a cron expression of six fields, in Unix milliseconds. An expression
- * that runs at every hour is in UTC. One with fixed hours is local time: each of its times matches
- * once a day, at the first of two, or just after a gap. Empty if no day matches.
+ * Returns true for a local time that no clock shows, because the clocks go forward over it. `time`
+ * was computed with the offset of the present.
  */
-export function nextMatches(expression: string, count: number, { afterMs, zone }: MatchParts): readonly number[] {
-  const cron = new Cron(expression, {
-    mode: '6-part',
-    domAndDow: true,
-    fixedTimeRule: 'no-wildcard',
-    paused: true,
-    ...(runsEveryHour(expression) ? { timezone: 'UTC' } : zone !== undefined && { timezone: zone }),
-  });
-  return cron.nextRuns(count, new Date(afterMs)).map((date) => date.getTime());
+function isSkipped(zone: string, time: number): boolean {
+  const local = time + offsetMs(offsetOf(zone, Date.now()));
+  const offsets = [local - dayMs, local + dayMs].map((near) => offsetMs(offsetOf(zone, near)));
+  return offsets.every((offset) => offsetMs(offsetOf(zone, local - offset)) !== offset);
 }
 
-/** The seconds, minutes and hours that an expression names; throws where it is none. */
-export function timesOf(expression: string): Readonly<Record<'seconds' | 'minutes' | 'hours', readonly number[]>> {
-  const { second, minute, hour } = new CronPattern(expression, undefined, { mode: '6-part' });
-  return { seconds: named(second), minutes: named(minute), hours: named(hour) };
+const dayMs = 86_400_000;
+
+/** Returns the offset of a zone at a moment as the name of a zone of its own, such as `+10:30`. */
+function offsetOf(timeZone: string, atMs: number): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(atMs);
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '');
+  return name || '+00:00';
 }
 
-function named(marks: readonly number[]): readonly number[] {
-  return marks.flatMap((mark, index) => (mark ? [index] : []));
-}
-
-function runsEveryHour(expression: string): boolean {
-  return timesOf(expression).hours.length === 24;
+function offsetMs(name: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)/.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }

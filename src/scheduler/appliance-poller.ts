@@ -85,7 +85,6 @@ export class AppliancePoller {
       runFarm: (job, farm) => this.#runFarm(job, farm),
     });
     this.#due = new DueList({
-      now: parts.now,
       jobs: [...jobs.values()],
       maxSteps: polling.maxConcurrentPerAppliance,
       opensAtMs: () => this.#calls.opensAtMs,
@@ -206,7 +205,7 @@ export class AppliancePoller {
     const { cron, lateness, now, polling, random } = this.#parts;
     const sinceMs = steadyNow();
     lateness.begin(job, sinceMs);
-    const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random, now });
+    const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
     job.nextRunMs = next.atMs;
     for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
     const reason = this.#reasonToSkip(job);

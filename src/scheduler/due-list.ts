@@ -3,8 +3,6 @@ import { steadyNow } from '../lib/time.ts';
 import type { Job } from './job.ts';
 
 export interface DueListParts {
-  /** Returns Unix milliseconds. */
-  readonly now: () => number;
   /** In order of priority. */
   readonly jobs: readonly Job[];
   /** How many steps that make calls may be under way. */
@@ -66,12 +64,8 @@ export class DueList {
   #next(): Job | undefined {
     const nowMs = steadyNow();
     return this.#waiting()
-      .filter((job) => this.#isDue(job) && this.#opensAtMs(job) <= nowMs)
+      .filter((job) => isDue(job) && this.#opensAtMs(job) <= nowMs)
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
-  }
-
-  #isDue({ due: { atMs, wallMs } }: Job): boolean {
-    return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= this.#parts.now());
   }
 
   /** Returns the steady time from which a job may be taken; infinity until another step ends. */
@@ -102,4 +96,8 @@ function goesBefore(one: Job, other: Job): boolean {
 /** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
 export function isFirst({ priority, collector }: Job): boolean {
   return priority === 0 && !isFarmCollector(collector);
+}
+
+function isDue({ due: { atMs, wallMs } }: Job): boolean {
+  return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
 }

@@ -24,15 +24,14 @@ interface Matches {
   readonly afterNext: number;
 }
 
-/** Makes one with a clock in Unix milliseconds. */
-export function createCron(now: () => number): Cron {
+export function createCron(): Cron {
   const known = new Map<string, Matches>();
 
   function matchesOf(expression: string): Matches {
-    const nowMs = now();
+    const nowMs = Date.now();
     const before = known.get(expression);
     if (before && before.atMs <= nowMs && nowMs < before.next) return before;
-    const [next = nowMs, afterNext = next] = nextMatches(expression, 2, { afterMs: nowMs });
+    const [next = nowMs, afterNext = next] = nextMatches(expression, 2);
     const last = [before?.afterNext, before?.next].find((time) => time !== undefined && time <= nowMs);
     const matches = { atMs: nowMs, last, next, afterNext };
     known.set(expression, matches);
@@ -44,7 +43,7 @@ export function createCron(now: () => number): Cron {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? [next, afterNext] : [last, next, afterNext];
     },
-    intervalMs: remembered((expression) => intervalOf(expression, now())),
+    intervalMs: remembered(intervalOf),
     gapMs(expression) {
       const { last, next, afterNext } = matchesOf(expression);
       return last === undefined ? afterNext - next : next - last;
@@ -58,8 +57,8 @@ export function createCron(now: () => number): Cron {
 const checkedMatches = 32;
 
 /** Milliseconds between two matches of an expression: the shortest gap among the next matches. */
-export function intervalOf(expression: string, afterMs: number): number {
-  const times = nextMatches(expression, checkedMatches, { afterMs });
+export function intervalOf(expression: string): number {
+  const times = nextMatches(expression, checkedMatches);
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
   return Math.max(1_000, Math.min(...gaps, 7 * 86_400_000));
 }
@@ -71,14 +70,10 @@ export function intervalOf(expression: string, afterMs: number): number {
 export function nextDue(
   { intervalMs, offsetMs, schedule }: Job,
   cron: Cron,
-  {
-    jitterRatio,
-    random,
-    now,
-  }: { readonly jitterRatio: number; readonly random: () => number; readonly now: () => number },
+  { jitterRatio, random }: { readonly jitterRatio: number; readonly random: () => number },
 ): Due {
   const delayMs = offsetMs + random() * Math.min(jitterRatio * intervalMs, maxDelayMs);
-  const nowMs = now();
+  const nowMs = Date.now();
   const waits = cron.matches(schedule).map((match) => match + delayMs - nowMs);
   const waitMs = waits.find((wait) => wait >= intervalMs / 2) ?? Math.max(...waits);
   return { atMs: steadyNow() + waitMs, wallMs: nowMs + waitMs };

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/app/reloading.ts';
@@ -40,6 +40,9 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
   });
   await write(configure(entry));
 
+  // node-cron reads the clock of the process.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-20T21:00:00Z') });
+  onTestFinished(() => void vi.useRealTimers());
   const startedAt = performance.now();
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;

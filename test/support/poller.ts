@@ -48,7 +48,7 @@ export function createPoller({
     maxSeries: 50_000,
     counters: createCounters(name),
     store: createStoreFor(name),
-    cron: createCron(Date.now),
+    cron: createCron(),
     onTransition: () => undefined,
     log: pino({ level: 'silent' }),
     now: Date.now,

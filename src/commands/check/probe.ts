@@ -100,7 +100,7 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
         const forbiddenCalls = made.filter(({ reason }) => reason === 'forbidden');
         skipped.push(...forbiddenCalls.map(({ endpoint }) => endpoint));
         if (made.length > 0 && forbiddenCalls.length === made.length) continue;
-        const share = (60_000 / intervalOf(chosen.schedule, Date.now())) * times;
+        const share = (60_000 / intervalOf(chosen.schedule)) * times;
         perMinute.calls += made.length * share;
         perMinute.seconds += secondsOf(made) * share;
         polled.push(collector.name);

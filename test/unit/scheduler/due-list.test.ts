@@ -18,7 +18,7 @@ interface Given {
 /** Jobs by name, each of which is due again as its schedule says. */
 function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:00:00.500Z') {
   vi.useFakeTimers({ now: new Date(now) });
-  const cron = createCron(Date.now);
+  const cron = createCron();
   const steps: { readonly name: string; readonly atMs: number }[] = [];
   const under: { now: number; most: number } = { now: 0, most: 0 };
   const startedMs = performance.now();
@@ -35,7 +35,6 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
     named.set(job, { name, stepMs });
   }
   const list = new DueList({
-    now: Date.now,
     jobs: [...named.keys()],
     maxSteps: 1,
     opensAtMs: () => 0,
@@ -44,7 +43,7 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
       const { name, stepMs } = named.get(job)!;
       steps.push({ name, atMs: performance.now() - startedMs });
       under.most = Math.max(under.most, (under.now += 1));
-      job.due = nextDue({ ...job, offsetMs: 0 }, cron, { jitterRatio: 0, random: () => 0, now: Date.now });
+      job.due = nextDue({ ...job, offsetMs: 0 }, cron, { jitterRatio: 0, random: () => 0 });
       await new Promise((resolve) => setTimeout(resolve, stepMs));
       under.now -= 1;
     },
@@ -134,7 +133,7 @@ it('a job that makes no calls does not wait for one that hangs', async () => {
 it('knows the time between two matches, many hours after the last of a working day', async () => {
   vi.useFakeTimers({ now: new Date('2026-11-20T18:35:00Z') });
   onTestFinished(() => void vi.useRealTimers());
-  const cron = createCron(Date.now);
+  const cron = createCron();
   const gapMs = () => cron.gapMs('0 */10 8-18 * * *');
   gapMs();
 

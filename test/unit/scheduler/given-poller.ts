@@ -69,7 +69,7 @@ export function givenPoller(parts: {
   const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1, askL4Daemon = false } = parts;
   const { log, lines } = givenLog();
   const store = createStoreFor(name);
-  const cron = createCron(Date.now);
+  const cron = createCron();
   /** The calls, with the milliseconds since the start of the test. */
   const asked: { readonly key: ReadKey; readonly params: Readonly<Record<string, string>>; readonly at: number }[] = [];
   const transitions: Transition[] = [];
