@@ -4,7 +4,7 @@ import { constants, createZstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { steadyNow } from '../lib/time.ts';
-import { largestNetwork } from './connections.ts';
+import { networkOf } from './connections.ts';
 import { ThrottledLog } from './throttled-log.ts';
 
 /**
@@ -80,7 +80,7 @@ export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defa
     done(null, streamOf([Buffer.from(payload as string)]));
   });
   return {
-    refuseFull: ({ ip }) => room.refuseFull(ip),
+    refuseFull: room.refuseFull,
     send(request, reply, { contents, isZstd = false }) {
       // The reader left while the answer was made.
       if (reply.raw.closed) return reply.hijack();
@@ -95,19 +95,35 @@ export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defa
   };
 }
 
+interface Unfinished {
+  readonly startedAtMs: number;
+  readonly bytes: number;
+  readonly readers: string;
+}
+
+/**
+ * Returns who shares the room for answers: the readers of one path in one network. Behind a proxy,
+ * all clients have one address, and those of the status must not keep Prometheus out.
+ */
+function readersOf({ ip, routeOptions }: FastifyRequest): string {
+  return `${networkOf(ip)} ${routeOptions.url}`;
+}
+
 /** Counts the answers under way. */
 function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs }: AnswerLimits) {
   const throttledLog = new ThrottledLog(log);
   /** Oldest first. */
-  const unfinished = new Map<ServerResponse, { readonly startedAtMs: number; readonly bytes: number }>();
+  const unfinished = new Map<ServerResponse, Unfinished>();
   let heldBytes = 0;
 
-  /** Returns an answer to cut for a client: a too old one, or one of a network beyond its share. */
-  function superfluousFor(address: string): ServerResponse | undefined {
+  /** Returns an answer to cut for a request: a too old one, or one of readers beyond their share. */
+  function superfluousFor(request: FastifyRequest): ServerResponse | undefined {
     const [oldest] = unfinished;
     if (oldest && steadyNow() - oldest[1].startedAtMs >= patienceMs) return oldest[0];
-    const network = largestNetwork(unfinished.keys(), address);
-    return network.mayEvict ? network.members[0] : undefined;
+    const shares = Map.groupBy(unfinished, ([, { readers }]) => readers);
+    const largest = [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+    const own = shares.get(readersOf(request))?.length ?? 0;
+    return largest.length > own + 1 ? largest[0]?.[0] : undefined;
   }
 
   function remove(response: ServerResponse): void {
@@ -122,7 +138,7 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
     response.destroy();
   }
 
-  function refuse(address: string): never {
+  function refuse({ ip: address }: FastifyRequest): never {
     throttledLog.write('warn', { address }, 'too many readers at a time, an answer was refused');
     throw new TooManyReadersError(
       `${unfinished.size} pages are being sent and not read. Scrape less often, or find out who does not read.\n`,
@@ -131,24 +147,24 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
 
   return {
     has: (response: ServerResponse) => unfinished.has(response),
-    refuseFull(address: string): void {
-      if (unfinished.size >= maxUnfinished && !superfluousFor(address)) refuse(address);
+    refuseFull(request: FastifyRequest): void {
+      if (unfinished.size >= maxUnfinished && !superfluousFor(request)) refuse(request);
     },
     /** Takes room until the answer has been sent. Throws a {@link TooManyReadersError}. */
-    take({ ip }: FastifyRequest, reply: FastifyReply, bytes: number): void {
+    take(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
       const { raw: response } = reply;
       // A single answer may be longer than the limit.
       if (unfinished.size > 0 && (unfinished.size >= maxUnfinished || heldBytes + bytes > maxUnfinishedBytes)) {
-        const superfluous = superfluousFor(ip);
+        const superfluous = superfluousFor(request);
         if (superfluous) cut(superfluous);
         else {
           // The refusal is another text.
           for (const name of ['content-encoding', 'etag']) reply.removeHeader(name);
-          refuse(ip);
+          refuse(request);
         }
       }
       const timer = setTimeout(cut, maxMs, response);
-      unfinished.set(response, { startedAtMs: steadyNow(), bytes });
+      unfinished.set(response, { startedAtMs: steadyNow(), bytes, readers: readersOf(request) });
       heldBytes += bytes;
       response.on('close', () => {
         clearTimeout(timer);

@@ -44,6 +44,16 @@ describe('an answer of any path', () => {
   });
 });
 
+describe('readers of one path', () => {
+  it('do not keep those of another one out, also from the same address', async () => {
+    const { url, bodies } = await given({ maxUnfinished: 3 });
+    await Promise.all([slowReader(`${url}/text`), slowReader(`${url}/text`), slowReader(`${url}/text`)]);
+
+    expect((await fetch(`${url}/text`)).status).toBe(503);
+    expect(await (await fetch(`${url}/other`)).text()).toBe(bodies.long);
+  });
+});
+
 describe('a reader that leaves during rendering', () => {
   it('does not keep a place', async () => {
     const { url, show, lines } = await given({ maxUnfinished: 1 });
@@ -172,6 +182,7 @@ async function given(limits: Partial<AnswerLimits> = {}) {
   });
   const bodies = { long: 'text '.repeat(2_000_000), short: 'text '.repeat(10_000) };
   app.get('/text', (_request, reply) => reply.send(bodies.long));
+  app.get('/other', (_request, reply) => reply.send(bodies.long));
   app.get('/short', (_request, reply) => reply.send(bodies.short));
   app.get('/left', () => String(left));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
