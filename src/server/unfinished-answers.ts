@@ -80,7 +80,7 @@ export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defa
     done(null, streamOf([Buffer.from(payload as string)]));
   });
   return {
-    refuseFull: room.refuseFull,
+    refuseFull: (request) => room.refuseFull(request),
     send(request, reply, { contents, isZstd = false }) {
       // The reader left while the answer was made.
       if (reply.raw.closed) return reply.hijack();
