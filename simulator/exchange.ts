@@ -5,6 +5,7 @@ import { type Api, createApi } from './api.ts';
 import type { Reply } from './call.ts';
 import { type Fault, type FaultTable, substitute, withWrongTypes } from './faults.ts';
 import { hungProxyWaitMs, webServerLimitMs } from './hung-proxy.ts';
+import { actOnL4Daemon } from './l4-daemon.ts';
 import { RequestLog } from './request-log.ts';
 import { deliver, dress } from './response.ts';
 import type { World } from './world.ts';
@@ -104,7 +105,8 @@ export class Exchanges {
     const { world, latency } = this.#parts;
     this.#calls += 1;
     if (!destination) return false;
-    const waitMs = hungProxyWaitMs(world, route, destination.path);
+    const isUnanswered = actOnL4Daemon(world, route, destination.path);
+    const waitMs = isUnanswered ? webServerLimitMs : hungProxyWaitMs(world, route, destination.path);
     if (waitMs > 0) await this.#pause(Math.min(waitMs, webServerLimitMs), signal);
     if (waitMs >= webServerLimitMs) return true;
     if (latency === 'none') return false;

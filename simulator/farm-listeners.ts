@@ -49,7 +49,7 @@ export async function listenAsFarms(world: World, host = '127.0.0.1'): Promise<F
   }
 
   function wantedOf(farm: Farm | undefined): Omit<Listening, 'close'> | undefined {
-    if (!farm?.running || !isTcp(farm)) return undefined;
+    if (!farm?.running || !isTcp(farm) || ('hasNoRules' in farm && farm.hasNoRules)) return undefined;
     const address = [exactAddress(farm), farm.vip].find((each) => ports.has(each));
     return address === undefined
       ? undefined

@@ -28,6 +28,7 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
     platform: 'nocloud',
     language: '',
     farms: new Map(),
+    l4Daemon: { state: 'running', leftProcesses: 0 },
     certificates: new Map(),
     acme: new Map(),
     interfaces: new Map(),

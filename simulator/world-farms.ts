@@ -104,6 +104,10 @@ export interface L4Farm extends FarmBase {
   farmguardian: string | null;
   backends: L4Backend[];
   sessions: L4Session[];
+  /** True once its daemon has started without its rules: its clients are refused. */
+  hasNoRules?: boolean;
+  /** True while the pid file of its daemon is gone: it says that it is down. */
+  lostPid?: boolean;
 }
 
 export interface L4Backend extends BackendBase {
@@ -168,7 +172,7 @@ export type FarmState = 'down' | 'needed restart' | 'critical' | 'problem' | 'ma
  */
 export function farmStatus(farm: Farm): FarmState {
   if (farm.runState === 'unreadable') return -1;
-  if (!farm.running) return 'down';
+  if (!farm.running || ('lostPid' in farm && farm.lostPid)) return 'down';
   if (farm.runState === 'hung') return 'critical';
   if (farm.needsRestart) return 'needed restart';
   const words = allBackends(farm).map((backend) => shownStatus(backend.status));

@@ -1,4 +1,5 @@
 import type { AcmeCertificate, StoredCertificate } from './world-certificates.ts';
+import type { L4Daemon } from './l4-daemon.ts';
 import type { Farm } from './world-farms.ts';
 
 /**
@@ -23,6 +24,7 @@ export interface World {
   platform: string | null;
   language: string;
   readonly farms: Map<string, Farm>;
+  readonly l4Daemon: L4Daemon;
   readonly certificates: Map<string, StoredCertificate>;
   /** Certificates of the store that the appliance obtains itself, by the name of their lineage. */
   readonly acme: Map<string, AcmeCertificate>;

@@ -3,6 +3,7 @@ import { checkParameters, onlyText, required, text } from '../parameters.ts';
 import { type BackendState, type DatalinkBackend, type Farm, farmStatus, type L4Backend } from '../world-farms.ts';
 import { isNewestCommunity } from '../world.ts';
 import { isTaken } from './farm-changes.ts';
+import { loadRules } from '../l4-daemon.ts';
 import { backendOf, farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 import { interfaceOfAddress, interfaceStatus } from './interfaces.ts';
 
@@ -49,7 +50,7 @@ export const farmActionHandlers: Handlers = {
 };
 
 function needsStart(farm: Farm, action: string): boolean {
-  if (action === 'restart' || !farm.running) return true;
+  if (action === 'restart' || farmStatus(farm) === 'down') return true;
   if (farm.needsRestart) refuse(400, 'A change is pending; restart it.');
   // A second start stops an HTTP farm first; for other profiles it does nothing.
   return farm.profile === 'http';
@@ -62,6 +63,7 @@ function begin({ world }: Call, farm: Farm): void {
   if (interfaceStatus(world, nic) === 'down') return refuse(400, `The interface ${nic.name} is down.`);
   if (isTaken(world, farm.vip, farm.vport, farm)) return refuse(400, `${farm.vip}:${farm.vport} is taken.`);
   farm.running = true;
+  loadRules(world, farm);
   if (farm.runState === 'hung') farm.runState = 'readable';
   if (farm.profile === 'http') farm.loaded = farm.certificates.flatMap((file) => world.certificates.get(file) ?? []);
 }

@@ -1,19 +1,11 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { largeWorld } from '../../simulator/scenes/sizes.ts';
+import { passTime } from '../support/pass-time.ts';
 import { createTestPoller } from '../support/poller.ts';
 
-const realImmediate = setImmediate;
 const hourMs = 3_600_000;
 const maxBusyRatio = 0.25;
-
-/** Moves the faked clock from timer to timer, and waits with it while bytes are on the wire. */
-async function passTime(untilMs: number, isQuiet: () => boolean): Promise<void> {
-  while (Date.now() < untilMs) {
-    while (!isQuiet()) await new Promise((resolve) => realImmediate(resolve));
-    await vi.advanceTimersToNextTimerAsync();
-  }
-}
 
 it('watches a hundred farms for an hour with one call at a time, within its share of the appliance, far below a naive poller', async () => {
   vi.useFakeTimers({
