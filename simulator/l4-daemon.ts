@@ -1,17 +1,6 @@
 import type { Farm, L4Farm } from './world-farms.ts';
 import type { World } from './world.ts';
 
-/**
- * The daemon of L4 farms, nftlb, and its faults, as measured on RELIANOID CE 7.9.0 and SKUDONET CE
- * 7.1.0 (docs/api.md §1.7). Its death changes no state and cuts nobody; its start empties the rules
- * of all L4 farms, of which no read tells.
- */
-export interface L4Daemon {
-  state: 'running' | 'dead' | 'hung';
-  /** Processes that calls without an answer have left on the appliance. */
-  leftProcesses: number;
-}
-
 /** Kills the daemon, as a crash does. Without its pid file, L4 farms say `down`, and serve on. */
 export function killL4Daemon(world: World, { pidFileStays }: { readonly pidFileStays: boolean }): void {
   world.l4Daemon.state = 'dead';

@@ -1,5 +1,4 @@
 import type { AcmeCertificate, StoredCertificate } from './world-certificates.ts';
-import type { L4Daemon } from './l4-daemon.ts';
 import type { Farm } from './world-farms.ts';
 
 /**
@@ -55,6 +54,17 @@ export interface World {
   countingSinceMs: number | undefined;
   /** Restarts the machine: the traffic counters begin at zero again. */
   reboot(): void;
+}
+
+/**
+ * The daemon of L4 farms, nftlb, and its faults, as measured on RELIANOID CE 7.9.0 and SKUDONET CE
+ * 7.1.0 (docs/api.md §1.7). Its death changes no state and cuts nobody; its start empties the rules
+ * of all L4 farms, of which no read tells.
+ */
+export interface L4Daemon {
+  state: 'running' | 'dead' | 'hung';
+  /** Processes that calls without an answer have left on the appliance. */
+  leftProcesses: number;
 }
 
 /** True for the newest Community release, which has quirks of its own. */
