@@ -289,7 +289,7 @@ Try, in another terminal, in the same folder
   approves it. Open the link of the notification, and sign in with this token:
 
   export ZLB_ADMIN_TOKEN=${tokens.approver}
-  npm start --silent -- admin requests approve ID --watch --reason=looked-at-it
+  npm start --silent -- admin changes approve ID --watch --reason=looked-at-it
 
   Cause a fault, end it, list them (docs/faq.md):
 

@@ -81,7 +81,7 @@ const isLive = (page: Page): Promise<void> => page.locator('.live.running').wait
 /** Asks for two changes, and carries the first one out; resolves to the id of the second. */
 async function askForChanges({ adminUrl, tokens: [token, approver] }: Demonstration): Promise<string> {
   const post = async (path: string, body: unknown, as = token): Promise<{ id: string; digest: string }> => {
-    const answer = await fetch(`${adminUrl}/requests${path}`, {
+    const answer = await fetch(`${adminUrl}/changes${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),

@@ -39,7 +39,7 @@ export function admin(): Dashboard {
           ...numberOfGateway,
         }),
         'Changes made': tile({
-          description: 'Changes on appliances over this time that succeeded, also those of approved change requests.',
+          description: 'Changes on appliances over this time that succeeded, also those of approved changes.',
           expr: `${over(changesMade)} or ${none}`,
           ...numberOfGateway,
         }),

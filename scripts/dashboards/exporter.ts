@@ -182,7 +182,7 @@ export function exporter(): Dashboard {
           },
         }),
       }),
-      'Change requests': changeRequests(),
+      Changes: changes(),
       'The exporter': collapsed({
         Exporters: table({
           description:
@@ -260,26 +260,26 @@ export function exporter(): Dashboard {
 }
 
 /** Shows the changes at the admin gateway that wait for a person. */
-function changeRequests(): Section {
-  const over = exporterSeries('zlb_admin_change_requests_total');
+function changes(): Section {
+  const over = exporterSeries('zlb_admin_changes_total');
   return collapsed({
-    'Change requests late': tile({
-      description: 'Open change requests that have waited for more than half of their time.',
-      expr: `sum(${exporterSeries('zlb_admin_change_requests_late')})`,
+    'Changes late': tile({
+      description: 'Open changes that have waited for more than half of their time.',
+      expr: `sum(${exporterSeries('zlb_admin_changes_late')})`,
       steps: anyIs('orange'),
       height: 9,
       empty: 'no gateway',
     }),
-    'Change requests open': lines({
-      description: 'Change requests that are not over, by state.',
+    'Changes open': lines({
+      description: 'Changes that are not over, by state.',
       width: 10,
       stacked: true,
-      queries: { '{{state}}': `sum by (state) (${exporterSeries('zlb_admin_change_requests_open')})` },
+      queries: { '{{state}}': `sum by (state) (${exporterSeries('zlb_admin_changes_open')})` },
       empty: 'None is open.',
     }),
-    'Change requests over': lines({
+    'Changes over': lines({
       description:
-        'Change requests that ended in each interval of the graph, by outcome. Suppressed: not proposed, since too many are open. Break glass: sent without approval.',
+        'Changes that ended in each interval of the graph, by outcome. Suppressed: not proposed, since too many are open. Break glass: sent without approval.',
       width: 11,
       queries: { '{{outcome}}': `sum by (outcome) (${counted(over, '$__rate_interval')}) > 0` },
       empty: 'None ended.',

@@ -106,7 +106,7 @@ export function inBits(bytes: string): string {
 }
 
 /** Selects the changes through the gateway that succeeded. */
-export const changesMade = series('zlb_admin_changes_total', 'code=~"2.."');
+export const changesMade = series('zlb_admin_calls_total', 'code=~"2.."');
 
 /** Seconds since a time. */
 export function age(by: string, selector: string): string {

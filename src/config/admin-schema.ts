@@ -66,7 +66,7 @@ const token = mapping(
         examples: ['alice'],
       }),
     ),
-    approver: flag('The token may decide change requests of others, if it may call their operations itself.'),
+    approver: flag('The token may decide changes of others, if it may call their operations itself.'),
     break_glass: flag(
       'In an emergency, the token may send a call without approval, with `X-Break-Glass: true` and `X-Reason`.',
     ),
@@ -82,13 +82,13 @@ const approvals = mapping(
       examples: [['disruptive', 'destructive']],
     }),
     ttl: value('duration', {
-      description: 'How long a change request lives.',
+      description: 'How long a change lives.',
       default: '30m',
       from: '1m',
       to: '24h',
       examples: ['1h'],
     }),
-    self_approval: flag('A person may approve their own change requests: for a single administrator.'),
+    self_approval: flag('A person may approve their own changes: for a single administrator.'),
     certificates_folder: Type.Optional(
       path({
         description:
@@ -97,7 +97,7 @@ const approvals = mapping(
       }),
     ),
   },
-  { description: 'Change requests: what a second person approves before it is sent.', default: {} },
+  { description: 'Changes: what a second person approves before it is sent.', default: {} },
 );
 
 /** The admin gateway; a file without this block has none. */

@@ -28,7 +28,7 @@ interface Alert {
   readonly summary: string | null;
 }
 
-export interface RequestOnPage {
+export interface ChangeOnPage {
   readonly id: string;
   readonly state: string;
   readonly appliance: string;
@@ -77,18 +77,18 @@ export type Awaited = Readonly<Record<'alert' | 'appliance' | 'object' | 'name',
 /** All that is known by a token. */
 export interface Session {
   readonly gateway: ReturnType<typeof gatewayFor>;
-  requests: readonly RequestOnPage[];
+  changes: readonly ChangeOnPage[];
   notProposed: readonly NotProposed[];
   me: Me;
   freeze: Freeze;
   selected: string | undefined;
-  opened: RequestOnPage | undefined;
+  opened: ChangeOnPage | undefined;
   openRefusal: Problem | undefined;
   /** The digest of the plan that somebody looked at. */
   looked: string | undefined;
   renewed: boolean;
   awaited: Awaited | undefined;
-  ofAwaited: readonly RequestOnPage[];
+  ofAwaited: readonly ChangeOnPage[];
   cannotPropose: NotProposed | undefined;
   refusal: Problem | undefined;
   missing: boolean;

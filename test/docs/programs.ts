@@ -37,12 +37,12 @@ const zlbExporter = `#!/bin/bash
 case "$1" in
   admin)
     case "$2 $3" in
-      'requests approve')
-        digest=$(${program} admin requests show "$4" --json | jq -r .digest)
+      'changes approve')
+        digest=$(${program} admin changes show "$4" --json | jq -r .digest)
         set -- "$@" --yes --digest="$digest" ;;
     esac
     case "$2" in
-      --* | appliances | audit | freeze | frozen | operations | parameters | requests | unfreeze | whoami) ;;
+      --* | appliances | audit | changes | freeze | frozen | operations | parameters | unfreeze | whoami) ;;
       *) case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;
     esac
     exec ${program} "$@" ;;

@@ -57,7 +57,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   ZlbAdminGateway: {
     before: `echo '{"msg":"journal cannot be written","because":"ENOSPC"}' >>exporter.log
-zlb-exporter admin lb-madrid restart-farm farm=shop --request --reason=TICKET-42`,
+zlb-exporter admin lb-madrid restart-farm farm=shop --ask --reason=TICKET-42`,
     after: "zlb-exporter admin unfreeze --reason='the end of the scene'",
   },
 };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import type { ChangeRequest } from '../../src/admin/changes/change-request.ts';
+import type { Change } from '../../src/admin/changes/change.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
@@ -51,7 +51,7 @@ it('ends each request in a named state after 20 kills during its execution, and 
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     });
-    return (await answer.json()) as ChangeRequest;
+    return (await answer.json()) as Change;
   };
   const arrived = (number: number) =>
     appliance.requests.filter(
@@ -59,7 +59,7 @@ it('ends each request in a named state after 20 kills during its execution, and 
     ).length;
 
   for (let number = 0; number < kills; number += 1) {
-    const { id, digest } = await call(alice.token, 'POST', '/requests', {
+    const { id, digest } = await call(alice.token, 'POST', '/changes', {
       appliance: 'lb-1',
       operation: 'setFarmBackendMaintenance',
       parameters: { farmname: `farm-${number}`, backend: '0' },
@@ -67,14 +67,14 @@ it('ends each request in a named state after 20 kills during its execution, and 
       reason: 'killed in between',
     });
     // Nobody is there to answer it.
-    const approving = call(bob.token, 'POST', `/requests/${id}/approve`, { digest }).catch(() => undefined);
+    const approving = call(bob.token, 'POST', `/changes/${id}/approve`, { digest }).catch(() => undefined);
     await wait(30 + Math.random() * 170);
     await exporter.stop('SIGKILL');
     await approving;
     exporter = await startAdminExporter(config);
 
     const { state, outcome } = await until(
-      () => call(alice.token, 'GET', `/requests/${id}`),
+      () => call(alice.token, 'GET', `/changes/${id}`),
       (seen) => !['approved', 'executing'].includes(seen.state),
     );
     endings.push(state);

@@ -13,7 +13,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   const open = givenBrowser();
 
   it('is used with the keyboard alone, and tells a screen reader what happened', async () => {
-    const { url, tokenOf, ask, sent } = await givenRequests();
+    const { url, tokenOf, ask, sent } = await givenChanges();
     await ask();
     const { page } = await openConsole(open, url, {});
     const focused = () => page.evaluate<string>('document.activeElement.textContent');
@@ -47,7 +47,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('opens what the alert in the link of a notification proposes, once it is there', async () => {
-    const { url, tokenOf, call, read, sent } = await givenRequests();
+    const { url, tokenOf, call, read, sent } = await givenChanges();
     const tell = (farm: string) =>
       call('alertmanager', 'POST', '/alerts', {
         version: '4',
@@ -122,20 +122,20 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     const { page } = await givenDetail(open);
     await page.getByLabel('Your reason').fill('looked at it');
 
-    await page.route('**/requests', (route) => route.abort());
+    await page.route('**/changes', (route) => route.abort());
     await page.getByRole('alert').filter({ hasText: 'No answer from the gateway since' }).waitFor();
     expect(await page.locator('#live').textContent()).toMatch(/\d+ s old/);
     expect(await page.locator('#detail').textContent()).toContain('/farms/shop/actions');
     expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
 
-    await page.unroute('**/requests');
+    await page.unroute('**/changes');
     const problem = { status: 503, code: 'busy', title: 'Too many requests', detail: 'Busy.', remedy: 'Wait.' };
-    const failed = page.waitForResponse('**/requests');
-    await page.route('**/requests', (route) => route.fulfill({ status: 503, json: problem }));
+    const failed = page.waitForResponse('**/changes');
+    await page.route('**/changes', (route) => route.fulfill({ status: 503, json: problem }));
     await failed;
     expect(await page.locator('#detail').textContent()).toContain('/farms/shop/actions');
 
-    await page.unroute('**/requests');
+    await page.unroute('**/changes');
     await page.locator('#alarm').waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Your reason').inputValue()).toBe('looked at it');
     expect(await page.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(true);
@@ -151,7 +151,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('shows markup and hidden characters of an appliance as text', async () => {
-    const { url, tokenOf, ask, world } = await givenRequests();
+    const { url, tokenOf, ask, world } = await givenChanges();
     world.farms.get('shop')!.vip = `${harm} \u202egnorw\u{e0041}\u3164\u034f si lla`;
     const { id } = await ask({ force: true, reason: `${harm} for a reason` });
     const { page, complaints } = await openConsole(open, `${url}/console#${id}`, {});
@@ -190,7 +190,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('shows the changes of the token that was typed last, however late the answers for another one are', async () => {
-    const { url, tokenOf } = await givenRequests();
+    const { url, tokenOf } = await givenChanges();
     const { page } = await openConsole(open, url, {});
     await page.route('**/whoami', (route) => {
       if (!route.request().headers()['authorization']?.includes(tokenOf('bob'))) return route.continue();
@@ -207,7 +207,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('cannot be led to another change by the page that opened it', async () => {
-    const { url } = await givenRequests();
+    const { url } = await givenChanges();
     const { page } = await openConsole(open, url, {});
     const harmful = 'http://harmful.example/';
     await page.route(harmful, (route) => route.fulfill({ contentType: 'text/html', body: '<p>Win a prize' }));
@@ -222,15 +222,15 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   }, 60_000);
 
   it('says what is wrong with a token, and what a link leads to that is gone', async () => {
-    const { url, tokenOf } = await givenRequests();
-    const { page } = await openConsole(open, `${url}/console#cr-aaaaaaaaaa`, {});
+    const { url, tokenOf } = await givenChanges();
+    const { page } = await openConsole(open, `${url}/console#ch-aaaaaaaaaa`, {});
 
     await signIn(page, 'zlb_wrong');
     await page.getByText('Type or paste the whole token again.').waitFor();
     await signIn(page, 'schlüssel');
     await page.getByText('That is not a token').waitFor();
     await signIn(page, tokenOf('bob'));
-    await page.getByText('There is no such change request').waitFor();
+    await page.getByText('There is no such change').waitFor();
   }, 60_000);
 
   it.each([
@@ -239,9 +239,9 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   ] as const)(
     'has nothing that axe objects to, and fits: %s, %o',
     async (colorScheme, viewport) => {
-      const { url, tokenOf, ask, call, ended } = await givenRequests();
+      const { url, tokenOf, ask, call, ended } = await givenChanges();
       const { id: done, digest } = await ask({ parameters: { farm: 'db' } });
-      await call('bob', 'POST', `/requests/${done}/approve`, { digest, reason: 'a test' });
+      await call('bob', 'POST', `/changes/${done}/approve`, { digest, reason: 'a test' });
       await ended(done);
       const { id } = await ask({ reason: 'x'.repeat(400) });
       const { page, complaints } = await openConsole(open, url, { viewport, colorScheme });
@@ -262,7 +262,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 });
 
 /** A gateway with people; alice asks for a restart of the farm `shop`, or for something else. */
-async function givenRequests() {
+async function givenChanges() {
   const given = await givenApprovals();
   return {
     ...given,
@@ -287,7 +287,7 @@ async function openConsole(open: OpenPage, url: string, options: BrowserContextO
 
 /** The console of bob, who looks at a request of alice. */
 async function givenDetail(open: OpenPage, asked: object = {}) {
-  const given = await givenRequests();
+  const given = await givenChanges();
   const request = await given.ask(asked);
   const opened = await openConsole(open, `${given.url}/console#${request.id}`, {});
   await signIn(opened.page, given.tokenOf('bob'));

@@ -16,7 +16,7 @@ const empty: Readonly<Record<string, string>> = {
   'zlb-appliance / VPNs / A': 'no simulated appliance has a VPN',
   'zlb-certificates / Gone since yesterday / A': 'this Prometheus was not there yesterday',
   'zlb-farm / Failed probes / A': 'all farms of the demonstration can be reached',
-  'zlb-exporter / Change requests over / A': 'nobody asks for a change',
+  'zlb-exporter / Changes over / A': 'nobody asks for a change',
   ...Object.fromEntries(
     readBoards().map(({ uid }) => [`${uid} / annotation New versions`, 'no appliance was upgraded during the test']),
   ),

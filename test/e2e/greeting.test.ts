@@ -57,11 +57,11 @@ it.skipIf(!hasTerminals)(
     expect(await pageIs('oldportal')).toEqual([]);
     expect(await run(0, commandWith('admin audit'))).toContain('actOnFarm');
 
-    const asked = await run(0, commandWith('restart-farm farm=payments --request'));
-    const [id = ''] = /cr-[a-z\d]+/.exec(asked) ?? [];
+    const asked = await run(0, commandWith('restart-farm farm=payments --ask'));
+    const [id = ''] = /ch-[a-z\d]+/.exec(asked) ?? [];
     expect(await pageIs('payments')).toEqual(['warning: Farm payments waits for a restart']);
-    expect(await run(1, commandWith('admin requests'))).toContain(id);
-    const approve = commandWith('requests approve ID').replace('ID', id);
+    expect(await run(1, commandWith('admin changes'))).toContain(id);
+    const approve = commandWith('changes approve ID').replace('ID', id);
     const { code, screen } = await runAtTerminal(
       ['sh', '-c', inShell(1, approve)],
       [{ question: '[y/N]', typed: 'y\n' }],

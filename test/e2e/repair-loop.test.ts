@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditLine } from '../../src/admin/journal/record.ts';
-import type { ChangeRequest } from '../../src/admin/changes/change-request.ts';
+import type { Change } from '../../src/admin/changes/change.ts';
 import { givenBrowser, type OpenPage } from '../support/browser.ts';
 import { startStack } from '../support/given-stack.ts';
 import { runExporter } from '../support/process.ts';
@@ -20,7 +20,7 @@ describe.skipIf(missing.length > 0)('from a farm that needs a restart to its rep
     const people = await givenPeople();
 
     await repair(people, async ({ id, digest }) => {
-      const approved = await people.types('approver', 'requests', 'approve', id, `--digest=${digest}`, '--watch');
+      const approved = await people.types('approver', 'changes', 'approve', id, `--digest=${digest}`, '--watch');
       expect(approved.stdout).toContain('✓ www is up.');
     });
     await repair(people, async (_, notification) => {
@@ -76,9 +76,9 @@ async function givenPeople() {
       expect(stack.stderr()).toBe('');
       expect(stack.leftovers()).toEqual([]);
     },
-    requests: async (wanted = title) =>
-      (await read<{ requests: ChangeRequest[] }>('/requests')).requests.filter((each) => each.title === wanted),
-    request: (id: string) => read<ChangeRequest>(`/requests/${id}`),
+    changes: async (wanted = title) =>
+      (await read<{ changes: Change[] }>('/changes')).changes.filter((each) => each.title === wanted),
+    request: (id: string) => read<Change>(`/changes/${id}`),
     records: async (id: string) =>
       (await read<{ records: AuditLine[] }>('/audit?appliance=lb-paris-1&limit=200')).records
         .filter(({ request }) => request === id)
@@ -89,9 +89,9 @@ async function givenPeople() {
 /** Lets the alert fire, decides on its proposal, and waits for its end. */
 async function repair(
   people: People,
-  approve: (proposal: ChangeRequest, notification: string) => Promise<unknown>,
+  approve: (proposal: Change, notification: string) => Promise<unknown>,
 ): Promise<void> {
-  const before = (await people.requests()).length;
+  const before = (await people.changes()).length;
   const port = 8_090 + before;
   await people.types(
     'demo',
@@ -105,7 +105,7 @@ async function repair(
   const [fired, [found]] = await Promise.all([
     people.notified('FIRING', before),
     until(
-      () => people.requests(),
+      () => people.changes(),
       (all) => all.length > before,
       patienceMs,
     ),
@@ -141,13 +141,13 @@ async function repair(
 async function deliver(people: People): Promise<void> {
   const wanted = 'deliver certificate=soon_example_com.pem';
   const [proposal] = await until(
-    () => people.requests(wanted),
+    () => people.changes(wanted),
     (all) => all.length > 0,
     patienceMs,
   );
   const { id, digest } = proposal!;
 
-  const { stdout } = await people.types('approver', 'requests', 'approve', id, `--digest=${digest}`, '--watch');
+  const { stdout } = await people.types('approver', 'changes', 'approve', id, `--digest=${digest}`, '--watch');
   await people.notified('RESOLVED', 0, 'ZlbCertificateExpiryImminent lb-berlin soon_example_com.pem');
 
   expect(stdout).toMatch(/✓ portal has soon\.example\.com-[\da-f]{12}\.pem/);

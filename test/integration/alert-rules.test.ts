@@ -123,7 +123,7 @@ describe('the three files', () => {
   it.each([
     ['core', core],
     ['extended', extended],
-    ['requests', requests],
+    ['changes', requests],
   ])('read only what the core or they themselves record: %s', (_, file) => {
     const rules = [...core, ...file].flatMap((group) => group.rules);
     const recorded = new Set(rules.flatMap(({ record }) => record ?? []));

@@ -1,14 +1,14 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { type AdminRoutesParts, registerAdminRoutes } from '../../src/admin/http/admin-routes.ts';
 import { registerDocs } from '../../src/admin/http/docs-page.ts';
-import { registerRequestRoutes, type RequestRoutesParts } from '../../src/admin/http/request-routes.ts';
+import { registerChangeRoutes, type ChangeRoutesParts } from '../../src/admin/http/change-routes.ts';
 
 /** The documentation of the gateway's listener, with routes that nobody calls. */
 export async function createDocsApp(version: string): Promise<FastifyInstance> {
   const app = fastify();
   await registerDocs(app, { version });
   registerAdminRoutes(app, {} as AdminRoutesParts);
-  registerRequestRoutes(app, {} as RequestRoutesParts);
+  registerChangeRoutes(app, {} as ChangeRoutesParts);
   await app.ready();
   return app;
 }

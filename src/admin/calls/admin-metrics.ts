@@ -9,9 +9,9 @@ export const adminMetricFamilies = {
     help: 'Requests to the admin gateway by their answers, dry runs included (this exporter).',
     labelNames: ['appliance', 'endpoint', 'method', 'code'],
   },
-  changes: {
-    name: 'zlb_admin_changes_total',
-    help: 'Changes that the gateway sent to appliances by their answers, also those of approved change requests (this exporter).',
+  calls: {
+    name: 'zlb_admin_calls_total',
+    help: 'Calls that change something, as the gateway sent them to appliances, by their answers (this exporter).',
     labelNames: ['appliance', 'endpoint', 'method', 'code'],
   },
   denied: {
@@ -36,18 +36,18 @@ export const adminMetricFamilies = {
     name: 'zlb_admin_audit_last_write_timestamp_seconds',
     help: 'Unix time at which the audit was last written (this exporter).',
   },
-  changeRequests: {
-    name: 'zlb_admin_change_requests_open',
-    help: 'Change requests that are open, by state (this exporter).',
+  changesOpen: {
+    name: 'zlb_admin_changes_open',
+    help: 'Changes that are open, by state (this exporter).',
     labelNames: ['state'],
   },
-  changeRequestsLate: {
-    name: 'zlb_admin_change_requests_late',
-    help: 'Change requests that have waited for more than half of their time (this exporter).',
+  changesLate: {
+    name: 'zlb_admin_changes_late',
+    help: 'Changes that have waited for more than half of their time (this exporter).',
   },
-  changeRequestEnds: {
-    name: 'zlb_admin_change_requests_total',
-    help: 'Change requests that are over, by outcome; suppressed: not proposed, since too many are open; break_glass: calls that were sent without approval (this exporter).',
+  changeEnds: {
+    name: 'zlb_admin_changes_total',
+    help: 'Changes that are over, by outcome; suppressed: not proposed, since too many are open; break_glass: calls that were sent without approval (this exporter).',
     labelNames: ['outcome'],
   },
   frozen: {
@@ -72,25 +72,25 @@ export function createAdminMetrics(registry: Registry) {
   const registers = [registry];
   const families = adminMetricFamilies;
   const requests = new Counter({ ...families.requests, registers });
-  const changes = new Counter({ ...families.changes, registers });
+  const calls = new Counter({ ...families.calls, registers });
   const denials = new Counter({ ...families.denied, registers });
   const overrides = new Counter({ ...families.overridden, registers });
   const records = new Counter({ ...families.records, registers });
   const failures = new Counter({ ...families.failures, registers });
   const lastWrite = new Gauge({ ...families.lastWrite, registers });
-  const openRequests = new Gauge({ ...families.changeRequests, registers });
-  const lateRequests = new Gauge({ ...families.changeRequestsLate, registers });
-  const ends = new Counter({ ...families.changeRequestEnds, registers });
+  const openChanges = new Gauge({ ...families.changesOpen, registers });
+  const lateChanges = new Gauge({ ...families.changesLate, registers });
+  const ends = new Counter({ ...families.changeEnds, registers });
   const frozenGauge = new Gauge({ ...families.frozen, registers });
   // prom-client starts a gauge at 0, which would mean a write in 1970.
   lastWrite.remove();
-  lateRequests.remove();
+  lateChanges.remove();
 
   return {
     /** Counts an answer to a caller. */
     answered: (call: AnsweredCall) => requests.inc(call),
-    /** Counts an answer of an appliance to a change, or what replaces it. */
-    changed: (call: AnsweredCall) => changes.inc(call),
+    /** Counts an answer of an appliance to a call that changes something, or what replaces it. */
+    sent: (call: AnsweredCall) => calls.inc(call),
     denied: (call: { appliance: string; principal: string; reason: ProblemCode }) => denials.inc(call),
     /** Counts each guard that a call overrode. */
     overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
@@ -103,18 +103,18 @@ export function createAdminMetrics(registry: Registry) {
       lastWrite.set(atMs / 1_000);
     },
     auditFailed: () => failures.inc(),
-    /** Sets the numbers of open change requests by state, and of those that wait for long. */
-    changeRequests(open: ReadonlyMap<string, number>, late: number): void {
-      for (const [state, count] of open) openRequests.set({ state }, count);
-      lateRequests.set(late);
+    /** Sets the numbers of open changes by state, and of those that wait for long. */
+    changes(open: ReadonlyMap<string, number>, late: number): void {
+      for (const [state, count] of open) openChanges.set({ state }, count);
+      lateChanges.set(late);
     },
     /** Removes these numbers: the gateway is off. */
-    noChangeRequests(): void {
-      openRequests.reset();
-      lateRequests.remove();
+    noChanges(): void {
+      openChanges.reset();
+      lateChanges.remove();
     },
-    /** Counts the end of a change request, or what became of a proposal instead. */
-    changeRequestEnded: (outcome: string) => ends.inc({ outcome }),
+    /** Counts the end of a change, or what became of a proposal instead. */
+    changeEnded: (outcome: string) => ends.inc({ outcome }),
     /** Sets the freeze; undefined while the gateway is off. */
     frozen: (state: boolean | undefined) =>
       state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0),

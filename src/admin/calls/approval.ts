@@ -8,7 +8,7 @@ import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 export interface Approvals {
   readonly requiredFor: readonly Risk[];
   /**
-   * Makes a change request of a call, whose body is never a file. Rejects with an
+   * Makes a change of a call, whose body is never a file. Rejects with an
    * {@link AdminProblem}.
    */
   askInstead(waiting: PermittedCall): Promise<AdminAnswer>;

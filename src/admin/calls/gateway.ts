@@ -32,7 +32,7 @@ export interface GatewayParts {
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   readonly approvals: Approvals;
   readonly bodyLimits: BodyLimits;
-  readonly metrics: Pick<AdminMetrics, 'changed'>;
+  readonly metrics: Pick<AdminMetrics, 'sent'>;
   /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
   /** Called after each call that may have changed something, whatever its outcome. */
@@ -338,7 +338,7 @@ async function recordOutcome(gateway: CountingParts, permitted: PermittedCall, o
   if (isChange(call)) {
     countChange(gateway, request);
     noteUnanswered(gateway, permitted, outcome);
-    metrics.changed({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
+    metrics.sent({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
     onChanged(appliance, row.area, farmOf(call, body));
   }
   if (isAudited(permitted)) await recorder.note(subjectOf(permitted), outcome);
@@ -366,7 +366,7 @@ async function plan(gateway: GatewayParts, request: AdminRequest): Promise<DryRu
   const { risk } = call.operation.row;
   return await inQueue(gateway, request, { kind: 'read', signal: request.signal }, async ({ reach }) => {
     // The dry run of a change asks the appliance for parameters with a method other than GET, so it
-    // is audited first. One for a plan does not ask, and its change request has records of its own.
+    // is audited first. One for a plan does not ask, and its change has records of its own.
     if (risk !== 'read' && !request.planning) await recorder.record(subjectOf(permitted), { event: 'dry_run' });
     return await planCall({
       ...permitted,

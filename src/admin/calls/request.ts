@@ -26,7 +26,7 @@ export interface AdminRequest extends Caller, UnreadBody {
   readonly force: boolean;
   /** True if the caller sends at once, in an emergency, what needs approval. */
   readonly breakGlass: boolean;
-  /** Set only for a call of an approved change request. */
+  /** Set only for a call of an approved change. */
   readonly approved?: ApprovedPlan;
   /**
    * Set only for the dry runs of one plan, which share what they read. A plan does not show the

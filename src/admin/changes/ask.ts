@@ -11,20 +11,20 @@ import type { AdminAnswer, PermittedCall } from '../calls/request.ts';
 import { maskedFields } from '../calls/mask.ts';
 import { contentTypes, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
-import { type AskedChange, type Change, prepareAs, titleOf } from './plan.ts';
-import type { ApprovalsCore } from './core.ts';
+import { type Change, isOver, type SealedParts } from './change.ts';
+import { type NewChange, type Task, prepareAs, titleOf } from './plan.ts';
+import type { ChangesCore } from './core.ts';
 import { authoriseAll, said, shownTo } from './rights.ts';
 
 const maxOpenPerPrincipal = 20;
 
 /** Plans a change and stores it, to wait for approval. */
-export async function ask(core: ApprovalsCore, asked: AskedChange, asker: Caller): Promise<ChangeRequest> {
+export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): Promise<Change> {
   const { principal } = asker;
   core.gateway.applianceFor({ principal, appliance: asked.appliance });
   refuseViewer(principal);
   if (core.freeze.state) throw frozenProblem(core.freeze.state);
-  refuseHidden(core, asked.change, asker);
+  refuseHidden(core, asked.task, asker);
   // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
   if (!asked.alerts) refuseTooMany(core, principal);
   core.asking.add(asker);
@@ -36,25 +36,25 @@ export async function ask(core: ApprovalsCore, asked: AskedChange, asker: Caller
 }
 
 async function planAndAdd(
-  core: ApprovalsCore,
-  { appliance, change, reason, force, alerts }: AskedChange,
+  core: ChangesCore,
+  { appliance, task, reason, force, alerts }: NewChange,
   asker: Caller,
-): Promise<ChangeRequest> {
+): Promise<Change> {
   const { principal, token } = asker;
   const now = core.now();
   const id = newId();
   const salt = randomBytes(32).toString('hex');
-  const parts = { id, appliance, change, reason, force, salt, askedAtMs: now };
+  const parts = { id, appliance, task, reason, force, salt, askedAtMs: now };
   const { plan, digest, steps } = await prepareAs(asker, core, parts);
   if (!principal.plansOnly) authoriseAll(core, principal, steps);
   const sources = alerts?.map((each) => ({ ...each, summary: said(core, each.summary ?? undefined, token) }));
-  const request: ChangeRequest = {
+  const change: Change = {
     id,
     state: sources ? 'proposed' : 'pending',
     appliance,
-    title: titleOf(change),
-    ...('recipe' in change ? { recipe: change.recipe.name } : { operation: change.operation }),
-    parameters: change.parameters,
+    title: titleOf(task),
+    ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operation }),
+    parameters: task.parameters,
     force,
     requested_by: principal.name,
     reason: said(core, reason, token),
@@ -67,30 +67,30 @@ async function planAndAdd(
     decision: null,
     outcome: null,
   };
-  const content = 'content' in change ? change.content : undefined;
+  const content = 'content' in task ? task.content : undefined;
   const sealed: SealedParts = {
     person: principal.person,
     salt,
     ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
   };
-  await core.book.add({ request, sealed }, asker);
-  return request;
+  await core.book.add({ change, sealed }, asker);
+  return change;
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
-export async function askInstead(core: ApprovalsCore, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
+export async function askInstead(core: ChangesCore, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
   const { appliance, reason, force } = request;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
-  const change = { operation: call.operation.key, parameters: call.params, ...content };
-  const made = await ask(core, { appliance, change, reason, force }, request);
-  const headers = { 'content-type': 'application/json', location: `/requests/${made.id}` };
+  const task = { operation: call.operation.key, parameters: call.params, ...content };
+  const made = await ask(core, { appliance, task, reason, force }, request);
+  const headers = { 'content-type': 'application/json', location: `/changes/${made.id}` };
   return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
 }
 
 /** Refuses secrets, and what looks like one: an approver would not see it. */
-function refuseHidden({ recorder }: ApprovalsCore, change: Change, { token }: Caller): void {
-  if (recorder.holdsSecret(change.parameters, token)) throw malformed('A parameter has a token or a key in it');
-  const content = 'content' in change ? change.content : undefined;
+function refuseHidden({ recorder }: ChangesCore, task: Task, { token }: Caller): void {
+  if (recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter has a token or a key in it');
+  const content = 'content' in task ? task.content : undefined;
   if (content?.type !== contentTypes.json) return;
   const body = parseJson(content.bytes);
   const [masked] = maskedFields(body);
@@ -101,25 +101,25 @@ function refuseHidden({ recorder }: ApprovalsCore, change: Change, { token }: Ca
   });
 }
 
-function refuseTooMany({ book, asking }: ApprovalsCore, { name }: Principal): void {
+function refuseTooMany({ book, asking }: ChangesCore, { name }: Principal): void {
   const open =
-    book.requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
+    book.changes.filter((each) => each.requested_by === name && !isOver(each.state)).length +
     [...asking].filter(({ principal }) => principal.name === name).length;
   if (open < maxOpenPerPrincipal) return;
-  throw new AdminProblem('too_many_requests', {
-    detail: `${name} has ${open} change requests open; nothing was sent.`,
+  throw new AdminProblem('too_many_changes', {
+    detail: `${name} has ${open} changes open; nothing was sent.`,
     remedy: 'Cancel those that are not wanted any more, or wait until they are decided.',
   });
 }
 
 /** Returns an id that is easy to read out. */
 function newId(): string {
-  return `cr-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
+  return `ch-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** The body of `POST /requests`. */
+/** The body of `POST /changes`. */
 export const AskedSchema = Type.Object(
   {
     appliance: Type.String(),
@@ -137,10 +137,10 @@ export const AskedSchema = Type.Object(
 export type Asked = Static<typeof AskedSchema>;
 
 /** Returns the change that is asked for. Throws an {@link AdminProblem}. */
-export function readChange(
+export function readTask(
   { operation: key, recipe: name, parameters = {}, body }: Asked,
   { operations, recipes }: { readonly operations: Operations; readonly recipes: () => readonly Recipe[] },
-): Change {
+): Task {
   const known = recipes();
   const recipe = known.find((each) => each.name === name);
   const operation = key === undefined ? undefined : operations.named(key);
@@ -157,7 +157,7 @@ export function readChange(
   return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
 }
 
-function valuesFor({ name, parameters }: Recipe, values: Change['parameters']): Change['parameters'] {
+function valuesFor({ name, parameters }: Recipe, values: Task['parameters']): Task['parameters'] {
   const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
   if (missing) throw malformed(`${name} needs ${missing[0]}`);
   if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))

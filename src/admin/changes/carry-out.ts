@@ -5,10 +5,10 @@ import { AdminError } from '../policy/admin-error.ts';
 import type { Write } from '../recipes/calls.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { perhapsBack, runSteps, waysBack } from '../recipes/run-steps.ts';
-import type { ChangePlan, RequestState, Ending } from './change-request.ts';
+import type { ChangePlan, ChangeState, Ending } from './change.ts';
 import { createInProcessCalls } from './in-process.ts';
-import type { Entry } from './request-book.ts';
-import type { ApprovalsCore } from './core.ts';
+import type { Entry } from './change-book.ts';
+import type { ChangesCore } from './core.ts';
 
 interface ApprovedChange {
   readonly steps: readonly Step[];
@@ -17,12 +17,12 @@ interface ApprovedChange {
   readonly approver: Caller;
 }
 
-/** Begins to carry out an approved request, which nobody waits for. */
-export function start(core: ApprovalsCore, entry: Entry, approved: ApprovedChange): void {
+/** Begins to carry out an approved change, which nobody waits for. */
+export function start(core: ChangesCore, entry: Entry, approved: ApprovedChange): void {
   const running = carryOut(core, entry, approved)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
-      core.log.error({ err: error, request: entry.stored.request.id }, 'change request broke off');
+      core.log.error({ err: error, change: entry.stored.change.id }, 'change broke off');
     })
     .finally(() => {
       entry.isExecuting = false;
@@ -31,8 +31,8 @@ export function start(core: ApprovalsCore, entry: Entry, approved: ApprovedChang
   core.underWay.add(running);
 }
 
-async function carryOut(core: ApprovalsCore, entry: Entry, { steps, recent, approver }: ApprovedChange): Promise<void> {
-  const { id, appliance, requested_by: requestedBy, reason, title, force, plan } = entry.stored.request;
+async function carryOut(core: ChangesCore, entry: Entry, { steps, recent, approver }: ApprovedChange): Promise<void> {
+  const { id, appliance, requested_by: requestedBy, reason, title, force, plan } = entry.stored.change;
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
   const guards = new Set(blocking.map(({ guard }) => guard));
   await core.book.move(entry, 'executing');
@@ -61,15 +61,15 @@ async function carryOut(core: ApprovalsCore, entry: Entry, { steps, recent, appr
   await end(core, entry, ending);
 }
 
-async function end({ book }: ApprovalsCore, entry: Entry, { state, ...outcome }: Ending): Promise<void> {
+async function end({ book }: ChangesCore, entry: Entry, { state, ...outcome }: Ending): Promise<void> {
   await book.move(entry, state, { outcome });
 }
 
 /**
- * Ends what has waited too long, finds out what became of requests that a crash interrupted, and
+ * Ends what has waited too long, finds out what became of changes that a crash interrupted, and
  * updates the metrics.
  */
-export async function sweep(core: ApprovalsCore): Promise<void> {
+export async function sweep(core: ChangesCore): Promise<void> {
   for (const entry of core.book.entries) {
     if (entry.isDeciding || entry.isExecuting) continue;
     try {
@@ -80,25 +80,25 @@ export async function sweep(core: ApprovalsCore): Promise<void> {
       });
     } catch (error) {
       // Such as a journal that another exporter writes: the next sweep tries again.
-      core.log.debug({ err: error, request: entry.stored.request.id }, 'change request cannot be ended yet');
+      core.log.debug({ err: error, change: entry.stored.change.id }, 'change cannot be ended yet');
     }
   }
   core.book.updateMetrics();
 }
 
-/** Ends a request that a stopped exporter, or a full disk, left behind. */
-async function settle(core: ApprovalsCore, entry: Entry): Promise<void> {
-  const { id, state, plan } = entry.stored.request;
+/** Ends a change that a stopped exporter, or a full disk, left behind. */
+async function settle(core: ChangesCore, entry: Entry): Promise<void> {
+  const { id, state, plan } = entry.stored.change;
   if (!isLeftBehind(state)) return;
   const records = entry.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
   await end(core, entry, entry.ending ?? endingOf(state, plan, records));
 }
 
-function isLeftBehind(state: RequestState): state is 'approved' | 'executing' {
+function isLeftBehind(state: ChangeState): state is 'approved' | 'executing' {
   return state === 'approved' || state === 'executing';
 }
 
-/** More than the records of any request. */
+/** More than the records of any change. */
 const maxRecords = 1_000;
 
 /** Returns the addresses of the calls of a plan. */
@@ -106,7 +106,7 @@ export function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
   return new Set(steps.flatMap(({ call }) => call?.url ?? []));
 }
 
-/** Sends the calls of a request. */
+/** Sends the calls of a change. */
 export interface Sender {
   readonly send: (write: Write) => Promise<void>;
   /** Returns true from when the newest call began to leave, whatever became of it. */
@@ -146,7 +146,7 @@ function sentences(...texts: readonly string[]): string {
 }
 
 /**
- * Finds out from the journal what became of a request whose exporter was stopped: each of its calls
+ * Finds out from the journal what became of a change whose exporter was stopped: each of its calls
  * has an intent there before it is sent.
  */
 export function endingOf(

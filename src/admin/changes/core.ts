@@ -5,10 +5,10 @@ import type { Operations } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import type { RequestBook, RequestBookParts } from './request-book.ts';
+import type { ChangeBook, ChangeBookParts } from './change-book.ts';
 
-/** The parts of change requests. */
-export interface ChangeRequestsParts extends RequestBookParts {
+/** The parts of changes. */
+export interface ChangesParts extends ChangeBookParts {
   readonly gateway: Pick<Gateway, 'handle' | 'plan' | 'applianceFor' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
@@ -16,15 +16,15 @@ export interface ChangeRequestsParts extends RequestBookParts {
   readonly recorder: Pick<Recorder, 'record' | 'scrubbed' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
-  /** How long a request waits, and whether people may approve their own. */
+  /** How long a change waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The parts, and the state that all functions of change requests share. */
-export interface ApprovalsCore extends ChangeRequestsParts {
-  readonly book: RequestBook;
+/** The parts, and the state that all functions of changes share. */
+export interface ChangesCore extends ChangesParts {
+  readonly book: ChangeBook;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<void>>;
   /** The callers whose changes are being planned. */

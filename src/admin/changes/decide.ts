@@ -2,13 +2,13 @@ import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Step } from '../recipes/recipe.ts';
 import { start, urlsOf } from './carry-out.ts';
-import type { AlertSource, ChangeRequest, Decision, DecisionWord } from './change-request.ts';
-import { type Change, prepareAs, type PreparedChange } from './plan.ts';
-import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
-import type { ApprovalsCore } from './core.ts';
+import type { AlertSource, Change, Decision, DecisionWord } from './change.ts';
+import { type Task, prepareAs, type PreparedChange } from './plan.ts';
+import { alreadyOver, type Entry, type StoredChange } from './change-book.ts';
+import type { ChangesCore } from './core.ts';
 import { authoriseAll, entryFor, refusalOf, said } from './rights.ts';
 
-/** A decision on the change request of an id. */
+/** A decision on the change of an id. */
 export interface DecisionOn {
   readonly id: string;
   readonly reason: string | undefined;
@@ -23,13 +23,13 @@ export interface Approval extends DecisionOn {
 /**
  * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
  */
-export async function approve(core: ApprovalsCore, { id, digest, reason, actor }: Approval): Promise<ChangeRequest> {
+export async function approve(core: ChangesCore, { id, digest, reason, actor }: Approval): Promise<Change> {
   const { book } = core;
   const { principal } = actor;
   const entry = entryFor(core, id, principal);
   return await book.deciding(entry, async () => {
     refuseDecision(core, 'approve', entry, actor);
-    if (digest !== entry.stored.request.digest) throw otherDigest();
+    if (digest !== entry.stored.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
     const approver = { ...actor, signal: core.stopping.signal };
     const { steps, recent, ...plan } = await prepareAgain(core, entry.stored, approver);
@@ -55,48 +55,48 @@ export async function approve(core: ApprovalsCore, { id, digest, reason, actor }
   });
 }
 
-/** Refuses what its requester may not do any more: a reload may have changed the token. */
-function authoriseAsker(core: ApprovalsCore, { stored: { request } }: Entry, steps: readonly Step[]): void {
-  const asker = core.principals.inForce(request.requested_by);
+/** Refuses what whoever asked for it may not do any more: a reload may have changed the token. */
+function authoriseAsker(core: ChangesCore, { stored: { change } }: Entry, steps: readonly Step[]): void {
+  const asker = core.principals.inForce(change.requested_by);
   // An Alertmanager may do nothing itself.
   if (!asker || asker.role === 'alertmanager') return;
-  core.gateway.applianceFor({ principal: asker, appliance: request.appliance });
+  core.gateway.applianceFor({ principal: asker, appliance: change.appliance });
   authoriseAll(core, asker, steps);
 }
 
-/** Refuses a plan that was made while another request changes the same object. */
-function refuseSameObject({ book }: ApprovalsCore, { plan }: Pick<PreparedChange, 'plan'>): void {
+/** Refuses a plan that was made while another one changes the same object. */
+function refuseSameObject({ book }: ChangesCore, { plan }: Pick<PreparedChange, 'plan'>): void {
   const urls = urlsOf(plan);
   const other = book.entries.find(
-    ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.request.plan)].some((url) => urls.has(url)),
+    ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.change.plan)].some((url) => urls.has(url)),
   );
-  if (other) throw sameObject(other.stored.request);
+  if (other) throw sameObject(other.stored.change);
 }
 
-async function prepareAgain(core: ApprovalsCore, { request, sealed }: StoredRequest, approver: Caller) {
-  const { id, appliance, force, reason, created } = request;
-  const change = changeOf(core, { request, sealed });
-  const asked = { id, appliance, change, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
+async function prepareAgain(core: ChangesCore, { change, sealed }: StoredChange, approver: Caller) {
+  const { id, appliance, force, reason, created } = change;
+  const task = taskOf(core, { change, sealed });
+  const asked = { id, appliance, task, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
   return await prepareAs(approver, core, { ...asked, salt: sealed?.salt ?? '' });
 }
 
-/** Returns the change that a stored request asks for. */
-function changeOf({ recipes }: ApprovalsCore, { request, sealed }: StoredRequest): Change {
-  const { operation, recipe: name, parameters } = request;
+/** Returns the task of a stored change. */
+function taskOf({ recipes }: ChangesCore, { change, sealed }: StoredChange): Task {
+  const { operation, recipe: name, parameters } = change;
   const recipe = recipes().find((each) => each.name === name);
   if (recipe) return { recipe, parameters };
-  if (operation === undefined) throw alreadyOver(request, `there is no recipe ${name}`);
+  if (operation === undefined) throw alreadyOver(change, `there is no recipe ${name}`);
   const content = sealed?.content;
   if (!content) return { operation, parameters };
   return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
 }
 
-/** Denies a request, or takes it back. */
+/** Denies a change, or takes it back. */
 export async function denyOrCancel(
-  core: ApprovalsCore,
+  core: ChangesCore,
   word: 'deny' | 'cancel',
   { id, reason, actor }: DecisionOn,
-): Promise<ChangeRequest> {
+): Promise<Change> {
   const entry = entryFor(core, id, actor.principal);
   return await core.book.deciding(entry, async () => {
     refuseDecision(core, word, entry, actor);
@@ -110,13 +110,13 @@ export async function denyOrCancel(
  * an approval that still plans is then refused, and the next sweep stores or ends the rest.
  */
 export async function setAlerts(
-  { book }: ApprovalsCore,
+  { book }: ChangesCore,
   id: string,
-  change: (alerts: readonly AlertSource[]) => readonly AlertSource[],
+  next: (alerts: readonly AlertSource[]) => readonly AlertSource[],
 ): Promise<void> {
   const entry = book.find(id);
-  if (!entry || entry.stored.request.state !== 'proposed') return;
-  entry.alerts = change(entry.alerts);
+  if (!entry || entry.stored.change.state !== 'proposed') return;
+  entry.alerts = next(entry.alerts);
   if (entry.isDeciding) return;
   await book.alone(entry, async () => {
     await book.endIfOverdue(entry);
@@ -124,13 +124,13 @@ export async function setAlerts(
   });
 }
 
-function refuseDecision(core: ApprovalsCore, word: DecisionWord, { stored }: Entry, { principal }: Caller): void {
+function refuseDecision(core: ChangesCore, word: DecisionWord, { stored }: Entry, { principal }: Caller): void {
   const refusal = refusalOf(core, word, stored, principal);
   if (refusal) throw refusal;
 }
 
 function decisionOf(
-  core: ApprovalsCore,
+  core: ChangesCore,
   what: Decision['what'],
   { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
 ): Omit<Decision, 'at'> {
@@ -140,18 +140,18 @@ function decisionOf(
 function otherDigest(): AdminProblem {
   return new AdminProblem('digest_mismatch', {
     detail: 'The digest is not that of the present plan; nothing was sent.',
-    remedy: 'Read the change request again, look at its plan, and approve that one.',
+    remedy: 'Read the change again, look at its plan, and approve that one.',
   });
 }
 
 function planChanged(): AdminProblem {
   return new AdminProblem('plan_changed', {
-    detail: 'The object or the findings are not what they were; nothing was sent. The request has the new plan.',
+    detail: 'The object or the findings are not what they were; nothing was sent. The change has the new plan.',
     remedy: 'Look at the new plan, and approve that one.',
   });
 }
 
-function sameObject({ id }: Pick<ChangeRequest, 'id'>): AdminProblem {
+function sameObject({ id }: Pick<Change, 'id'>): AdminProblem {
   return new AdminProblem('busy', {
     detail: `${id} is changing the same object; nothing was sent.`,
     remedy: `Approve it again once ${id} is over.`,

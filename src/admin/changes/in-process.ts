@@ -18,7 +18,7 @@ const maxAnswerBytes = 8_388_608;
 
 /**
  * Creates the calls to an appliance, through the same gateway and with the same checks as a call
- * from outside. All records of its calls have the id of `caller`, that of the change request;
+ * from outside. All records of its calls have the id of `caller`, that of the change;
  * `approved` is set once it may change something. `onLeaving` is called right before a change is
  * sent; `recent` serves its guards.
  */

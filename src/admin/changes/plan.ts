@@ -9,12 +9,12 @@ import type { RecentReads } from '../calls/request.ts';
 import { steadyNow } from '../../lib/time.ts';
 import type { Calls, Content, Preview, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import type { AlertSource, ChangePlan, PlannedStep } from './change-request.ts';
+import type { AlertSource, ChangePlan, PlannedStep } from './change.ts';
 import { createInProcessCalls } from './in-process.ts';
-import type { ApprovalsCore } from './core.ts';
+import type { ChangesCore } from './core.ts';
 
 /** One operation, or one recipe with its parameters. */
-export type Change =
+export type Task =
   | {
       readonly operation: EndpointKey;
       readonly parameters: Readonly<Record<string, string>>;
@@ -23,9 +23,9 @@ export type Change =
   | { readonly recipe: Recipe; readonly parameters: Readonly<Record<string, string>> };
 
 /** A change, and why. */
-export interface AskedChange {
+export interface NewChange {
   readonly appliance: string;
-  readonly change: Change;
+  readonly task: Task;
   readonly reason: string | undefined;
   readonly force: boolean;
   /** The alerts whose repair it is, if any. */
@@ -47,13 +47,13 @@ interface PreparingParts {
   readonly salt: string;
 }
 
-export function titleOf(change: Change): string {
-  const values = Object.entries(change.parameters).map(([name, value]) => `${name}=${value}`);
-  return ['recipe' in change ? change.recipe.name : change.operation, ...values].join(' ');
+export function titleOf(task: Task): string {
+  const values = Object.entries(task.parameters).map(([name, value]) => `${name}=${value}`);
+  return ['recipe' in task ? task.recipe.name : task.operation, ...values].join(' ');
 }
 
 /** Returns a text that is the same for the same change, also with parameters in another order. */
-export function keyOfChange(
+export function keyOfTask(
   appliance: string,
   name: string | undefined,
   parameters: Readonly<Record<string, string>>,
@@ -61,7 +61,7 @@ export function keyOfChange(
   return JSON.stringify([appliance, name, Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-interface Preparing extends Omit<AskedChange, 'alerts'> {
+interface Preparing extends Omit<NewChange, 'alerts'> {
   readonly id: string;
   readonly salt: string;
   readonly askedAtMs: number;
@@ -70,8 +70,8 @@ interface Preparing extends Omit<AskedChange, 'alerts'> {
 /** Plans with the rights of the actor: nobody learns more than its token may read. */
 export async function prepareAs(
   actor: Caller,
-  core: ApprovalsCore,
-  { id, appliance, change, askedAtMs, ...parts }: Preparing,
+  core: ChangesCore,
+  { id, appliance, task, askedAtMs, ...parts }: Preparing,
 ): Promise<PreparedChange & { readonly recent: RecentReads }> {
   const answers: Answers = new Map();
   const before = core.gateway.changesOf(appliance);
@@ -85,7 +85,7 @@ export async function prepareAs(
     progress: () => undefined,
   };
   try {
-    const prepared = await prepare(change, { context, ...parts });
+    const prepared = await prepare(task, { context, ...parts });
     // Again: the appliance may have taken its time.
     if (core.freeze.state) throw frozenProblem(core.freeze.state);
     refuseRefused(prepared.plan);
@@ -99,14 +99,11 @@ export async function prepareAs(
  * Plans a change: reads, and makes a dry run of each call. Rejects with an {@link AdminError} when
  * it cannot be done.
  */
-export async function prepare(
-  change: Change,
-  { context, force, reason, salt }: PreparingParts,
-): Promise<PreparedChange> {
-  const { facts, steps } = await stepsOf(change, context);
+export async function prepare(task: Task, { context, force, reason, salt }: PreparingParts): Promise<PreparedChange> {
+  const { facts, steps } = await stepsOf(task, context);
   const planned: PlannedStep[] = [];
   let length = JSON.stringify(facts).length;
-  const digest = createHash('sha256').update(JSON.stringify([titleOf(change), context.calls.appliance, force]));
+  const digest = createHash('sha256').update(JSON.stringify([titleOf(task), context.calls.appliance, force]));
   for (const { title, write } of steps) {
     const preview = write && (await context.calls.preview(write, { force, reason }));
     const step = { title, ...(preview ? shownOf(preview) : nothing) };
@@ -120,14 +117,14 @@ export async function prepare(
 
 const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
 
-async function stepsOf(change: Change, context: PreparingParts['context']): Promise<Plan> {
-  if ('recipe' in change) {
-    const { recipe, parameters: values } = change;
+async function stepsOf(task: Task, context: PreparingParts['context']): Promise<Plan> {
+  if ('recipe' in task) {
+    const { recipe, parameters: values } = task;
     return await recipe.plan({ ...context, values, waitMs: undefined });
   }
-  const { operation: key, parameters: params, content } = change;
+  const { operation: key, parameters: params, content } = task;
   const write: Write = { key, params, ...(content && { content }) };
-  return { facts: [], steps: [callStep({ title: titleOf(change), write, done: `${key} was carried out.` })] };
+  return { facts: [], steps: [callStep({ title: titleOf(task), write, done: `${key} was carried out.` })] };
 }
 
 function shownOf({ operation, risk, request, findings, because, current }: Preview): Omit<PlannedStep, 'title'> {
@@ -135,7 +132,7 @@ function shownOf({ operation, risk, request, findings, because, current }: Previ
   return { call: { operation, risk, method, url, body }, findings, because, current: shownObject(current) };
 }
 
-/** Open requests are kept in memory, and appliances choose how long their objects are. */
+/** Open changes are kept in memory, and appliances choose how long their objects are. */
 const maxObjectLength = 65_536;
 const maxPlanLength = 262_144;
 

@@ -9,9 +9,9 @@ import { isOneOf } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { createTimeSlice, steadyNow } from '../../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import { alertsOf, type AlertSource, AlertSourceSchema, type ChangeRequest, isOver } from './change-request.ts';
-import type { ChangeRequests } from './change-requests.ts';
-import { type Change, keyOfChange, titleOf } from './plan.ts';
+import { alertsOf, type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
+import type { Changes } from './changes.ts';
+import { type Task, keyOfTask, titleOf } from './plan.ts';
 
 const Texts = Type.Record(Type.String(), Type.String());
 
@@ -54,11 +54,11 @@ export type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
 export type Proposals = ReturnType<typeof createProposals>;
 
 export interface ProposalsParts {
-  readonly changeRequests: Pick<ChangeRequests, 'ask' | 'setAlerts' | 'all'>;
+  readonly changes: Pick<Changes, 'ask' | 'setAlerts' | 'all'>;
   readonly recipes: () => readonly Recipe[];
   readonly appliances: ReadonlyMap<string, unknown>;
   readonly principals: Pick<Principals, 'plannerFor'>;
-  readonly metrics: Pick<AdminMetrics, 'changeRequestEnded'>;
+  readonly metrics: Pick<AdminMetrics, 'changeEnded'>;
   readonly recorder: Pick<Recorder, 'scrubbed'>;
   readonly log: Logger;
 }
@@ -66,7 +66,7 @@ export interface ProposalsParts {
 /** A repair, and an alert that asks for it. */
 interface Wanted {
   readonly appliance: string;
-  readonly change: Extract<Change, { recipe: Recipe }>;
+  readonly task: Extract<Task, { recipe: Recipe }>;
   readonly alert: AlertSource;
 }
 
@@ -140,7 +140,7 @@ async function take(state: ProposalsState, { alerts }: Notification, notifier: N
     else if (await join(state, wanted)) taken.proposed += 1;
     else if (isTooMany(state, wanted) || state.isTooOften(wanted)) {
       taken.ignored += 1;
-      state.metrics.changeRequestEnded('suppressed');
+      state.metrics.changeEnded('suppressed');
     } else {
       taken.proposed += 1;
       enqueue(state, wanted, notifier);
@@ -154,14 +154,13 @@ async function join(state: ProposalsState, wanted: Wanted): Promise<boolean> {
   const repairing = state.waiting.get(keyOf(wanted));
   if (repairing) repairing.alerts = withAlert(repairing.alerts, wanted.alert);
   const open = openLike(state, wanted);
-  for (const { request } of open)
-    await state.changeRequests.setAlerts(request.id, (alerts) => withAlert(alerts, wanted.alert));
+  for (const { change } of open) await state.changes.setAlerts(change.id, (alerts) => withAlert(alerts, wanted.alert));
   return open.length > 0 || repairing !== undefined || isDecided(state, wanted);
 }
 
 /** Takes an alert that has ended from its repair; true if it was the last one of a proposal. */
 async function withdraw(state: ProposalsState, wanted: Wanted): Promise<boolean> {
-  const { waiting, refused, changeRequests } = state;
+  const { waiting, refused, changes } = state;
   const key = keyOf(wanted);
   const without = (alerts: readonly AlertSource[]) => alerts.filter((each) => !isSameAlert(each, wanted.alert));
   for (const repairs of [waiting, refused]) {
@@ -172,18 +171,18 @@ async function withdraw(state: ProposalsState, wanted: Wanted): Promise<boolean>
   // One that is being planned looks at its alerts afterwards.
   const wasWaiting = waiting.get(key)?.alerts.length === 0 && waiting.delete(key);
   const its = openLike(state, wanted).filter(
-    ({ request, alerts }) => request.state === 'proposed' && without(alerts).length < alerts.length,
+    ({ change, alerts }) => change.state === 'proposed' && without(alerts).length < alerts.length,
   );
-  for (const { request } of its) await changeRequests.setAlerts(request.id, without);
+  for (const { change } of its) await changes.setAlerts(change.id, without);
   return its.some(({ alerts }) => without(alerts).length === 0) || wasWaiting;
 }
 
 /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
 function enqueue(state: ProposalsState, wanted: Wanted, notifier: Notifier): void {
-  const { appliance, change, alert } = wanted;
+  const { appliance, task, alert } = wanted;
   const { planning, refused, waiting, log } = state;
   const key = keyOf(wanted);
-  const repairing: Repairing = { appliance, change, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
+  const repairing: Repairing = { appliance, task, alerts: withAlert(refused.get(key)?.alerts ?? [], alert) };
   waiting.set(key, repairing);
   refused.delete(key);
   const planned = (planning.get(appliance) ?? Promise.resolve()).then(() => planNext(state, repairing, notifier));
@@ -195,14 +194,14 @@ function enqueue(state: ProposalsState, wanted: Wanted, notifier: Notifier): voi
 }
 
 async function planNext(state: ProposalsState, repairing: Repairing, notifier: Notifier): Promise<void> {
-  const { stopping, waiting, refused, changeRequests } = state;
+  const { stopping, waiting, refused, changes } = state;
   const key = keyOf(repairing);
   if (stopping.signal.aborted || waiting.get(key) !== repairing) return;
   const proposed = await propose(state, repairing, { ...notifier, signal: stopping.signal });
   // Its alerts may have ended, and others come, while it was planned.
   if (waiting.get(key) === repairing) waiting.delete(key);
   const { alerts } = repairing;
-  if ('id' in proposed) await changeRequests.setAlerts(proposed.id, () => alerts);
+  if ('id' in proposed) await changes.setAlerts(proposed.id, () => alerts);
   else if (alerts.length > 0) keep(refused, key, { ...repairing, because: proposed.because });
 }
 
@@ -225,9 +224,9 @@ function createPlanLimit(): (wanted: Wanted) => boolean {
   };
 }
 
-function shownRefused({ appliance, change, alerts, because }: Refused): NotProposed | [] {
+function shownRefused({ appliance, task, alerts, because }: Refused): NotProposed | [] {
   const [alert] = alerts;
-  return alert ? { appliance, title: titleOf(change), parameters: change.parameters, alert, alerts, because } : [];
+  return alert ? { appliance, title: titleOf(task), parameters: task.parameters, alert, alerts, because } : [];
 }
 
 /** Returns true for the same labels. The time may differ between two senders. */
@@ -265,7 +264,7 @@ function wantedBy(
     since: startsAt,
     fingerprint: fingerprintOf(labels),
   };
-  return { appliance, change: { recipe, parameters }, alert };
+  return { appliance, task: { recipe, parameters }, alert };
 }
 
 function fingerprintOf(labels: Readonly<Record<string, string>>): string {
@@ -281,45 +280,45 @@ function valueOf(label: string, value: string): string {
   return (id ?? value).slice(0, maxValueLength);
 }
 
-function keyOf({ appliance, change }: Pick<Wanted, 'appliance' | 'change'>): string {
-  return keyOfChange(appliance, change.recipe.name, change.parameters);
+function keyOf({ appliance, task }: Pick<Wanted, 'appliance' | 'task'>): string {
+  return keyOfTask(appliance, task.recipe.name, task.parameters);
 }
 
-type Known = ChangeRequests['all'][number];
+type Known = Changes['all'][number];
 
-/** Returns the requests for the same change. */
-function requestsLike({ changeRequests }: ProposalsParts, wanted: Wanted): readonly Known[] {
+/** Returns the changes that do the same. */
+function changesLike({ changes }: ProposalsParts, wanted: Wanted): readonly Known[] {
   const key = keyOf(wanted);
-  return changeRequests.all.filter(
-    ({ request: { appliance, recipe, parameters } }) => keyOfChange(appliance, recipe, parameters) === key,
+  return changes.all.filter(
+    ({ change: { appliance, recipe, parameters } }) => keyOfTask(appliance, recipe, parameters) === key,
   );
 }
 
 function openLike(parts: ProposalsParts, wanted: Wanted): readonly Known[] {
-  return requestsLike(parts, wanted).filter(({ request }) => !isOver(request.state));
+  return changesLike(parts, wanted).filter(({ change }) => !isOver(change.state));
 }
 
 /** Returns true if somebody has decided on the same repair of the same alert before. */
 function isDecided(parts: ProposalsParts, wanted: Wanted): boolean {
   const { name, since } = wanted.alert;
-  return requestsLike(parts, wanted).some(
-    ({ request }) =>
-      isOver(request.state) &&
-      !isToRepeat(request) &&
-      alertsOf(request).some((each) => each.name === name && each.since === since),
+  return changesLike(parts, wanted).some(
+    ({ change }) =>
+      isOver(change.state) &&
+      !isToRepeat(change) &&
+      alertsOf(change).some((each) => each.name === name && each.since === since),
   );
 }
 
 /** Returns true for what nobody decided, or was never sent: it is proposed again. */
-function isToRepeat({ state, decision, outcome }: ChangeRequest): boolean {
+function isToRepeat({ state, decision, outcome }: Change): boolean {
   if (state === 'expired') return true;
   if (state === 'cancelled') return decision?.by === '-';
   return state === 'failed' && outcome?.sent === false;
 }
 
-function isTooMany({ changeRequests, waiting }: ProposalsState, { appliance }: Wanted): boolean {
-  const open = changeRequests.all.filter(
-    ({ request: { appliance: name, state } }) => name === appliance && state === 'proposed',
+function isTooMany({ changes, waiting }: ProposalsState, { appliance }: Wanted): boolean {
+  const open = changes.all.filter(
+    ({ change: { appliance: name, state } }) => name === appliance && state === 'proposed',
   ).length;
   const planned = [...waiting.values()].filter((each) => each.appliance === appliance).length;
   return open + planned >= maxOpenPerAppliance;
@@ -328,16 +327,16 @@ function isTooMany({ changeRequests, waiting }: ProposalsState, { appliance }: W
 /** Plans a repair, and resolves to the id of its proposal, or to why there is none. */
 async function propose(
   parts: ProposalsParts,
-  { appliance, change, alerts }: Repairing,
+  { appliance, task, alerts }: Repairing,
   notifier: Caller,
 ): Promise<{ readonly id: string } | { readonly because: string }> {
-  const { changeRequests, principals, metrics, log } = parts;
+  const { changes, principals, metrics, log } = parts;
   try {
     const principal = principals.plannerFor(notifier.principal);
-    const asked = { appliance, change, reason: undefined, force: false, alerts };
-    return await changeRequests.ask(asked, { ...notifier, principal });
+    const asked = { appliance, task, reason: undefined, force: false, alerts };
+    return await changes.ask(asked, { ...notifier, principal });
   } catch (error) {
-    if (error instanceof AdminProblem && error.code === 'too_many_requests') metrics.changeRequestEnded('suppressed');
+    if (error instanceof AdminProblem && error.code === 'too_many_changes') metrics.changeEnded('suppressed');
     if (!(error instanceof AdminProblem)) {
       log.error({ err: error, appliance, alert: alerts[0]?.name }, 'no repair proposed');
       return { because: 'The exporter failed to plan it; its log has the reason.' };

@@ -5,33 +5,27 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Step } from '../recipes/recipe.ts';
-import {
-  type ChangeRequest,
-  type DecisionWord,
-  decisionWords,
-  isWaiting,
-  type ShownRequest,
-} from './change-request.ts';
-import type { ApprovalsCore } from './core.ts';
-import { alreadyOver, type Entry, type StoredRequest } from './request-book.ts';
+import { type Change, type DecisionWord, decisionWords, isWaiting, type ShownChange } from './change.ts';
+import type { ChangesCore } from './core.ts';
+import { alreadyOver, type Entry, type StoredChange } from './change-book.ts';
 
-/** Returns a request that the principal may see. Throws an {@link AdminProblem}. */
-export function entryFor(core: ApprovalsCore, id: string, principal: Principal): Entry {
+/** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
+export function entryFor(core: ChangesCore, id: string, principal: Principal): Entry {
   core.book.refuseUnread();
   const entry = core.book.find(id);
-  if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
+  if (!entry || !maySee(core, principal, entry.stored.change)) throw unknownChange();
   return entry;
 }
 
-/** Returns true for its requester, and for a token that may do the same. */
-export function maySee(core: ApprovalsCore, principal: Principal, request: ChangeRequest): boolean {
-  if (!principal.covers(request.appliance)) return false;
-  if (principal.name === request.requested_by) return true;
-  return request.plan.steps.every(({ call }) => !call || mayCall(core, principal, call));
+/** Returns true for whoever asked for it, and for a token that may do the same. */
+export function maySee(core: ChangesCore, principal: Principal, change: Change): boolean {
+  if (!principal.covers(change.appliance)) return false;
+  if (principal.name === change.requested_by) return true;
+  return change.plan.steps.every(({ call }) => !call || mayCall(core, principal, call));
 }
 
 function mayCall(
-  { operations }: ApprovalsCore,
+  { operations }: ChangesCore,
   principal: Principal,
   { operation: key }: { readonly operation: string },
 ): boolean {
@@ -40,18 +34,18 @@ function mayCall(
 }
 
 /**
- * Returns a request as a principal is shown it: with what it may do, and without objects that it
+ * Returns a change as a principal is shown it: with what it may do, and without objects that it
  * may not read itself, since an approver may have planned it.
  */
-export function shownTo(core: ApprovalsCore, principal: Principal, request: ChangeRequest): ShownRequest {
-  const sealed = core.book.find(request.id)?.stored.sealed ?? null;
-  const refusals = decisionWords.map((word) => [word, refusalOf(core, word, { request, sealed }, principal)] as const);
-  const steps = request.plan.steps.map((step) =>
+export function shownTo(core: ChangesCore, principal: Principal, change: Change): ShownChange {
+  const sealed = core.book.find(change.id)?.stored.sealed ?? null;
+  const refusals = decisionWords.map((word) => [word, refusalOf(core, word, { change, sealed }, principal)] as const);
+  const steps = change.plan.steps.map((step) =>
     step.current && mayCall(core, principal, step.current) ? step : { ...step, current: null },
   );
   return {
-    ...request,
-    plan: { ...request.plan, steps },
+    ...change,
+    plan: { ...change.plan, steps },
     may: refusals.flatMap(([word, refusal]) => (refusal ? [] : word)),
     cannot_approve: new Map(refusals).get('approve')?.message ?? null,
   };
@@ -59,23 +53,23 @@ export function shownTo(core: ApprovalsCore, principal: Principal, request: Chan
 
 /** Returns why a principal may not decide so; an approval is refused for other reasons as well. */
 export function refusalOf(
-  { settings, principals, freeze }: ApprovalsCore,
+  { settings, principals, freeze }: ChangesCore,
   word: DecisionWord,
-  { request, sealed }: StoredRequest,
+  { change, sealed }: StoredChange,
   principal: Principal,
 ): AdminProblem | undefined {
-  const { state, requested_by: name } = request;
-  if (!isWaiting(state)) return alreadyOver(request, `it is ${state}`);
+  const { state, requested_by: name } = change;
+  if (!isWaiting(state)) return alreadyOver(change, `it is ${state}`);
   if (word === 'cancel') return principal.name === name || principal.role === 'admin' ? undefined : notYours(principal);
   if (!principal.approver) return notApprover(principal);
   // Both the person of then and that of now: a reload may have put the option right.
   const isOwn = [sealed?.person, principals.inForce(name)?.person].includes(principal.person);
-  if (isOwn && !settings().selfApproval) return ownRequest(principal);
+  if (isOwn && !settings().selfApproval) return ownChange(principal);
   return word === 'approve' && freeze.state ? frozenProblem(freeze.state) : undefined;
 }
 
 /** Throws an {@link AdminProblem} if the policy refuses a call of the steps. */
-export function authoriseAll({ operations }: ApprovalsCore, principal: Principal, steps: readonly Step[]): void {
+export function authoriseAll({ operations }: ChangesCore, principal: Principal, steps: readonly Step[]): void {
   for (const { write } of steps) {
     const operation = write && operations.named(write.key);
     const call = operation && operations.call(operation, write.params);
@@ -86,34 +80,34 @@ export function authoriseAll({ operations }: ApprovalsCore, principal: Principal
 const maxReasonLength = 500;
 
 /** Returns what a caller says, in one line and without secrets. */
-export function said({ recorder }: ApprovalsCore, text: string | undefined, token: Secret): string | null {
+export function said({ recorder }: ChangesCore, text: string | undefined, token: Secret): string | null {
   return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
 }
 
-function unknownRequest(): AdminProblem {
-  return new AdminProblem('unknown_request', {
-    detail: 'There is no such change request, or the token does not cover it.',
-    remedy: 'GET /requests lists those that it covers; old ones are removed.',
+function unknownChange(): AdminProblem {
+  return new AdminProblem('unknown_change', {
+    detail: 'There is no such change, or the token does not cover it.',
+    remedy: 'GET /changes lists those that it covers; old ones are removed.',
   });
 }
 
 function notYours({ name }: Principal): AdminProblem {
   return new AdminProblem('not_approver', {
-    detail: `The token of ${name} may not cancel this change request; nothing was sent.`,
-    remedy: 'Its requester may, and the role admin. An approver may deny it.',
+    detail: `The token of ${name} may not cancel this change; nothing was sent.`,
+    remedy: 'Whoever asked for it may, and the role admin. An approver may deny it.',
   });
 }
 
 /** Returns the refusal of a token that may not decide on changes of others. */
 export function notApprover({ name }: Principal): AdminProblem {
   return new AdminProblem('not_approver', {
-    detail: `The token of ${name} may not approve or deny this change request; nothing was sent.`,
+    detail: `The token of ${name} may not approve or deny this change; nothing was sent.`,
     remedy: 'Ask somebody whose token has approver: true in admin.tokens.',
   });
 }
 
-function ownRequest({ person }: Principal): AdminProblem {
-  return new AdminProblem('own_request', {
+function ownChange({ person }: Principal): AdminProblem {
+  return new AdminProblem('own_change', {
     detail: `${person} asked for it, and somebody else must approve it; nothing was sent.`,
     remedy: 'Ask another approver. admin.approvals.self_approval is for one administrator alone.',
   });

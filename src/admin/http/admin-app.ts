@@ -11,7 +11,7 @@ import { AdminProblem, methodNotAllowed } from '../policy/problem.ts';
 import type { Principals } from '../policy/principal.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
-import type { ChangeRequests } from '../changes/change-requests.ts';
+import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { recordAnswer, recordRefusal } from './access-log.ts';
@@ -24,7 +24,7 @@ import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } 
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
-import { refuseOtherThanAlerts, registerRequestRoutes } from './request-routes.ts';
+import { refuseOtherThanAlerts, registerChangeRoutes } from './change-routes.ts';
 import { rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { limitUnfinished } from '../../server/unfinished-answers.ts';
@@ -34,7 +34,7 @@ export interface AdminAppParts extends AdminRoutesParts {
   readonly principals: Principals;
   readonly recorder: Recorder;
   readonly metrics: AdminMetrics;
-  readonly changeRequests: ChangeRequests;
+  readonly changes: Changes;
   readonly proposals: Proposals;
   readonly bodyLimits: BodyLimits;
   readonly decode: Decode;
@@ -113,7 +113,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
   registerConsole(app);
   registerAdminRoutes(app, parts);
-  registerRequestRoutes(app, shared);
+  registerChangeRoutes(app, shared);
   registerAdminRelay(app, shared);
   return {
     app,

@@ -20,7 +20,7 @@ export interface AdminRoutesParts {
   readonly recorder: Recorder;
   readonly journal: Pick<Journal, 'query'>;
   readonly freeze: FreezeSwitch;
-  /** Returns true where people may approve their own change requests. */
+  /** Returns true where people may approve their own changes. */
   readonly selfApproval: () => boolean;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];

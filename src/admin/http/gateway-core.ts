@@ -59,7 +59,7 @@ export interface GatewayCore extends GatewaySurroundings {
   readonly recorder: Recorder;
 }
 
-/** Creates everything but the listener and the change requests. */
+/** Creates everything but the listener and the changes. */
 export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurroundings): GatewayCore {
   const { metrics, log, now } = parts;
   const { admin } = settings;

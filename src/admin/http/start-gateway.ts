@@ -1,11 +1,11 @@
-import { createChangeRequests } from '../changes/change-requests.ts';
+import { createChanges } from '../changes/changes.ts';
 import { createProposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { createGateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import { requestableRecipes } from '../recipes/recipes.ts';
+import { changeRecipes } from '../recipes/recipes.ts';
 import { type AdminListener, createAdminApp } from './admin-app.ts';
 import { listen } from '../../lib/listen.ts';
 import { noRequest } from '../journal/record.ts';
@@ -50,7 +50,7 @@ type GatewayWithApprovals = ReturnType<typeof createGatewayWithApprovals>;
 
 const sweepEveryMs = 5_000;
 
-/** Creates the gateway and the change requests: each of them calls the other. */
+/** Creates the gateway and the changes: each of them calls the other. */
 function createGatewayWithApprovals(core: GatewayCore) {
   const { timeoutMs } = core.settings.admin;
   // Read at each use: a reload may change them.
@@ -62,17 +62,15 @@ function createGatewayWithApprovals(core: GatewayCore) {
       get requiredFor() {
         return approvals().requiredFor;
       },
-      askInstead: (waiting) => changeRequests.askInstead(waiting),
+      askInstead: (waiting) => changes.askInstead(waiting),
     },
     onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
   });
   const recipes = (): readonly Recipe[] => {
     const { certificatesFolder } = approvals();
-    return certificatesFolder === undefined
-      ? requestableRecipes
-      : [...requestableRecipes, createDeliver(certificatesFolder)];
+    return certificatesFolder === undefined ? changeRecipes : [...changeRecipes, createDeliver(certificatesFolder)];
   };
-  const changeRequests = createChangeRequests({
+  const changes = createChanges({
     ...core,
     gateway,
     recipes,
@@ -80,30 +78,30 @@ function createGatewayWithApprovals(core: GatewayCore) {
     sleep,
     steadyNow,
   });
-  const proposals = createProposals({ ...core, changeRequests, recipes });
-  const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changeRequests.sweep()]);
+  const proposals = createProposals({ ...core, changes, recipes });
+  const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changes.sweep()]);
   const timer = setInterval(sweep, sweepEveryMs);
   return {
     gateway,
-    changeRequests,
+    changes,
     proposals,
     async close() {
       clearInterval(timer);
-      await Promise.all([proposals.close(), changeRequests.close()]);
-      core.metrics.noChangeRequests();
+      await Promise.all([proposals.close(), changes.close()]);
+      core.metrics.noChanges();
     },
   };
 }
 
 async function createListener(
   core: GatewayCore,
-  { gateway, changeRequests, proposals }: GatewayWithApprovals,
+  { gateway, changes, proposals }: GatewayWithApprovals,
 ): Promise<AdminListener> {
   const { admin } = core.settings;
   return await createAdminApp({
     ...core,
     gateway,
-    changeRequests,
+    changes,
     proposals,
     selfApproval: () => core.settings.admin.approvals.selfApproval,
     applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),

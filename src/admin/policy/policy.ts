@@ -142,7 +142,7 @@ export function refusePlanner({ name, plansOnly }: Principal): void {
   if (!plansOnly) return;
   throw new AdminProblem('role_too_low', {
     detail: `${name} only plans repairs; nothing was sent.`,
-    remedy: 'Approve the change request with the token of a person.',
+    remedy: 'Approve the change with the token of a person.',
   });
 }
 

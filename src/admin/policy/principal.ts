@@ -35,7 +35,7 @@ export interface Principal {
   readonly guards: 'refuse' | 'warn';
   /** The holder of the token. A person cannot approve what the same person asked for. */
   readonly person: string;
-  /** True if it may approve the change requests of others. */
+  /** True if it may approve the changes of others. */
   readonly approver: boolean;
   /** True if it may send, in an emergency, what needs approval. */
   readonly breakGlass: boolean;

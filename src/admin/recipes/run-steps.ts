@@ -21,7 +21,7 @@ interface StepRun {
 
 /**
  * Runs steps one after another and stops at the first that fails, for the command line and for
- * change requests alike. Resolves to the failure, if there is one.
+ * changes alike. Resolves to the failure, if there is one.
  */
 export async function runSteps(
   steps: readonly Step[],

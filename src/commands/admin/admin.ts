@@ -8,7 +8,7 @@ import { quotable } from './words.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
 import { builtInCommands, listOperations } from './built-in-commands.ts';
 import { recipeFlags, recipes, runRecipe } from './run-recipe.ts';
-import { requestCommandOf, requestFlags } from './requests.ts';
+import { changeCommandOf, askFlags } from './changes.ts';
 import { type AdminCommand, withSession } from './session.ts';
 
 /** Sends requests to the admin gateway of a running exporter. */
@@ -24,14 +24,14 @@ export const admin: Command = async (context) => {
     await listOperations(rest, context);
     return 0;
   }
-  const command = commandOf(first, rest, flags.request === true);
+  const command = commandOf(first, rest, flags.ask === true);
   refuseFlags(flags, command);
   return await withSession(context, command.run);
 };
 
 /** Returns what the words ask for; throws a UsageError for words that ask for nothing. */
 function commandOf(first: string, rest: readonly string[], isRequest: boolean): AdminCommand {
-  if (first === 'requests') return requestCommandOf(rest);
+  if (first === 'changes') return changeCommandOf(rest);
   const builtIn = builtInCommands.get(first);
   if (builtIn) {
     if (rest.length > 0 && !builtIn.takesWords)
@@ -39,7 +39,7 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
     return { name: `admin ${first}`, flags: builtIn.flags, run: (session) => builtIn.run(session, rest) };
   }
   const [second, ...values] = rest;
-  const misspelt = closestWord(first, [...builtInCommands.keys(), 'operations', 'requests']);
+  const misspelt = closestWord(first, [...builtInCommands.keys(), 'operations', 'changes']);
   if (second === undefined)
     throw new UsageError(
       `admin ${JSON.stringify(quotable(first))} is not complete; ${misspelt ? `did you mean admin ${misspelt}? Otherwise ` : ''}add an operation or a recipe after the name of an appliance, see admin --help`,
@@ -47,13 +47,13 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {
     const taken = isRequest
-      ? { name: `a request for ${recipe.name}`, flags: requestFlags }
+      ? { name: `asking for ${recipe.name}`, flags: askFlags }
       : { name: `the recipe ${recipe.name}`, flags: recipeFlags };
     return { ...taken, run: (session) => runRecipe(recipe, first, values, session) };
   }
   refuseMisspelt(second, misspelt);
   const taken: Pick<AdminCommand, 'name' | 'flags'> = isRequest
-    ? { name: 'a request for an operation', flags: [...requestFlags, 'body'] }
+    ? { name: 'asking for an operation', flags: [...askFlags, 'body'] }
     : { name: 'a single operation', flags: operationFlags };
   return { ...taken, run: (session) => callOperation(first, rest, session) };
 }

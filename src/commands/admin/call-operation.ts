@@ -20,7 +20,7 @@ import {
 import { wouldFail, previewLines, warningLines } from './preview.ts';
 import { backupSteps } from '../../admin/recipes/backup.ts';
 import { runSteps } from './run-recipe.ts';
-import { askForChange, showWaiting, waitsCode } from './requests.ts';
+import { askForChange, showWaiting, waitsCode } from './changes.ts';
 import { parseTarget } from './words.ts';
 
 /** Flags that a single operation takes. */
@@ -64,7 +64,7 @@ export async function callOperation(
   };
   try {
     if (flags['dry-run']) return await showPreview(prepared, redacted);
-    if (flags.request) return await request(prepared, redacted);
+    if (flags.ask) return await ask(prepared, redacted);
     const code = await send(prepared, redacted, output);
     if (code !== 0) await output?.discard();
     return code;
@@ -116,15 +116,15 @@ async function showPreview(prepared: PreparedCall, session: AdminSession): Promi
 }
 
 /** Asks for the operation instead of sending it. Resolves to the exit code. */
-async function request(
+async function ask(
   { call, content, options: { reason, force }, calls: { appliance } }: PreparedCall,
   session: AdminSession,
 ): Promise<number> {
   const { operation, params: parameters } = call;
   const { key, row } = operation;
-  if (!changes(row.risk)) throw new UsageError(`${key} changes nothing, so it needs no approval; leave --request out`);
+  if (!changes(row.risk)) throw new UsageError(`${key} changes nothing, so it needs no approval; leave --ask out`);
   if (row.body !== 'json' && row.body !== 'none')
-    throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --request out`);
+    throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --ask out`);
   // The approval of its plan confirms it: a name is not needed here.
   const body = content && parseJson(content.bytes);
   await askForChange({ appliance, operation: key, parameters, body, reason, force }, session);

@@ -25,7 +25,7 @@ export interface GatewayAnswer {
   /** True for an answer that is a file to save. */
   readonly attachment: boolean;
   readonly requestId: string;
-  /** The change request that the gateway made of a change, instead of sending it. */
+  /** The change that the gateway made of a change, instead of sending it. */
   readonly waitsAs: string | undefined;
   readonly body: Readable;
   /**
@@ -81,7 +81,7 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
     if (mediaType === 'application/problem+json') throw problemError(status, requestId, await readWholeBody(body));
     const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
     // The gateway passes no Location of an appliance on.
-    const waitsAs = status === 202 ? /^\/requests\/([\w-]+)$/.exec(headerOf(headers, 'location'))?.[1] : undefined;
+    const waitsAs = status === 202 ? /^\/changes\/([\w-]+)$/.exec(headerOf(headers, 'location'))?.[1] : undefined;
     return { status, mediaType, attachment, requestId, waitsAs, body, whole: () => readWholeBody(body) };
   }
 
@@ -141,11 +141,11 @@ const hints: Readonly<Record<string, string>> = {
   reason_required: 'Here: --reason=TEXT.',
   frozen: 'Here: zlb-exporter admin unfreeze.',
   cannot_wait: 'Here: --break-glass --reason=TEXT.',
-  unknown_request: 'Here: zlb-exporter admin requests --state=all.',
-  too_many_requests: 'Here: zlb-exporter admin requests cancel ID.',
-  request_over: 'Here: zlb-exporter admin requests show ID.',
-  digest_mismatch: 'Here: zlb-exporter admin requests show ID.',
-  plan_changed: 'Here: zlb-exporter admin requests show ID.',
+  unknown_change: 'Here: zlb-exporter admin changes --state=all.',
+  too_many_changes: 'Here: zlb-exporter admin changes cancel ID.',
+  change_over: 'Here: zlb-exporter admin changes show ID.',
+  digest_mismatch: 'Here: zlb-exporter admin changes show ID.',
+  plan_changed: 'Here: zlb-exporter admin changes show ID.',
   unknown_appliance: 'Here: zlb-exporter admin appliances.',
   appliance_denied: 'Here: zlb-exporter admin appliances.',
 };

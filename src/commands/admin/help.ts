@@ -28,7 +28,7 @@ export const adminFlags = {
   operation: { example: 'actOnFarm' },
   event: { example: 'denied' },
   state: { example: 'open' },
-  request: {},
+  ask: {},
   watch: {},
   'admin.url': {
     example: gatewayUrl,
@@ -58,10 +58,10 @@ Recipes
   backup [name=N]
   send-logs to=IP:PORT                                requests are counted; to=off ends it
 Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reason=TEXT, unfreeze
-Change requests, for a second person to approve
-  admin lb-1 restart-farm farm=shop --request --reason=TICKET-42    ask; nothing is sent
-  admin requests [list --state=open,denied]    and requests show ID, cancel ID
-  admin requests approve ID [--watch]          and requests deny ID --reason=TEXT
+Changes, for a second person to approve
+  admin lb-1 restart-farm farm=shop --ask --reason=TICKET-42    ask; nothing is sent
+  admin changes [list --state=open,denied]    and changes show ID, cancel ID
+  admin changes approve ID [--watch]          and changes deny ID --reason=TEXT
 
 ${linesOf(adminFlags, 19)}
 Every change asks before it is sent; without a terminal it needs --yes.

@@ -7,8 +7,8 @@ import type { CallOptions, Calls, Preview, Write } from '../../admin/recipes/cal
 import { objectionLines, previewLines } from './preview.ts';
 import { backupSteps } from '../../admin/recipes/backup.ts';
 import type { Recipe, RecipeContext, Step } from '../../admin/recipes/recipe.ts';
-import { askForChange } from './requests.ts';
-import { requestableRecipes } from '../../admin/recipes/recipes.ts';
+import { askForChange } from './changes.ts';
+import { changeRecipes } from '../../admin/recipes/recipes.ts';
 import { sendLogs } from '../../admin/recipes/send-logs.ts';
 import { perhapsBack, runSteps as runAllSteps, type StepFailure, waysBack } from '../../admin/recipes/run-steps.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
@@ -16,7 +16,7 @@ import { installActivation } from './certificates/install-activation.ts';
 import { replaceCertificate } from './certificates/replace-certificate.ts';
 
 /** All recipes of the command line. */
-export const recipes: readonly Recipe[] = [...requestableRecipes, replaceCertificate, installActivation, sendLogs];
+export const recipes: readonly Recipe[] = [...changeRecipes, replaceCertificate, installActivation, sendLogs];
 
 /** Flags that recipes take. */
 export const recipeFlags: AdminCommand['flags'] = [
@@ -62,7 +62,7 @@ export async function runRecipe(
 ): Promise<number> {
   const { flags, say, warn } = session;
   const values = namedValues(words, recipe);
-  if (flags.request) return await request(recipe, { appliance, values }, session);
+  if (flags.ask) return await ask(recipe, { appliance, values }, session);
   const context = recipeContext(appliance, values, session);
   const { calls } = context;
   const dryRun = flags['dry-run'] === true;
@@ -100,22 +100,22 @@ function obstacleTo(recipe: Recipe, previewed: readonly PreviewedStep[]): string
   if (isAny('be refused', previewed))
     return 'the gateway refuses what is marked with ✗. --force overrides guards only.';
   if (!isAny('wait for approval', previewed)) return undefined;
-  const instead = requestableRecipes.includes(recipe)
-    ? 'Ask for all of it with --request'
+  const instead = changeRecipes.includes(recipe)
+    ? 'Ask for all of it with --ask'
     : 'Call its operations one by one, which asks for each';
   return `it needs approval. ${instead}; --break-glass sends it at once, if your token may do so.`;
 }
 
 /** Asks for a recipe instead of running it. Resolves to the exit code. */
-async function request(
+async function ask(
   recipe: Recipe,
   { appliance, values }: { readonly appliance: string; readonly values: Readonly<Record<string, string>> },
   session: AdminSession,
 ): Promise<number> {
   const { name } = recipe;
-  if (!requestableRecipes.includes(recipe))
+  if (!changeRecipes.includes(recipe))
     throw new UsageError(
-      `${name} reads a file here, or asks the appliance, and cannot wait for approval; leave --request out`,
+      `${name} reads a file here, or asks the appliance, and cannot wait for approval; leave --ask out`,
     );
   const change = { appliance, recipe: name, parameters: values, force: session.flags.force === true };
   await askForChange({ ...change, reason: await reasonFor(session, false) }, session);

@@ -60,7 +60,7 @@ export function optionsOf(flags: Flags, reason: string | undefined): CallOptions
 function notSent(id: string, { operation }: OperationCall): AdminError {
   return new AdminError(`${operation.key} needs approval, so it was not sent`, {
     detail: `It waits as ${id}, this call alone.`,
-    remedy: `Take it back with zlb-exporter admin requests cancel ${id}, and ask for the whole recipe with --request --reason=TEXT.`,
+    remedy: `Take it back with zlb-exporter admin changes cancel ${id}, and ask for the whole recipe with --ask --reason=TEXT.`,
     status: 202,
   });
 }

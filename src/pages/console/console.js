@@ -8,7 +8,7 @@ import { matchChildren } from './match.js';
 import { clockOffset, span, tellTimes, timeOfDay } from './times.js';
 import { isUnderWay, isWaiting, page, wordOf } from './view.js';
 
-/** @import { Awaited, RequestOnPage, NotProposed, Problem, Session } from '../console-types.js' */
+/** @import { Awaited, ChangeOnPage, NotProposed, Problem, Session } from '../console-types.js' */
 
 const everyMs = 3_000;
 const everyUnderWayMs = 1_000;
@@ -41,7 +41,7 @@ let timer;
 let visibleSinceMs = Date.now();
 
 function chosen() {
-  return /^#(cr-[a-z0-9-]+)$/.exec(location.hash)?.[1];
+  return /^#(ch-[a-z0-9-]+)$/.exec(location.hash)?.[1];
 }
 
 /** The alert in the link of a notification: `#alert=NAME&appliance=NAME&object=FARM_OR_FILE`. */
@@ -61,8 +61,8 @@ function followAlert(own) {
   const awaited = alertInAddress();
   own.awaited = awaited;
   if (!awaited) return;
-  own.ofAwaited = own.requests
-    .filter((request) => isOf(awaited, request))
+  own.ofAwaited = own.changes
+    .filter((change) => isOf(awaited, change))
     .toSorted((a, b) => (a.created < b.created ? 1 : -1));
   own.cannotPropose = own.notProposed.find((each) => isOf(awaited, each));
   const proposal = own.ofAwaited.find(isWaiting);
@@ -71,7 +71,7 @@ function followAlert(own) {
 
 /**
  * @param {Awaited} wanted
- * @param {RequestOnPage | NotProposed} candidate
+ * @param {ChangeOnPage | NotProposed} candidate
  */
 function isOf(wanted, { alert, alerts = alert ? [alert] : [], appliance, parameters }) {
   const names = Object.values(parameters);
@@ -115,14 +115,14 @@ async function read(into) {
   const [me, freeze, list, opened] = await Promise.all([
     get('whoami'),
     get('freeze'),
-    get('requests'),
-    selected === undefined ? undefined : get(`requests/${selected}`).catch(refusalOf),
+    get('changes'),
+    selected === undefined ? undefined : get(`changes/${selected}`).catch(refusalOf),
   ]);
   into.offsetMs = clockOffset(list.date, into.offsetMs);
   into.me = me.content;
   into.freeze = freeze.content;
-  tellNews(into.requests, list.content.requests);
-  into.requests = list.content.requests;
+  tellNews(into.changes, list.content.changes);
+  into.changes = list.content.changes;
   into.notProposed = list.content.not_proposed;
   into.answeredAtMs = Date.now();
   into.silent = false;
@@ -134,13 +134,13 @@ async function read(into) {
  * @param {unknown} error
  */
 function refusalOf(error) {
-  if (error instanceof Refusal && error.code === 'unknown_request') return error;
+  if (error instanceof Refusal && error.code === 'unknown_change') return error;
   throw error;
 }
 
 /**
  * @param {Session} into
- * @param {{ content: RequestOnPage } | Refusal | undefined} answer
+ * @param {{ content: ChangeOnPage } | Refusal | undefined} answer
  */
 function open(into, answer) {
   into.openRefusal = answer instanceof Refusal ? answer : undefined;
@@ -153,13 +153,13 @@ function open(into, answer) {
 
 /**
  * Tells a screen reader what changed by itself.
- * @param {readonly RequestOnPage[] | undefined} before
- * @param {readonly RequestOnPage[]} requests
+ * @param {readonly ChangeOnPage[] | undefined} before
+ * @param {readonly ChangeOnPage[]} changes
  */
-function tellNews(before, requests) {
+function tellNews(before, changes) {
   if (!before) return;
   const states = new Map(before.map(({ id, state }) => [id, state]));
-  const changed = requests.filter(({ id, state }) => states.get(id) !== state);
+  const changed = changes.filter(({ id, state }) => states.get(id) !== state);
   if (changed.length === 0) return;
   news.textContent = plain(changed.map(({ title, appliance, state }) => `${title} on ${appliance}: ${wordOf(state)}.`).join(' '));
 }
@@ -197,11 +197,11 @@ async function refresh(own) {
 function schedule() {
   clearTimeout(timer);
   if (document.hidden || !session) return;
-  timer = setTimeout(poll, session.requests.some(isUnderWay) ? everyUnderWayMs : everyMs);
+  timer = setTimeout(poll, session.changes.some(isUnderWay) ? everyUnderWayMs : everyMs);
 }
 
 function render() {
-  const waiting = session?.requests.filter(isWaiting).length ?? 0;
+  const waiting = session?.changes.filter(isWaiting).length ?? 0;
   signIn.hidden = session !== undefined;
   const { name } = alertInAddress() ?? {};
   linked.textContent = name === undefined ? '' : `Sign in to see the repair of ${name}.`;
@@ -266,7 +266,7 @@ async function decide(word, id, reason) {
     return;
   }
   const body = { ...(reason === '' ? {} : { reason }), ...(word === 'approve' ? { digest: own.looked } : {}) };
-  const refusal = await own.gateway.send(`requests/${id}/${word}`, body).then(() => undefined, describe);
+  const refusal = await own.gateway.send(`changes/${id}/${word}`, body).then(() => undefined, describe);
   if (own !== session) return;
   own.busy = undefined;
   if (own.selected === id) own.refusal = refusal;
@@ -284,7 +284,7 @@ function describe(error) {
   return {
     title: 'No answer came',
     message: `It is not known whether the gateway took it up. ${error.message}`,
-    remedy: 'Look what became of the request before you try again.',
+    remedy: 'Look what became of the change before you try again.',
   };
 }
 

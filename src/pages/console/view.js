@@ -4,7 +4,7 @@ import { code, make, mark, moment, sign, together } from './make.js';
 import { span } from './times.js';
 
 /**
- * @import { Attributes, Awaited, RequestOnPage, Child, Freeze } from '../console-types.js'
+ * @import { Attributes, Awaited, ChangeOnPage, Child, Freeze } from '../console-types.js'
  * @import { Me, Problem, Session, Step } from '../console-types.js'
  */
 
@@ -29,14 +29,14 @@ const states = {
 };
 
 /**
- * @param {Pick<RequestOnPage, 'decision'>} request
+ * @param {Pick<ChangeOnPage, 'decision'>} change
  */
 export function isWaiting({ decision }) {
   return decision === null;
 }
 
 /**
- * @param {Pick<RequestOnPage, 'decision' | 'outcome'>} request
+ * @param {Pick<ChangeOnPage, 'decision' | 'outcome'>} change
  */
 export function isUnderWay({ decision, outcome }) {
   return decision?.what === 'approved' && outcome === null;
@@ -50,7 +50,7 @@ export function wordOf(state) {
 }
 
 /**
- * @param {Pick<RequestOnPage, 'state'>} request
+ * @param {Pick<ChangeOnPage, 'state'>} change
  */
 function stateOf({ state }) {
   return mark(states[state]?.[0] ?? 'unknown', wordOf(state));
@@ -61,7 +61,7 @@ function stateOf({ state }) {
  * @param {Session} session
  */
 export function page(session) {
-  const waiting = session.requests.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
+  const waiting = session.changes.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
   return together(
     make('div', { class: session.selected !== undefined && 'only-wide' }, summary(waiting.length, session)),
     session.freeze.frozen && frozen(session.freeze),
@@ -140,19 +140,19 @@ function awaited({ name }, { ofAwaited: [last], cannotPropose }) {
 }
 
 /**
- * @param {readonly RequestOnPage[]} waiting
+ * @param {readonly ChangeOnPage[]} waiting
  * @param {Session} session
  */
 function lists(waiting, session) {
-  const underWay = session.requests.filter(isUnderWay);
-  const decided = session.requests
-    .filter((request) => !isWaiting(request) && !isUnderWay(request))
+  const underWay = session.changes.filter(isUnderWay);
+  const decided = session.changes
+    .filter((change) => !isWaiting(change) && !isUnderWay(change))
     .toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))
     .slice(0, maxLately);
   return [
-    panel('waiting', 'Wait for a decision', waiting.length === 0 ? nothing('None waits.') : requests(waiting, session)),
-    underWay.length > 0 && panel('under-way', 'Under way', requests(underWay, session)),
-    panel('lately', 'Lately', decided.length === 0 ? nothing('Nothing yet.') : requests(decided, session)),
+    panel('waiting', 'Wait for a decision', waiting.length === 0 ? nothing('None waits.') : changes(waiting, session)),
+    underWay.length > 0 && panel('under-way', 'Under way', changes(underWay, session)),
+    panel('lately', 'Lately', decided.length === 0 ? nothing('Nothing yet.') : changes(decided, session)),
   ];
 }
 
@@ -176,43 +176,43 @@ function nothing(text) {
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  */
 function endOf({ created, decision, outcome }) {
   return outcome?.at ?? decision?.at ?? created;
 }
 
 /**
- * @param {readonly RequestOnPage[]} list
+ * @param {readonly ChangeOnPage[]} list
  * @param {Session} session
  */
-function requests(list, session) {
+function changes(list, session) {
   return make(
     'ul',
-    { class: 'requests' },
-    list.map((request) => {
-      const { id, title, appliance } = request;
+    { class: 'changes' },
+    list.map((change) => {
+      const { id, title, appliance } = change;
       const link = { href: `#${id}`, 'aria-current': id === session.selected && 'true' };
       return make(
         'li',
         { 'data-key': id },
         make('a', link, title),
-        make('p', {}, stateOf(request), ` on ${appliance}`),
-        make('p', { class: 'faint' }, isWaiting(request) ? [origin(request), ' · expires ', expiry(request, session)] : ending(request)),
+        make('p', {}, stateOf(change), ` on ${appliance}`),
+        make('p', { class: 'faint' }, isWaiting(change) ? [origin(change), ' · expires ', expiry(change, session)] : ending(change)),
       );
     }),
   );
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  */
 function origin({ alert, requested_by: asker, created }) {
   return [alert ? `alert ${alert.name}` : `asked by ${asker}`, ' ', moment(created, 'age'), ' ago'];
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  * @param {Session} session
  */
 function expiry({ expires }, { nowMs }) {
@@ -221,7 +221,7 @@ function expiry({ expires }, { nowMs }) {
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  */
 function ending({ decision, outcome }) {
   const last = outcome?.lines.at(-1);
@@ -262,7 +262,7 @@ function facts(pairs) {
 }
 
 /**
- * Renders the chosen request, or that it has not arrived or does not exist.
+ * Renders the chosen change, or that it has not arrived or does not exist.
  * @param {string} selected
  * @param {Session} session
  */
@@ -293,7 +293,7 @@ function detail(selected, session) {
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  */
 function why({ alert, reason }) {
   if (!alert) return reason ?? 'No reason was given.';
@@ -301,22 +301,22 @@ function why({ alert, reason }) {
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  * @param {Session} session
  */
-function about(request, session) {
-  const { requested_by: asker, force, created, expires } = request;
+function about(change, session) {
+  const { requested_by: asker, force, created, expires } = change;
   return facts([
     ['Asked by', [`${asker}, `, moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
-    isWaiting(request) && ['Expires', [moment(expires, 'clock'), ` (${expiry(request, session)})`]],
+    isWaiting(change) && ['Expires', [moment(expires, 'clock'), ` (${expiry(change, session)})`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],
-    ['Request', request.id],
+    ['Change', change.id],
   ]);
 }
 
 /**
  * Renders the decision and its outcome.
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  */
 function became({ alert, state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
@@ -336,7 +336,7 @@ function became({ alert, state, decision: decided, outcome }) {
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  * @param {Session} session
  */
 function plan({ id, plan: { facts: sentences, steps }, digest, decision }, { renewed }) {
@@ -409,11 +409,11 @@ function refused({ title, message, remedy }) {
 }
 
 /**
- * @param {RequestOnPage} request
+ * @param {ChangeOnPage} change
  * @param {Session} session
  */
-function decision(request, session) {
-  const { id, may, cannot_approve: hindrance } = request;
+function decision(change, session) {
+  const { id, may, cannot_approve: hindrance } = change;
   const { refusal, missing, busy, renewed, silent } = session;
   const denies = may.includes('deny');
   // One way to end it is enough.
@@ -426,7 +426,7 @@ function decision(request, session) {
   const buttons = [
     may.includes('approve') && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),
     denies && button('deny', 'Deny'),
-    cancels && button('cancel', 'Cancel the request'),
+    cancels && button('cancel', 'Cancel the change'),
   ].filter(Boolean);
   return make(
     'form',

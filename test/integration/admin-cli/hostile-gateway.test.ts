@@ -122,17 +122,17 @@ describe('an answer that is not what it should be', () => {
       const { method, headers } = response.req;
       if (headers['x-dry-run']) json(response, 200, preview);
       else if (method === 'GET') json(response, 200, { params: [] });
-      else response.writeHead(202, { location: '/requests/cr-1' }).end('{}');
+      else response.writeHead(202, { location: '/changes/ch-1' }).end('{}');
     });
 
     const { code, out, err } = await run(['lb-1', 'backup', '--reason=x', '--yes']);
 
     expect(code).toBe(1);
     expect(out).toContain('✗ 1.');
-    expect(err).toMatch(/needs approval[^]*admin requests cancel cr-1/);
+    expect(err).toMatch(/needs approval[^]*admin changes cancel ch-1/);
   });
 
-  it('cannot command the terminal from within a change request', async () => {
+  it('cannot command the terminal from within a change', async () => {
     const finding = { guard: hostile, severity: hostile, message: hostile, remedy: hostile };
     const step = {
       title: hostile,
@@ -168,12 +168,12 @@ describe('an answer that is not what it should be', () => {
       cannot_approve: hostile,
     };
     const { run } = await given((response) =>
-      json(response, 200, response.req.url?.startsWith('/requests?') ? { requests: [request] } : request),
+      json(response, 200, response.req.url?.startsWith('/changes?') ? { changes: [request] } : request),
     );
 
-    const listed = await run(['requests']);
-    const shown = await run(['requests', 'show', 'cr-1']);
-    const approved = await run(['requests', 'approve', 'cr-1', '--digest=1', '--yes', '--watch']);
+    const listed = await run(['changes']);
+    const shown = await run(['changes', 'show', 'ch-1']);
+    const approved = await run(['changes', 'approve', 'ch-1', '--digest=1', '--yes', '--watch']);
 
     expect([listed.code, shown.code, approved.code]).toEqual([0, 0, 1]);
     expect(shown.out).toMatch(/… and 1\d\d\d more characters; --json shows all/);

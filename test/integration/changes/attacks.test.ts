@@ -10,7 +10,7 @@ const restart = 'PUT /farms/shop/actions 200';
 it('a request is malformed if it is nested too deep', async () => {
   const { url, tokenOf } = await givenApprovals();
 
-  const answer = await fetch(`${url}/requests`, {
+  const answer = await fetch(`${url}/changes`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tokenOf('alice')}`, 'content-type': 'application/json' },
     body: `{"appliance":"lb-1","body":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
@@ -41,8 +41,8 @@ describe('a person who asks', () => {
     for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 10 }, () => ask('carol')));
 
     const last = await ask('carol');
-    expect(last).toMatchObject({ status: 429, json: { code: 'too_many_requests' } });
-    expect(String(last.json?.detail)).toContain('has 20 change requests open');
+    expect(last).toMatchObject({ status: 429, json: { code: 'too_many_changes' } });
+    expect(String(last.json?.detail)).toContain('has 20 changes open');
   });
 
   it('leaves no token of theirs anywhere, and a reason in one line', async () => {
@@ -51,7 +51,7 @@ describe('a person who asks', () => {
     const asked = await ask('alice', { reason: `with ${token}\u001B[2J\nApproved by: root\u202E` });
     const id = String(asked.json?.id);
     const stored = storedChange(journalFile, id);
-    await call('alice', 'POST', `/requests/${id}/cancel`, { reason: `not ${token}` });
+    await call('alice', 'POST', `/changes/${id}/cancel`, { reason: `not ${token}` });
 
     expect(asked.json?.reason).toMatch(/^with .* \[2J Approved by: root $/);
     const shown = [asked.text, stored, JSON.stringify(await read(id)), storedChange(journalFile, id)];
@@ -159,7 +159,7 @@ describe('a backup', () => {
 
 describe('the time of a request', () => {
   it.each([
-    ['ends also', 'its time', 'request_over', 'expired'],
+    ['ends also', 'its time', 'change_over', 'expired'],
     ['is not over', 'a freeze', 'frozen', 'pending'],
   ] as const)('%s while the appliance keeps the approval waiting: %s comes', async (_, what, code, state) => {
     let now = Date.parse('2026-11-24T01:00:00Z');
@@ -189,7 +189,7 @@ describe('a journal', () => {
     const id = String((await first.ask('alice')).json?.id);
     await first.close();
     const stored = JSON.parse(storedChange(first.journalFile, id)) as { request: object; sealed: object };
-    const odd = (letter: string) => `cr-${letter.repeat(10)}`;
+    const odd = (letter: string) => `ch-${letter.repeat(10)}`;
     const contents = {
       a: {},
       b: { request: { ...stored.request, id: odd('b'), expires: 'never' }, sealed: stored.sealed },
@@ -208,8 +208,8 @@ describe('a journal', () => {
 
     const second = await givenApprovals({ admin: { journalFile: first.journalFile } });
 
-    expect((await second.call('root', 'GET', '/requests')).json).toMatchObject({ requests: [{ id }] });
-    expect(second.logged.filter((line) => line.includes('change request cannot be read'))).toHaveLength(7);
+    expect((await second.call('root', 'GET', '/changes')).json).toMatchObject({ changes: [{ id }] });
+    expect(second.logged.filter((line) => line.includes('change cannot be read'))).toHaveLength(7);
   });
 
   it('that cannot be written refuses with a reason, and changes nothing', async () => {
@@ -219,14 +219,14 @@ describe('a journal', () => {
     const bringBack = takeAway(journalFile);
 
     const asked = await ask('alice');
-    const denied = await call('bob', 'POST', `/requests/${id}/deny`, {});
+    const denied = await call('bob', 'POST', `/changes/${id}/deny`, {});
     bringBack();
 
     expect([asked.json?.code, denied.json?.code]).toEqual(['audit_unavailable', 'audit_unavailable']);
     const events = (await audit()).slice(before).map(({ event }) => event);
     expect(events).not.toContain('change');
     expect(await read(id)).toMatchObject({ state: 'pending' });
-    expect((await call('bob', 'POST', `/requests/${id}/deny`, {})).json).toMatchObject({ state: 'denied' });
+    expect((await call('bob', 'POST', `/changes/${id}/deny`, {})).json).toMatchObject({ state: 'denied' });
   });
 
   it('that cannot be written does not stop a freeze, which is kept as soon as it can be', async () => {

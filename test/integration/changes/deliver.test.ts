@@ -28,7 +28,7 @@ async function givenRenewals(world: World, renewed: Readonly<Record<string, stri
     });
   const proposal = async () => {
     const requests = async () =>
-      (await given.call('root', 'GET', '/requests')).json?.requests as readonly { id: string; title: string }[];
+      (await given.call('root', 'GET', '/changes')).json?.changes as readonly { id: string; title: string }[];
     return (await until(requests, (all) => all.length === 1))[0]!;
   };
   return { ...given, put, tell, proposal };

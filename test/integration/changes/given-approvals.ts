@@ -35,14 +35,14 @@ export async function givenApprovals(options: GivenOptions = {}, others: Readonl
   const call = (as: Person, method: string, path: string, json?: unknown, headers = {}): Promise<GatewayAnswer> =>
     gateway.call(method, path, { as: tokenOf(as), headers, ...(json === undefined ? {} : { json }) });
   const ask = (as: Person, asked: object = {}) =>
-    call(as, 'POST', '/requests', {
+    call(as, 'POST', '/changes', {
       appliance: 'lb-1',
       recipe: 'restart-farm',
       parameters: { farm: 'shop' },
       reason: 'a test',
       ...asked,
     });
-  const read = async (id: string, as: Person = 'root') => (await call(as, 'GET', `/requests/${id}`)).json!;
+  const read = async (id: string, as: Person = 'root') => (await call(as, 'GET', `/changes/${id}`)).json!;
   return {
     ...gateway,
     tokenOf,
@@ -50,7 +50,7 @@ export async function givenApprovals(options: GivenOptions = {}, others: Readonl
     ask,
     read,
     approve: async (as: Person, id: string, digest?: string) =>
-      await call(as, 'POST', `/requests/${id}/approve`, {
+      await call(as, 'POST', `/changes/${id}/approve`, {
         digest: digest ?? String((await read(id)).digest),
         reason: 'looked at',
       }),

@@ -24,7 +24,7 @@ async function givenAlertmanager(others: Parameters<typeof givenApprovals>[1] = 
     startsAt: '2026-11-24T01:00:00Z',
     ...more,
   });
-  const all = async () => (await given.call('root', 'GET', '/requests')).json?.requests as readonly Shown[];
+  const all = async () => (await given.call('root', 'GET', '/changes')).json?.changes as readonly Shown[];
   const shown = (count: number) => until(all, (requests) => requests.length === count);
   return { ...given, tell, alert, all, shown };
 }
@@ -75,7 +75,7 @@ describe('a firing alert', () => {
     const { tell, alert, call } = await givenAlertmanager();
     const gone = { ...needsRestart, farm: 'gone' };
     const notProposed = async (as: Parameters<typeof call>[0]) =>
-      (await call(as, 'GET', '/requests')).json?.not_proposed as readonly object[];
+      (await call(as, 'GET', '/changes')).json?.not_proposed as readonly object[];
 
     await tell([alert(gone)]);
     const [listed] = await until(
@@ -137,7 +137,7 @@ describe('a firing alert', () => {
     const approved = await approving;
 
     expect(told.json).toEqual({ proposed: 0, withdrawn: 1, ignored: 0 });
-    expect(approved).toMatchObject({ status: 409, json: { code: 'request_over' } });
+    expect(approved).toMatchObject({ status: 409, json: { code: 'change_over' } });
     expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn', decision: { by: '-' } });
     expect(sent()).toEqual([]);
   });
@@ -179,7 +179,7 @@ describe('a holder of the token of Alertmanager', () => {
     );
 
     expect(appliance.requests.length).toBeLessThanOrEqual(15);
-    expect(await metrics()).toMatch(/zlb_admin_change_requests_total\{outcome="suppressed"\} 1[45]\d\n/);
+    expect(await metrics()).toMatch(/zlb_admin_changes_total\{outcome="suppressed"\} 1[45]\d\n/);
   });
 
   it('puts no token and no second line into a summary, and no text into a time', async () => {
@@ -198,7 +198,7 @@ describe('a holder of the token of Alertmanager', () => {
 describe('the path /alerts', () => {
   it('is the only one that its role opens, and is closed for others', async () => {
     const { call, tell, alert } = await givenAlertmanager();
-    const paths = ['/whoami', '/appliances', '/audit', '/freeze', '/requests', '/appliances/lb-1/farms'];
+    const paths = ['/whoami', '/appliances', '/audit', '/freeze', '/changes', '/appliances/lb-1/farms'];
 
     const answers = await Promise.all(paths.map((path) => call('alertmanager', 'GET', path)));
 

@@ -392,7 +392,7 @@ describe('a delivery that fails', () => {
 
     expect({ code, sent: await done() }).toEqual({ code: 1, sent: [] });
     expect(out).toContain('needs approval');
-    expect((await call('GET', '/requests')).json?.requests).toEqual([]);
+    expect((await call('GET', '/changes')).json?.changes).toEqual([]);
   });
 });
 

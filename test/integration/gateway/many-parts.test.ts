@@ -25,16 +25,16 @@ describe('an unfinished body in chunks of one byte', () => {
   it('is refused by its number of chunks, long before its limit in bytes', async () => {
     const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
 
-    const answer = await beginBody(url, tokenOf('operator'), '/requests', 5_000);
+    const answer = await beginBody(url, tokenOf('operator'), '/changes', 5_000);
 
     expect(answer).toContain('HTTP/1.1 413 ');
     expect(answer).toContain('"code":"body_too_large"');
   });
 
   it.each([
-    ['/requests', 'role_too_low'],
-    ['/requests/cr-aaaaaaaaaa/approve', 'unknown_request'],
-    ['/requests/cr-aaaaaaaaaa/deny', 'unknown_request'],
+    ['/changes', 'role_too_low'],
+    ['/changes/ch-aaaaaaaaaa/approve', 'unknown_change'],
+    ['/changes/ch-aaaaaaaaaa/deny', 'unknown_change'],
     ['/alerts', 'role_too_low'],
     ['/appliances/lb-1/farms', 'role_too_low'],
   ])('of a viewer is not read: POST %s answers before it ends', async (path, code) => {

@@ -192,10 +192,10 @@ it('counts a change once it is sent, and neither its dry run nor a reading', asy
   await call('PUT', actions, stop);
   const after = await metrics();
 
-  const counted = /^zlb_admin_changes_total\{.*$/gm;
+  const counted = /^zlb_admin_calls_total\{.*$/gm;
   expect(before.match(counted)).toBeNull();
   expect(after.match(counted)).toEqual([
-    'zlb_admin_changes_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1',
+    'zlb_admin_calls_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1',
   ]);
 });
 

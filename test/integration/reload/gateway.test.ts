@@ -109,7 +109,7 @@ describe('a reload of the gateway', () => {
       admin: admin({ tokens: [old.sha256] }),
     }));
     const frozen = async () => valueOf(await given.page(), 'zlb_admin_frozen');
-    const waiting = async () => valueOf(await given.page(), 'zlb_admin_change_requests_open', { state: 'pending' });
+    const waiting = async () => valueOf(await given.page(), 'zlb_admin_changes_open', { state: 'pending' });
     const reloadAs = (more: Readonly<Record<string, unknown>> | undefined) =>
       given
         .write('zlb.yml', {

@@ -5,7 +5,7 @@ import { DryRunSchema } from '../../calls/dry-run.ts';
 import { FindingSchema } from '../../policy/guards/guard.ts';
 import { roles } from '../../policy/principal.ts';
 import { problemCodes } from '../../policy/problem.ts';
-import { requestStates, ShownRequestSchema } from '../../changes/change-request.ts';
+import { changeStates, ShownChangeSchema } from '../../changes/change.ts';
 import { NotProposedSchema } from '../../changes/proposals.ts';
 
 const role = Type.Enum([...roles]);
@@ -63,7 +63,7 @@ const WhoamiSchema = Type.Object({
   expires: Type.Union([time, Type.Null()]),
   guards: Type.Enum(['refuse', 'warn']),
   person: Type.String({ description: 'Who holds the token.' }),
-  approver: Type.Boolean({ description: 'It may decide on change requests of others.' }),
+  approver: Type.Boolean({ description: 'It may decide on changes of others.' }),
   self_approval: Type.Boolean({ description: 'Approvers may also decide on their own: `admin.approvals`.' }),
   break_glass: Type.Boolean({ description: 'It may send, in an emergency, what needs approval.' }),
 });
@@ -81,7 +81,7 @@ const FreezeSchema = Type.Object({
 /** A line of the audit, with the closed lists that the audit itself does not know. */
 const ListedAuditLineSchema = Type.Object({
   ...AuditLineSchema.properties,
-  state: Type.Optional(Type.Enum([...requestStates], { description: 'With `change`: its new state.' })),
+  state: Type.Optional(Type.Enum([...changeStates], { description: 'With `change`: its new state.' })),
   code: Type.Optional(Type.Enum([...problemCodes])),
 });
 
@@ -100,9 +100,9 @@ export const gatewaySchemas = {
   Freeze: FreezeSchema,
   AuditLine: ListedAuditLineSchema,
   Audit: AuditSchema,
-  ChangeRequest: ShownRequestSchema,
-  ChangeRequests: Type.Object({
-    requests: Type.Array(Type.Omit(ShownRequestSchema, ['plan']), { description: 'Without `plan`.' }),
+  Change: ShownChangeSchema,
+  Changes: Type.Object({
+    changes: Type.Array(Type.Omit(ShownChangeSchema, ['plan']), { description: 'Without `plan`.' }),
     not_proposed: Type.Array(NotProposedSchema, {
       description: 'Repairs of firing alerts that could not be planned; empty for a token without approver.',
     }),

@@ -101,7 +101,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     approvals: { requiredFor: [], askInstead: () => Promise.reject(new Error('nothing needs approval here')) },
     bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
     timeoutMs,
-    metrics: { changed: () => undefined },
+    metrics: { sent: () => undefined },
     onChanged: () => undefined,
   };
   const gateway = createGateway(parts);

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
-import { requestableRecipes } from '../../../../src/admin/recipes/recipes.ts';
-import { type Asked, readChange } from '../../../../src/admin/changes/ask.ts';
+import { changeRecipes } from '../../../../src/admin/recipes/recipes.ts';
+import { type Asked, readTask } from '../../../../src/admin/changes/ask.ts';
 
-const known = { operations: createOperations(), recipes: () => requestableRecipes };
+const known = { operations: createOperations(), recipes: () => changeRecipes };
 const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
 const stop = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'stop' } };
 const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, 'x']));
@@ -25,14 +25,14 @@ it.each<readonly [string, Partial<Asked>, string | RegExp]>([
   ['an operation without its object', { ...stop, parameters: {} }, names],
   ['an object that no path can name', { ...stop, parameters: { farmname: '../system' } }, names],
 ])('is malformed: a request for %s', (_, asked, because) => {
-  const read = () => readChange({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
+  const read = () => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
 
   expect(read).toThrow(expect.objectContaining({ code: 'malformed_body' }));
   expect(read).toThrow(because);
 });
 
 it('reads a recipe with its values, and an operation with its body', () => {
-  const read = (asked: Partial<Asked>) => readChange({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
+  const read = (asked: Partial<Asked>) => readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known);
 
   expect(read(restart)).toMatchObject({ recipe: { name: 'restart-farm' }, parameters: { farm: 'shop' } });
   expect(read(stop)).toEqual({

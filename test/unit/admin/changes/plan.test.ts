@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Calls, Preview } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
-import { keyOfChange, prepare } from '../../../../src/admin/changes/plan.ts';
+import { keyOfTask, prepare } from '../../../../src/admin/changes/plan.ts';
 import { givenRecipe } from '../recipes/given-recipe.ts';
 
 it.each([
@@ -11,9 +11,9 @@ it.each([
   ['another recipe', 'lb-1', 'restart-farm', { farm: 'shop', backend: '1' }, false],
   ['another appliance', 'lb-2', 'drain', { farm: 'shop', backend: '1' }, false],
 ])('a repair is compared with one that has %s', (_, appliance, recipe, parameters, isSame) => {
-  const key = keyOfChange('lb-1', 'drain', { farm: 'shop', backend: '1' });
+  const key = keyOfTask('lb-1', 'drain', { farm: 'shop', backend: '1' });
 
-  expect(keyOfChange(appliance, recipe, parameters) === key).toBe(isSame);
+  expect(keyOfTask(appliance, recipe, parameters) === key).toBe(isSame);
 });
 
 const preview: Preview = {

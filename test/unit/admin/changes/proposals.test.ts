@@ -2,51 +2,51 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
-import { requestableRecipes } from '../../../../src/admin/recipes/recipes.ts';
-import type { AlertSource, ChangeRequest } from '../../../../src/admin/changes/change-request.ts';
+import { changeRecipes } from '../../../../src/admin/recipes/recipes.ts';
+import type { AlertSource, Change } from '../../../../src/admin/changes/change.ts';
 import { createProposals, repairOf, repairs } from '../../../../src/admin/changes/proposals.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { alertNames } from '../../../support/shipped-rules.ts';
-import { givenRequest } from './given-request.ts';
+import { givenChange } from './given-change.ts';
 
 const since = '2026-11-24T01:00:00Z';
 const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
 
-const proposal = givenRequest({
+const proposal = givenChange({
   state: 'proposed',
   requested_by: 'alertmanager',
   alert: { name: needsRestart.alertname, summary: null, since },
 });
 
-/** Proposals for the alerts that an Alertmanager sends, beside the requests that there are. */
-function givenProposals(requests: readonly ChangeRequest[], appliances = ['lb-1']) {
+/** Proposals for the alerts that an Alertmanager sends, beside the changes that there are. */
+function givenProposals(changes: readonly Change[], appliances = ['lb-1']) {
   const principals = createPrincipals([givenEntry('token', { name: 'alertmanager', role: 'alertmanager' })], () => 0);
   const found = principals.identify('token');
   if (!found || !('principal' in found)) throw new Error('the token is in force');
   const sender = { principal: found.principal, token: new Secret('token') };
-  const all = requests.map((request) => ({ request, alerts: [] as readonly AlertSource[] }));
+  const all = changes.map((change) => ({ change, alerts: [] as readonly AlertSource[] }));
   const asked: string[] = [];
   const planned = Promise.withResolvers<void>();
   let suppressed = 0;
   const proposals = createProposals({
-    changeRequests: {
+    changes: {
       get all() {
         return all;
       },
-      async ask({ appliance, change: { parameters }, alerts = [] }) {
+      async ask({ appliance, task: { parameters }, alerts = [] }) {
         await planned.promise;
-        const request = { ...proposal, id: `cr-${all.length}`, appliance, parameters };
+        const change = { ...proposal, id: `ch-${all.length}`, appliance, parameters };
         asked.push(appliance);
-        all.push({ request, alerts });
-        return request;
+        all.push({ change, alerts });
+        return change;
       },
       setAlerts: () => Promise.resolve(),
     },
-    recipes: () => requestableRecipes,
+    recipes: () => changeRecipes,
     appliances: new Map(appliances.map((name) => [name, undefined])),
     principals,
     metrics: {
-      changeRequestEnded: () => {
+      changeEnded: () => {
         suppressed += 1;
       },
     },
@@ -75,7 +75,7 @@ const decidedBy = (by: string, what: 'denied' | 'cancelled' | 'withdrawn') => ({
   decision: { by, what, reason: null, at: since },
 });
 
-it.each<readonly [string, boolean, Partial<ChangeRequest>]>([
+it.each<readonly [string, boolean, Partial<Change>]>([
   ['nobody approved in time', true, { state: 'expired' }],
   ['the exporter cancelled', true, { state: 'cancelled', ...decidedBy('-', 'cancelled') }],
   ['a person cancelled', false, { state: 'cancelled', ...decidedBy('alice', 'cancelled') }],

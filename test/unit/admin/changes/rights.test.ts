@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Principal } from '../../../../src/admin/policy/principal.ts';
-import type { ChangeRequest, RequestState } from '../../../../src/admin/changes/change-request.ts';
-import type { ApprovalsCore } from '../../../../src/admin/changes/core.ts';
+import type { Change, ChangeState } from '../../../../src/admin/changes/change.ts';
+import type { ChangesCore } from '../../../../src/admin/changes/core.ts';
 import { maySee, refusalOf, shownTo } from '../../../../src/admin/changes/rights.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
-import { givenRequest } from './given-request.ts';
+import { givenChange } from './given-change.ts';
 
 const step = {
   title: 'Restart shop',
@@ -14,17 +14,17 @@ const step = {
   because: [],
   current: { operation: 'readFarm', body: 'the farm' },
 };
-const asked = givenRequest({ plan: { facts: [], steps: [step] } });
+const asked = givenChange({ plan: { facts: [], steps: [step] } });
 
 interface Situation {
-  readonly state?: RequestState;
+  readonly state?: ChangeState;
   readonly frozen?: boolean;
   readonly selfApproval?: boolean;
-  /** The person of the requester by the present configuration, if a reload has changed it. */
+  /** The person of who asked, by the present configuration, if a reload has changed it. */
   readonly personNow?: string;
 }
 
-function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }: Situation = {}): ApprovalsCore {
+function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }: Situation = {}): ChangesCore {
   const book = { find: () => ({ stored: { sealed: { person: 'alice', salt: '' } } }) };
   return {
     book,
@@ -32,23 +32,23 @@ function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }
     principals: { inForce: () => givenPrincipal({ name: 'alice', person: personNow }) },
     settings: () => ({ ttlMs: 1, selfApproval }),
     freeze: { state: frozen ? { by: 'root', since: 'noon', reason: 'an incident' } : undefined },
-  } as unknown as ApprovalsCore;
+  } as unknown as ChangesCore;
 }
 
 const alice = { name: 'alice', person: 'alice', role: 'operator', approver: true } as const;
 const bob = { ...alice, name: 'bob', person: 'bob' } as const;
 
-describe('what a caller may do with a request', () => {
+describe('what a caller may do with a change', () => {
   it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegExp | null]>([
     ['another approver', bob, {}, ['approve', 'deny'], null],
     ['an approver who is admin', { ...bob, role: 'admin' }, {}, ['approve', 'deny', 'cancel'], null],
     ['another approver during a freeze', bob, { frozen: true }, ['deny'], /^root froze all changes on noon/],
     ['somebody without the option approver', { ...bob, approver: false }, {}, [], /^The token of bob may not approve/],
     ['an admin without it', { name: 'root', role: 'admin' }, {}, ['cancel'], /^The token of root may not approve/],
-    ['the requester', alice, {}, ['cancel'], /^alice asked for it/],
-    ['the requester, who may approve it', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
-    ['a second token of the requester', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
-    ['one that a reload gave to the requester', bob, { personNow: 'bob' }, [], /^bob asked for it/],
+    ['who asked for it', alice, {}, ['cancel'], /^alice asked for it/],
+    ['who asked for it, and may approve it', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
+    ['a second token of who asked', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
+    ['one that a reload gave to who asked', bob, { personNow: 'bob' }, [], /^bob asked for it/],
     [
       'one of the person who asked, before a reload',
       { ...bob, person: 'alice' },
@@ -58,38 +58,38 @@ describe('what a caller may do with a request', () => {
     ],
     ['another approver of a proposal', bob, { state: 'proposed' }, ['approve', 'deny'], null],
     ['another approver once it is approved', bob, { state: 'approved' }, [], /it is approved\. Nothing was sent/],
-    ['the requester once it is denied', alice, { state: 'denied' }, [], /it is denied/],
+    ['who asked for it, once it is denied', alice, { state: 'denied' }, [], /it is denied/],
   ])('is for %s', (_, who, situation, may, because) => {
-    const request = { ...asked, state: situation.state ?? asked.state };
+    const change = { ...asked, state: situation.state ?? asked.state };
 
-    const shown = shownTo(givenCore(situation), givenPrincipal(who), request);
+    const shown = shownTo(givenCore(situation), givenPrincipal(who), change);
 
     expect(shown.may).toEqual(may);
     expect(shown.cannot_approve ?? '').toMatch(because ?? /^$/);
   });
 });
 
-it('an approver who is not admin learns that the requester may cancel', () => {
+it('an approver who is not admin learns who may cancel', () => {
   const { message, remedy } =
-    refusalOf(givenCore(), 'cancel', { request: asked, sealed: null }, givenPrincipal(bob)) ?? {};
+    refusalOf(givenCore(), 'cancel', { change: asked, sealed: null }, givenPrincipal(bob)) ?? {};
 
   expect(message).toMatch(/^The token of bob may not cancel/);
-  expect(remedy).toBe('Its requester may, and the role admin. An approver may deny it.');
+  expect(remedy).toBe('Whoever asked for it may, and the role admin. An approver may deny it.');
 });
 
 it.each<readonly [string, Partial<Principal>, boolean]>([
-  ['its requester, whatever the token may do', { ...alice, role: 'viewer' }, true],
+  ['who asked for it, whatever the token may do', { ...alice, role: 'viewer' }, true],
   ['a token that may make its calls', bob, true],
   ['a role that may not make them', { ...bob, role: 'viewer' }, false],
   ['a token whose list leaves one out', { ...bob, deny: ['actOnFarm'] }, false],
   ['a token for other appliances', { ...alice, appliances: ['lb-2'] }, false],
-])('a request is seen by %s: %#', (_, who, isSeen) => {
+])('a change is seen by %s: %#', (_, who, isSeen) => {
   expect(maySee(givenCore(), givenPrincipal(who), asked)).toBe(isSeen);
 });
 
 it('the object of a plan is shown only to those who may read it', () => {
-  const current = (who: Partial<Principal>, request: ChangeRequest = asked) =>
-    shownTo(givenCore(), givenPrincipal(who), request).plan.steps[0]?.current;
+  const current = (who: Partial<Principal>, change: Change = asked) =>
+    shownTo(givenCore(), givenPrincipal(who), change).plan.steps[0]?.current;
 
   expect(current(bob)).toEqual(step.current);
   expect(current({ ...alice, deny: ['readFarm'] })).toBeNull();

@@ -104,12 +104,12 @@ describe('changes and the freeze', () => {
     const { journal } = givenJournal(file);
     await journal.append(givenRecord({ event: 'change' }), {
       changes: new Map([
-        ['cr-1', 'one'],
-        ['cr-2', 'two'],
+        ['ch-1', 'one'],
+        ['ch-2', 'two'],
       ]),
     });
-    await journal.append(givenRecord({ event: 'freeze' }), { freeze: 'because', forgotten: ['cr-1'] });
-    await journal.keep({ changes: new Map([['cr-2', 'new']]) });
+    await journal.append(givenRecord({ event: 'freeze' }), { freeze: 'because', forgotten: ['ch-1'] });
+    await journal.keep({ changes: new Map([['ch-2', 'new']]) });
     await journal.close();
     const next = givenJournal(file).journal;
     const opened: Opened[] = [];
@@ -118,16 +118,16 @@ describe('changes and the freeze', () => {
     await next.open();
     await next.append(givenRecord({ event: 'unfreeze' }), { freeze: null });
 
-    expect(opened).toEqual([{ changes: new Map([['cr-2', 'new']]), freeze: 'because' }]);
+    expect(opened).toEqual([{ changes: new Map([['ch-2', 'new']]), freeze: 'because' }]);
     expect((await recordsOf(file)).map(({ event }) => event)).toEqual(['change', 'freeze', 'unfreeze']);
   });
 
   it('leave nothing of a secret on disk once they are replaced', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
-    await journal.keep({ changes: new Map([['cr-1', 'canary-of-a-password'.repeat(500)]]) });
+    await journal.keep({ changes: new Map([['ch-1', 'canary-of-a-password'.repeat(500)]]) });
 
-    await journal.keep({ changes: new Map([['cr-1', 'over']]) });
+    await journal.keep({ changes: new Map([['ch-1', 'over']]) });
 
     for (const path of [file, `${file}-wal`]) expect(readFileSync(path, 'latin1'), path).not.toContain('canary');
   });

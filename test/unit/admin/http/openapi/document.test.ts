@@ -54,7 +54,7 @@ describe('the document', () => {
     expect(ids).toHaveLength(rows.length + own.length);
     expect(own).toEqual([
       ...'readOpenApiDocument whoAmI listAppliances discoverParameters readAudit readFreeze'.split(' '),
-      ...'freeze unfreeze askForChange listChangeRequests readChangeRequest approveChange'.split(' '),
+      ...'freeze unfreeze askForChange listChanges readChange approveChange'.split(' '),
       ...'denyChange cancelChange postAlerts'.split(' '),
     ]);
   });
@@ -217,12 +217,12 @@ describe('the schemas', () => {
     expect(new Set(replies.map(({ key }) => key)).size).toBeGreaterThan(8);
   });
 
-  it('require no plan of a change request in the list', () => {
-    const { ChangeRequest, ChangeRequests } = givenJson().components.schemas;
+  it('require no plan of a change in the list', () => {
+    const { Change, Changes } = givenJson().components.schemas;
 
-    const listed = ChangeRequests.properties.requests.items.required;
+    const listed = Changes.properties.changes.items.required;
 
-    expect(ChangeRequest.required.filter((each: string) => !listed.includes(each))).toEqual(['plan']);
+    expect(Change.required.filter((each: string) => !listed.includes(each))).toEqual(['plan']);
   });
 
   it('list every code of a problem', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
-import type { ChangeRequest } from '../../../src/admin/changes/change-request.ts';
+import type { Change } from '../../../src/admin/changes/change.ts';
 import { until, untilIs } from '../../support/until.ts';
 import { type Entry, givenReloadable } from './given-reloadable.ts';
 
@@ -17,12 +17,12 @@ async function givenAsked() {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     });
-    return (await answer.json()) as ChangeRequest;
+    return (await answer.json()) as Change;
   };
   const appliance = given.appliance('a');
   const [farm = ''] = appliance.world.farms.keys();
   const path = `/farms/${farm}/actions`;
-  const { id, digest } = await call(alice.token, 'POST', '/requests', {
+  const { id, digest } = await call(alice.token, 'POST', '/changes', {
     appliance: 'a',
     operation: 'actOnFarm',
     parameters: { farmname: farm },
@@ -33,7 +33,7 @@ async function givenAsked() {
     ...given,
     call,
     id,
-    approve: () => call(bob.token, 'POST', `/requests/${id}/approve`, { digest }),
+    approve: () => call(bob.token, 'POST', `/changes/${id}/approve`, { digest }),
     arrived: () =>
       [...given.appliance('a').requests, ...given.appliance('b').requests].filter(
         (each) => each.path === path && each.status === 200,
@@ -58,7 +58,7 @@ async function givenWaiting() {
       await appliance.close();
       await first;
       return await until(
-        () => call(alice.token, 'GET', `/requests/${id}`),
+        () => call(alice.token, 'GET', `/changes/${id}`),
         ({ outcome }) => outcome !== null,
       );
     },
@@ -107,7 +107,7 @@ describe('a reload before the approval', () => {
   it.each([
     ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
     ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
-  ] as const)('counts: the requester is %s', async (_, ofAlice, code) => {
+  ] as const)('counts: who asked is %s', async (_, ofAlice, code) => {
     const { approve, arrived, write, daemon, entry } = await givenAsked();
 
     await write('zlb.yml', configuration([entry('a'), entry('b')], everybody, ofAlice));

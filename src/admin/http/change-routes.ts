@@ -4,14 +4,8 @@ import type { Gateway } from '../calls/gateway.ts';
 import type { Principal } from '../policy/principal.ts';
 import { refuseViewer } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import {
-  type DecisionWord,
-  openStates,
-  type RequestState,
-  requestStates,
-  type ShownRequest,
-} from '../changes/change-request.ts';
-import type { ChangeRequests } from '../changes/change-requests.ts';
+import { type DecisionWord, openStates, type ChangeState, changeStates, type ShownChange } from '../changes/change.ts';
+import type { Changes } from '../changes/changes.ts';
 import type { DecisionOn } from '../changes/decide.ts';
 import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
 import { AskedSchema, malformed } from '../changes/ask.ts';
@@ -22,9 +16,9 @@ import { own } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
 import { pathOf } from '../../server/request-line.ts';
 
-export interface RequestRoutesParts {
+export interface ChangeRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor'>;
-  readonly changeRequests: ChangeRequests;
+  readonly changes: Changes;
   readonly proposals: Proposals;
   readonly bodies: Pick<RequestBodies, 'readJson'>;
 }
@@ -42,7 +36,7 @@ const ApprovalSchema = Type.Object(
   { additionalProperties: false },
 );
 
-const stateWords = [...requestStates, 'open'] as const;
+const stateWords = [...changeStates, 'open'] as const;
 const ListQuery = Type.Object(
   {
     state: Type.Optional(
@@ -53,120 +47,120 @@ const ListQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-const RequestParams = Type.Object({ id: Type.String({ description: 'The id of the change request.' }) });
+const ChangeParams = Type.Object({ id: Type.String({ description: 'The id of the change.' }) });
 
-/** Registers the paths of change requests, and that of the alerts for which they are proposed. */
-export function registerRequestRoutes(app: FastifyInstance, parts: RequestRoutesParts): void {
+/** Registers the paths of changes, and that of the alerts for which they are proposed. */
+export function registerChangeRoutes(app: FastifyInstance, parts: ChangeRoutesParts): void {
   registerAsking(app, parts);
   registerReading(app, parts);
   registerDeciding(app, parts);
   registerAlerts(app, parts);
 }
 
-function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies }: RequestRoutesParts): void {
+function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: ChangeRoutesParts): void {
   const schema = own('askForChange', 'ask for a change, which another person approves', {
-    description: 'The change request.',
-    schema: 'ChangeRequest',
+    description: 'The change.',
+    schema: 'Change',
     status: 202,
     takes: AskedSchema,
   });
-  app.post('/requests', { schema }, async (request, reply) => {
+  app.post('/changes', { schema }, async (request, reply) => {
     const actor = callerOf(request);
     // Before the body, which costs memory until it has come whole.
     refuseViewer(actor.principal);
     const asked = await bodies.readJson(request, AskedSchema);
     const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
     Object.assign(contextOf(request), { appliance, reason: asked.reason });
-    return accepted(reply, await changeRequests.askFor(asked, actor));
+    return accepted(reply, await changes.askFor(asked, actor));
   });
 }
 
-/** Answers with 202 and the address of a request that is not over. */
-function accepted(reply: FastifyReply, shown: ShownRequest): ShownRequest {
-  void reply.code(202).header('location', `/requests/${shown.id}`);
+/** Answers with 202 and the address of a change that is not over. */
+function accepted(reply: FastifyReply, shown: ShownChange): ShownChange {
+  void reply.code(202).header('location', `/changes/${shown.id}`);
   return shown;
 }
 
-function registerReading(app: FastifyInstance, { changeRequests, proposals }: RequestRoutesParts): void {
+function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   const list = {
-    ...own('listChangeRequests', 'the change requests that the token covers, newest first', {
-      description: 'The change requests, without their plans.',
-      schema: 'ChangeRequests',
+    ...own('listChanges', 'the changes that the token covers, newest first', {
+      description: 'The changes, without their plans.',
+      schema: 'Changes',
     }),
     querystring: ListQuery,
   };
-  routes.get('/requests', { schema: list, attachValidation: true }, async (request) => {
+  routes.get('/changes', { schema: list, attachValidation: true }, async (request) => {
     if (request.validationError) throw malformed(`state is one of ${stateWords.join(', ')}`);
     const wanted = [request.query.state ?? []]
       .flat()
-      .flatMap((word): readonly RequestState[] => (word === 'open' ? openStates : [word]));
+      .flatMap((word): readonly ChangeState[] => (word === 'open' ? openStates : [word]));
     const { principal } = callerOf(request);
-    const found = changeRequests.list(principal);
+    const found = changes.list(principal);
     const shown = wanted.length === 0 ? found : found.filter(({ state }) => wanted.includes(state));
     return {
-      requests: shown.map(({ plan: _plan, ...rest }) => rest),
+      changes: shown.map(({ plan: _plan, ...rest }) => rest),
       not_proposed: proposals.notProposed(principal),
     };
   });
   const one = {
-    ...own('readChangeRequest', 'a change request with its plan', {
-      description: 'The change request.',
-      schema: 'ChangeRequest',
+    ...own('readChange', 'a change with its plan', {
+      description: 'The change.',
+      schema: 'Change',
     }),
-    params: RequestParams,
+    params: ChangeParams,
   };
-  routes.get('/requests/:id', { schema: one }, async (request) =>
-    changeRequests.get(request.params.id, callerOf(request).principal),
+  routes.get('/changes/:id', { schema: one }, async (request) =>
+    changes.get(request.params.id, callerOf(request).principal),
   );
 }
 
-function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void {
-  const { changeRequests, bodies } = parts;
+function registerDeciding(app: FastifyInstance, parts: ChangeRoutesParts): void {
+  const { changes, bodies } = parts;
   const routes = app.withTypeProvider<SchemaTypes>();
-  const decided = { description: 'The change request in its new state.', schema: 'ChangeRequest' } as const;
+  const decided = { description: 'The change in its new state.', schema: 'Change' } as const;
   const approving = {
     ...own('approveChange', 'approve a plan, and carry it out (a token with approver)', {
       ...decided,
       status: 202,
       takes: ApprovalSchema,
     }),
-    params: RequestParams,
+    params: ChangeParams,
   };
-  routes.post('/requests/:id/approve', { schema: approving }, async (request, reply) => {
+  routes.post('/changes/:id/approve', { schema: approving }, async (request, reply) => {
     const decision = decisionOn(request, 'approve', parts);
     const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
-    return accepted(reply, await changeRequests.approve({ ...decision, reason: noted(request, reason), digest }));
+    return accepted(reply, await changes.approve({ ...decision, reason: noted(request, reason), digest }));
   });
   const summaries = {
     deny: 'deny a change (a token with approver)',
-    cancel: 'take a change request back (its requester, or admin)',
+    cancel: 'take a change back (whoever asked for it, or admin)',
   };
   for (const word of ['deny', 'cancel'] as const) {
     const schema = {
       ...own(`${word}Change`, summaries[word], { ...decided, takes: DecisionSchema }),
-      params: RequestParams,
+      params: ChangeParams,
     };
-    routes.post(`/requests/:id/${word}`, { schema }, async (request) => {
+    routes.post(`/changes/:id/${word}`, { schema }, async (request) => {
       const decision = decisionOn(request, word, parts);
       const { reason } = await bodies.readJson(request, DecisionSchema);
-      return await changeRequests.denyOrCancel(word, { ...decision, reason: noted(request, reason) });
+      return await changes.denyOrCancel(word, { ...decision, reason: noted(request, reason) });
     });
   }
 }
 
 /**
- * Returns a decision on a request that the token covers, before its body is read. Throws an
+ * Returns a decision on a change that the token covers, before its body is read. Throws an
  * {@link AdminProblem}, also for a token that decides on nothing.
  */
 function decisionOn(
-  request: FastifyRequest<{ Params: Static<typeof RequestParams> }>,
+  request: FastifyRequest<{ Params: Static<typeof ChangeParams> }>,
   word: DecisionWord,
-  { changeRequests }: RequestRoutesParts,
+  { changes }: ChangeRoutesParts,
 ): Omit<DecisionOn, 'reason'> {
   const { id } = request.params;
   const actor = callerOf(request);
-  contextOf(request).appliance = changeRequests.get(id, actor.principal).appliance;
+  contextOf(request).appliance = changes.get(id, actor.principal).appliance;
   if (word !== 'cancel' && !actor.principal.approver) throw notApprover(actor.principal);
   return { id, actor };
 }
@@ -180,7 +174,7 @@ function noted(request: FastifyRequest, reason: string | undefined): string | un
 const alertsPath = '/alerts';
 
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
-function registerAlerts(app: FastifyInstance, { proposals, bodies }: RequestRoutesParts): void {
+function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoutesParts): void {
   const schema = own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)", {
     description: 'How many alerts were taken up.',
     schema: 'TakenAlerts',

@@ -1,16 +1,9 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { ShownRequest } from '../../admin/changes/change-request.ts';
+import type { ShownChange } from '../../admin/changes/change.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
 import { UsageError } from '../usage-error.ts';
-import {
-  listLines,
-  outcomeLines,
-  readChangeRequest,
-  requestLines,
-  stateLine,
-  undecidedLines,
-} from './change-request.ts';
+import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
 import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
 import { type AdminCommand, type AdminSession, errorLines, isAgreed, printAnswer, show } from './session.ts';
@@ -19,10 +12,10 @@ import { type AdminCommand, type AdminSession, errorLines, isAgreed, printAnswer
 export const waitsCode = 3;
 
 /** Flags that ask for a change instead of sending it. */
-export const requestFlags: AdminCommand['flags'] = ['request', 'reason', 'force', 'json', 'yes'];
+export const askFlags: AdminCommand['flags'] = ['ask', 'reason', 'force', 'json', 'yes'];
 
 /** A change to ask for, as the gateway takes it. */
-export interface RequestedChange {
+export interface AskedFor {
   readonly appliance: string;
   readonly recipe?: string;
   readonly operation?: string;
@@ -32,38 +25,38 @@ export interface RequestedChange {
   readonly force?: boolean | undefined;
 }
 
-/** Makes a change request, and shows it; nothing is sent to an appliance. */
-export async function askForChange(change: RequestedChange, session: AdminSession): Promise<void> {
+/** Makes a change, and shows it; nothing is sent to an appliance. */
+export async function askForChange(change: AskedFor, session: AdminSession): Promise<void> {
   if (change.reason === undefined)
-    throw new UsageError('a change request needs a reason, for those who decide on it: --reason=TEXT');
-  await showWaiting(await session.client.send(post('/requests', change)), session);
+    throw new UsageError('a change needs a reason, for those who decide on it: --reason=TEXT');
+  await showWaiting(await session.client.send(post('/changes', change)), session);
 }
 
-/** Shows the change request that the gateway made instead of sending a change. */
+/** Shows the change that the gateway made instead of sending a change. */
 export async function showWaiting(
   answer: Pick<GatewayAnswer, 'whole'>,
   { flags, say, warn, shell }: AdminSession,
 ): Promise<void> {
   const body = await answer.whole();
-  const request = readChangeRequest(parseJson(body));
-  if (!flags.json) return printLines(undecidedLines(request), { say, warn });
-  warn(stateLine(request));
+  const change = readChange(parseJson(body));
+  if (!flags.json) return printLines(undecidedLines(change), { say, warn });
+  warn(stateLine(change));
   await shell.write(body);
 }
 
-interface RequestCommand extends Pick<AdminCommand, 'flags'> {
+interface ChangeCommand extends Pick<AdminCommand, 'flags'> {
   readonly run: (id: string, session: AdminSession) => ReturnType<AdminCommand['run']>;
 }
 
-/** The words after `admin requests`. */
-const requestCommands: ReadonlyMap<string, RequestCommand> = new Map<string, RequestCommand>([
+/** The words after `admin changes`. */
+const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, ChangeCommand>([
   ['list', { flags: ['json', 'state'], run: (_, session) => list(session) }],
   [
     'show',
     {
       flags: ['json'],
       run: (id, session) =>
-        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChangeRequest(answer))),
+        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChange(answer))),
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
@@ -71,17 +64,17 @@ const requestCommands: ReadonlyMap<string, RequestCommand> = new Map<string, Req
   ['cancel', { flags: ['json', 'reason'], run: (id, session) => end(id, 'cancel', session) }],
 ]);
 
-/** Returns the command that the words after `admin requests` name; throws a UsageError. */
-export function requestCommandOf([word = 'list', id = '', ...more]: readonly string[]): AdminCommand {
-  const command = requestCommands.get(word);
+/** Returns the command that the words after `admin changes` name; throws a UsageError. */
+export function changeCommandOf([word = 'list', id = '', ...more]: readonly string[]): AdminCommand {
+  const command = changeCommands.get(word);
   if (!command)
     throw new UsageError(
-      `admin requests takes ${[...requestCommands.keys()].join(', ')}; to look at one: admin requests show ID`,
+      `admin changes takes ${[...changeCommands.keys()].join(', ')}; to look at one: admin changes show ID`,
     );
-  const name = `admin requests ${word}`;
+  const name = `admin changes ${word}`;
   if (more.length > 0 || (word === 'list' && id !== '')) throw new UsageError(`${name} takes no more words`);
   if (word !== 'list' && id === '')
-    throw new UsageError(`the id is missing: ${name} ID; zlb-exporter admin requests lists them`);
+    throw new UsageError(`the id is missing: ${name} ID; zlb-exporter admin changes lists them`);
   return { name, flags: command.flags, run: (session) => command.run(id, session) };
 }
 
@@ -91,24 +84,24 @@ async function list(session: AdminSession): Promise<void> {
   const query = new URLSearchParams(
     wanted === 'all' ? [] : wanted.split(',').map((state): [string, string] => ['state', state]),
   );
-  const path = query.size === 0 ? '/requests' : `/requests?${query.toString()}`;
+  const path = query.size === 0 ? '/changes' : `/changes?${query.toString()}`;
   await show(session, { method: 'GET', path }, listLines);
 }
 
 async function deny(id: string, session: AdminSession): Promise<void> {
   if (session.flags.reason === undefined)
-    throw new UsageError('a denial needs a reason, for those who asked: admin requests deny ID --reason=TEXT');
+    throw new UsageError('a denial needs a reason, for those who asked: admin changes deny ID --reason=TEXT');
   await end(id, 'deny', session);
 }
 
 async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
   const reason = session.flags.reason;
-  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChangeRequest(answer))]);
+  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer))]);
 }
 
-/** A change request, and the answer that had it. */
+/** A change, and the answer that had it. */
 interface Seen {
-  readonly request: ShownRequest;
+  readonly change: ShownChange;
   readonly body: Buffer;
 }
 
@@ -121,37 +114,37 @@ async function approve(id: string, session: AdminSession): Promise<number> {
   const digest = flags.digest;
   if (flags.yes && digest === undefined)
     throw new UsageError(
-      '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin requests show ID has it',
+      '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin changes show ID has it',
     );
   // A script reads the answer alone.
   const quiet = flags.json ? { ...session, say: session.warn } : session;
   const approved =
     flags.yes && digest !== undefined ? await sendApproval(id, digest, session) : await approveShown(id, digest, quiet);
   if (typeof approved === 'number') return approved;
-  const { request, body } = flags.watch ? await watch(approved, quiet) : approved;
-  await printAnswer(body, () => [stateLine(request), ...outcomeLines(request)], session);
-  return !flags.watch || request.state === 'done' ? 0 : 1;
+  const { change, body } = flags.watch ? await watch(approved, quiet) : approved;
+  await printAnswer(body, () => [stateLine(change), ...outcomeLines(change)], session);
+  return !flags.watch || change.state === 'done' ? 0 : 1;
 }
 
 /** Shows the plan, asks, and shows the new one if it has changed. May resolve to an exit code. */
 async function approveShown(id: string, digest: string | undefined, session: AdminSession): Promise<Seen | number> {
   const { warn, shell } = session;
   for (;;) {
-    const { request } = await see(session, { method: 'GET', path: pathOf(id) });
-    printLines(requestLines(request), session);
-    if (request.cannot_approve !== null) {
-      warn(oneLine(request.cannot_approve, 1_000));
+    const { change } = await see(session, { method: 'GET', path: pathOf(id) });
+    printLines(changeLines(change), session);
+    if (change.cannot_approve !== null) {
+      warn(oneLine(change.cannot_approve, 1_000));
       return 1;
     }
     if (!shell.ask) {
-      const missing = `--digest=${oneLine(request.digest, 64)} --yes`;
+      const missing = `--digest=${oneLine(change.digest, 64)} --yes`;
       warn(`Nothing was done: no terminal is there to ask for your agreement; repeat it with ${missing}.`);
       return 2;
     }
-    const { title, appliance } = request;
+    const { title, appliance } = change;
     if (!(await isAgreed(`the approval of ${id}: ${title} on ${appliance}`, session))) return 2;
     try {
-      return await sendApproval(id, digest ?? request.digest, session);
+      return await sendApproval(id, digest ?? change.digest, session);
     } catch (error) {
       if (digest !== undefined || !isOtherPlan(error)) throw error;
       for (const line of ['', ...errorLines(error), '']) warn(line);
@@ -170,12 +163,12 @@ async function sendApproval(id: string, digest: string, session: AdminSession): 
 
 const watchIntervalMs = 2_000;
 
-/** Reads an approved request until it is over. */
+/** Reads an approved change until it is over. */
 async function watch(approved: Seen, session: AdminSession): Promise<Seen> {
-  const path = pathOf(approved.request.id);
+  const path = pathOf(approved.change.id);
   session.say('  … it is being carried out, and goes on if this command is stopped');
   let seen = approved;
-  while (seen.request.outcome === null) {
+  while (seen.change.outcome === null) {
     await session.sleep(watchIntervalMs);
     seen = await see(session, { method: 'GET', path });
   }
@@ -184,11 +177,11 @@ async function watch(approved: Seen, session: AdminSession): Promise<Seen> {
 
 async function see({ client }: AdminSession, request: GatewayRequest): Promise<Seen> {
   const body = await (await client.send(request)).whole();
-  return { request: readChangeRequest(parseJson(body)), body };
+  return { change: readChange(parseJson(body)), body };
 }
 
 function pathOf(id: string): string {
-  return `/requests/${encodeURIComponent(id)}`;
+  return `/changes/${encodeURIComponent(id)}`;
 }
 
 function post(path: string, value: unknown): GatewayRequest {

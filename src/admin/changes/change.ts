@@ -3,7 +3,7 @@ import type { EndpointKey } from '../../appliance/api/table.ts';
 import { PreviewReply } from '../recipes/calls.ts';
 
 /**
- * A request begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
+ * A change begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
  * states after that:
  *
  * - `approved`: on disk; nothing was sent yet
@@ -12,7 +12,7 @@ import { PreviewReply } from '../recipes/calls.ts';
  * - `uncertain`: a call was sent, and its outcome is not known
  * - `denied`, `cancelled`, `expired`, `withdrawn`: nothing was sent
  */
-export const requestStates = [
+export const changeStates = [
   'proposed',
   'pending',
   'approved',
@@ -25,10 +25,10 @@ export const requestStates = [
   'expired',
   'withdrawn',
 ] as const;
-export type RequestState = (typeof requestStates)[number];
+export type ChangeState = (typeof changeStates)[number];
 
 /** The states that may follow each state; those without any are final. */
-export const nextStates: Readonly<Record<RequestState, readonly RequestState[]>> = {
+export const nextStates: Readonly<Record<ChangeState, readonly ChangeState[]>> = {
   proposed: ['approved', 'denied', 'cancelled', 'expired', 'withdrawn'],
   pending: ['approved', 'denied', 'cancelled', 'expired'],
   approved: ['executing', 'failed'],
@@ -42,20 +42,20 @@ export const nextStates: Readonly<Record<RequestState, readonly RequestState[]>>
   withdrawn: [],
 };
 
-/** The states of a request that is not over. */
-export const openStates = requestStates.filter((state) => nextStates[state].length > 0);
+/** The states of a change that is not over. */
+export const openStates = changeStates.filter((state) => nextStates[state].length > 0);
 
-/** Returns all alerts that ask for a request. */
-export function alertsOf({ alert, alerts }: Pick<ChangeRequest, 'alert' | 'alerts'>): readonly AlertSource[] {
+/** Returns all alerts that ask for a change. */
+export function alertsOf({ alert, alerts }: Pick<Change, 'alert' | 'alerts'>): readonly AlertSource[] {
   return alerts ?? (alert ? [alert] : []);
 }
 
-export function isOver(state: RequestState): boolean {
+export function isOver(state: ChangeState): boolean {
   return nextStates[state].length === 0;
 }
 
 /** Returns true while a person can still decide on it. */
-export function isWaiting(state: RequestState): boolean {
+export function isWaiting(state: ChangeState): boolean {
   return nextStates[state].includes('approved');
 }
 
@@ -92,7 +92,7 @@ const ChangePlanSchema = Type.Object({
 });
 export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
 
-/** The alert that proposed a request. */
+/** The alert that proposed a change. */
 export const AlertSourceSchema = Type.Object({
   name: text,
   summary: orNull(text),
@@ -112,20 +112,20 @@ export type Decision = Readonly<Static<typeof DecisionSchema>>;
 const OutcomeSchema = Type.Object({
   at: time,
   lines: Type.Immutable(Type.Array(Type.String({ description: 'A sentence for each step.' }))),
-  code: Type.Union([text, Type.Null()], { description: "That of the gateway's refusal, if it ended the request." }),
+  code: Type.Union([text, Type.Null()], { description: "That of the gateway's refusal, if it ended the change." }),
   sent: Type.Optional(Type.Boolean({ description: 'False if no call left for the appliance.' })),
 });
 export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
 
-/** How a request ended. */
+/** How a change ended. */
 export interface Ending extends Omit<Outcome, 'at'> {
-  readonly state: Extract<RequestState, 'done' | 'failed' | 'uncertain'>;
+  readonly state: Extract<ChangeState, 'done' | 'failed' | 'uncertain'>;
 }
 
 /** A change that somebody asked for, as it is on disk. */
-export const ChangeRequestSchema = Type.Object({
+export const ChangeSchema = Type.Object({
   id: text,
-  state: Type.Enum([...requestStates]),
+  state: Type.Enum([...changeStates]),
   appliance: text,
   title: Type.String({ description: 'The operation or recipe with its parameters.' }),
   operation: Type.Optional(Type.Unsafe<EndpointKey>(text)),
@@ -148,16 +148,16 @@ export const ChangeRequestSchema = Type.Object({
   decision: orNull(DecisionSchema),
   outcome: orNull(OutcomeSchema),
 });
-export type ChangeRequest = Readonly<Static<typeof ChangeRequestSchema>>;
+export type Change = Readonly<Static<typeof ChangeSchema>>;
 
-/** The decisions that a person makes on a request. */
+/** The decisions that a person makes on a change. */
 export const decisionWords = ['approve', 'deny', 'cancel'] as const;
 export type DecisionWord = (typeof decisionWords)[number];
 
-/** A change request as a caller is shown it. Its last two members are not stored. */
-export const ShownRequestSchema = Type.Object(
+/** A change as a caller is shown it. Its last two members are not stored. */
+export const ShownChangeSchema = Type.Object(
   {
-    ...ChangeRequestSchema.properties,
+    ...ChangeSchema.properties,
     may: Type.Immutable(
       Type.Array(Type.Enum([...decisionWords]), {
         description: 'The decisions that the token may make now. An approval is checked again when it is made.',
@@ -167,9 +167,9 @@ export const ShownRequestSchema = Type.Object(
   },
   { description: 'A change that waits for another person, or what became of it.' },
 );
-export type ShownRequest = Readonly<Static<typeof ShownRequestSchema>>;
+export type ShownChange = Readonly<Static<typeof ShownChangeSchema>>;
 
-/** The parts of an open request that nobody is shown, and that are deleted when it is over. */
+/** The parts of an open change that nobody is shown, and that are deleted when it is over. */
 export const SealedPartsSchema = Type.Object({
   /** The person who asked for it. */
   person: text,

@@ -4,21 +4,21 @@ import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import { endingOf, sweep } from '../../../../src/admin/changes/carry-out.ts';
-import type { ChangeRequest } from '../../../../src/admin/changes/change-request.ts';
-import { RequestBook, type RequestBookParts } from '../../../../src/admin/changes/request-book.ts';
-import type { ApprovalsCore } from '../../../../src/admin/changes/core.ts';
+import type { Change } from '../../../../src/admin/changes/change.ts';
+import { ChangeBook, type ChangeBookParts } from '../../../../src/admin/changes/change-book.ts';
+import type { ChangesCore } from '../../../../src/admin/changes/core.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
-import { created, givenRequest } from './given-request.ts';
+import { created, givenChange } from './given-change.ts';
 
 const token = givenEntry('alice-token', { name: 'alice', role: 'operator', person: 'alice' });
 
-/** A journal that has one request and these records, and the book that opens it. */
-function givenBook(known: Partial<ChangeRequest> = {}, records: readonly object[] = []) {
-  const request = givenRequest(known);
+/** A journal that has one change and these records, and the book that opens it. */
+function givenBook(known: Partial<Change> = {}, records: readonly object[] = []) {
+  const change = givenChange(known);
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
   let tellOpened: (opened: Opened) => void = () => undefined;
-  const journal: ApprovalsCore['journal'] = {
+  const journal: ChangesCore['journal'] = {
     append({ state }) {
       states.push(state);
       return Promise.resolve({ seq: 1, hash: '' });
@@ -34,21 +34,21 @@ function givenBook(known: Partial<ChangeRequest> = {}, records: readonly object[
     journal,
     principals: createPrincipals([token], () => clock.ms),
     recorder: { record: () => Promise.reject(new Error('no person acts here')) },
-    metrics: { changeRequests: () => undefined, changeRequestEnded: () => undefined },
+    metrics: { changes: () => undefined, changeEnded: () => undefined },
     now: () => clock.ms,
     log: pino({ level: 'silent' }),
   };
-  const book = new RequestBook(parts);
-  const open = (stored: object = { request, sealed: { person: 'alice', salt: '' } }): void =>
-    tellOpened({ changes: new Map([[request.id, JSON.stringify(stored)]]), freeze: undefined });
+  const book = new ChangeBook(parts);
+  const open = (stored: object = { change, sealed: { person: 'alice', salt: '' } }): void =>
+    tellOpened({ changes: new Map([[change.id, JSON.stringify(stored)]]), freeze: undefined });
   open();
   return {
     clock,
     states,
     book,
     open,
-    entry: book.find(request.id)!,
-    sweep: () => sweep({ ...parts, book } as unknown as ApprovalsCore),
+    entry: book.find(change.id)!,
+    sweep: () => sweep({ ...parts, book } as unknown as ChangesCore),
   };
 }
 
@@ -56,7 +56,7 @@ const current = { operation: 'readFarm', body: 'large' };
 const plan = { facts: [], steps: [{ title: 'Restart', call: null, findings: [], because: [], current }] };
 const alert = { name: 'ZlbFarmNeedsRestart', summary: null, since: new Date(created).toISOString() };
 
-it.each<readonly [string, Partial<ChangeRequest>, number, string]>([
+it.each<readonly [string, Partial<Change>, number, string]>([
   ['whose time is not over', {}, 1_799_999, 'pending'],
   ['whose time is over', {}, 1_800_000, 'expired'],
   ['after the clock was set back a little', {}, -60_000, 'pending'],
@@ -65,59 +65,59 @@ it.each<readonly [string, Partial<ChangeRequest>, number, string]>([
   ['of an alert that fires', { state: 'proposed', alert }, 0, 'proposed'],
   ['of an alert that has ended', { state: 'proposed' }, 0, 'withdrawn'],
   ['that is approved', { state: 'approved' }, 1_800_000, 'approved'],
-])('a request %s ends as it should: %#', async (_, known, laterMs, state) => {
+])('a change %s ends as it should: %#', async (_, known, laterMs, state) => {
   const { clock, states, book, entry } = givenBook({ plan, ...known });
   clock.ms += laterMs;
 
   await book.endIfOverdue(entry);
 
   const isOver = state !== (known.state ?? 'pending');
-  expect(entry.stored).toMatchObject({ request: { state }, sealed: isOver ? null : { person: 'alice' } });
+  expect(entry.stored).toMatchObject({ change: { state }, sealed: isOver ? null : { person: 'alice' } });
   // Objects are large, and change.
-  expect(entry.stored.request.plan.steps[0]?.current).toEqual(isOver ? null : current);
+  expect(entry.stored.change.plan.steps[0]?.current).toEqual(isOver ? null : current);
   expect(states).toEqual(isOver ? [state] : []);
 });
 
 it('takes over what another exporter has decided when it opens the same journal', () => {
   const { book, entry, open } = givenBook();
-  const { request } = entry.stored;
+  const { change } = entry.stored;
 
-  open({ request: { ...request, state: 'denied' }, sealed: null });
+  open({ change: { ...change, state: 'denied' }, sealed: null });
 
-  expect(book.find(request.id)?.stored.request.state).toBe('denied');
+  expect(book.find(change.id)?.stored.change.state).toBe('denied');
 });
 
 it('keeps what it carries out itself when the journal is opened again', () => {
   const { book, entry, open } = givenBook({ state: 'executing' });
   entry.isExecuting = true;
 
-  open({ request: { ...entry.stored.request, state: 'approved' }, sealed: { person: 'alice', salt: '' } });
+  open({ change: { ...entry.stored.change, state: 'approved' }, sealed: { person: 'alice', salt: '' } });
 
-  expect(book.find(entry.stored.request.id)).toBe(entry);
+  expect(book.find(entry.stored.change.id)).toBe(entry);
 });
 
 it('says that the journal cannot be read, and not that there is nothing, until it is open', () => {
   const { journal, ...parts } = { journal: { onOpened: () => undefined } };
-  const book = new RequestBook({ journal, ...parts } as unknown as RequestBookParts);
+  const book = new ChangeBook({ journal, ...parts } as unknown as ChangeBookParts);
 
   expect(() => book.refuseUnread()).toThrow('The journal cannot be written');
 });
 
-it('says of a request whose records are gone that its outcome is not known', () => {
+it('says of a change whose records are gone that its outcome is not known', () => {
   expect(endingOf('executing', { facts: [], steps: [] }, []).state).toBe('uncertain');
   expect(endingOf('approved', { facts: [], steps: [] }, []).state).toBe('failed');
 });
 
-it('asks the audit only for the records of the request that a stopped exporter left behind', async () => {
-  const { id } = givenRequest();
-  // Another request was answered; of this one the call is under way.
+it('asks the audit only for the records of the change that a stopped exporter left behind', async () => {
+  const { id } = givenChange();
+  // Another change was answered; of this one the call is under way.
   const { book, sweep } = givenBook({ state: 'executing' }, [
     { request: id, event: 'change', state: 'executing' },
     { request: id, event: 'intent' },
-    { request: 'cr-bbbbbbbbbb', event: 'outcome', status: 200 },
+    { request: 'ch-bbbbbbbbbb', event: 'outcome', status: 200 },
   ]);
 
   await sweep();
 
-  expect(book.requests).toMatchObject([{ state: 'uncertain' }]);
+  expect(book.changes).toMatchObject([{ state: 'uncertain' }]);
 });

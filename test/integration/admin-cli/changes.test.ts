@@ -6,7 +6,7 @@ import { givenAdminCli } from './given-admin-cli.ts';
 const approver = { token: 'the-token-of-bob', name: 'bob', person: 'bob', role: 'admin', approver: true } as const;
 const breaker = { token: 'the-token-of-eve', name: 'eve', person: 'eve', role: 'admin', breakGlass: true } as const;
 const restart = ['admin', 'lb-1', 'restart-farm', 'farm=payments'];
-const asking = [...restart, '--request', '--reason=TICKET-42'];
+const asking = [...restart, '--ask', '--reason=TICKET-42'];
 const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42'];
 
 /** A gateway with a second person, who approves. */
@@ -26,8 +26,8 @@ async function given(approvals: Partial<NonNullable<GivenOptions['admin']>['appr
       return (JSON.parse(bytes.toString()) as { readonly id: string }).id;
     },
     decide: (words: readonly string[], typed: Parameters<typeof cli.run>[1] = {}) =>
-      cli.run(['admin', 'requests', ...words], { as: approver.token, ...typed }),
-    digestOf: async (id: string) => (await cli.call('GET', `/requests/${id}`)).json?.digest as string,
+      cli.run(['admin', 'changes', ...words], { as: approver.token, ...typed }),
+    digestOf: async (id: string) => (await cli.call('GET', `/changes/${id}`)).json?.digest as string,
   };
 }
 
@@ -39,14 +39,14 @@ describe('a change that is asked for', () => {
 
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^cr-\w+ waits for approval\. Nothing was sent\.\n\nchange +restart-farm farm=payments on lb-1\n/,
+      /^ch-\w+ waits for approval\. Nothing was sent\.\n\nchange +restart-farm farm=payments on lb-1\n/,
     );
     expect(out).toMatch(/\nreason +TICKET-42\n[^]*\nwaits until +\d{4}-/);
     expect(out).toMatch(/\nstep +operation +risk +plan\n1 +actOnFarm +reversible +Restart payments\n2 +- +- +Wait/);
     expect(out).toMatch(
       /\n1\. Restart payments\n {2}PUT https:\S+\/farms\/payments\/actions\n {2}\{"action":"restart"\}\n/,
     );
-    expect(out).toMatch(/\n {2}zlb-exporter admin requests approve cr-\w+ --watch\n/);
+    expect(out).toMatch(/\n {2}zlb-exporter admin changes approve ch-\w+ --watch\n/);
     expect(await done()).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe('a change that is asked for', () => {
     const { ask, decide, run, done } = await given();
     const id = await ask();
 
-    const own = await run(['admin', 'requests', 'approve', id], { answers: ['y'] });
+    const own = await run(['admin', 'changes', 'approve', id], { answers: ['y'] });
     const refused = await decide(['approve', id], { answers: ['n'] });
     const { code, out, asked } = await decide(['approve', id, '--reason=fine', '--watch'], { answers: ['y'] });
     const audit = await run(['admin', 'audit', '--event=change']);
@@ -90,7 +90,7 @@ describe('a change that is asked for', () => {
 
   it('is shown and asked for again when its plan has changed', async () => {
     const { ask, decide, appliance } = await given();
-    const id = await ask([...stop, '--request']);
+    const id = await ask([...stop, '--ask']);
     appliance.world.farms.get('shop')!.vport = '8443';
 
     const { code, out, err, asked } = await decide(['approve', id, '--watch'], { answers: ['y', 'y'] });
@@ -120,9 +120,9 @@ describe('a change that is asked for', () => {
 
     const unexplained = await decide(['deny', one]);
     const denied = await decide(['deny', one, '--reason=not tonight']);
-    const cancelled = await run(['admin', 'requests', 'cancel', other]);
+    const cancelled = await run(['admin', 'changes', 'cancel', other]);
     const again = await decide(['approve', one], { answers: ['y'] });
-    const shown = await run(['admin', 'requests', 'show', one]);
+    const shown = await run(['admin', 'changes', 'show', one]);
 
     expect(unexplained.code).toBe(2);
     expect(denied).toMatchObject({ code: 0, out: `${one} is denied. Nothing was sent.` });
@@ -137,19 +137,19 @@ describe('a change that is asked for', () => {
     const [denied, waiting] = [await ask(), await ask()];
     await decide(['deny', denied, '--reason=no']);
 
-    const open = await run(['admin', 'requests']);
-    const some = await run(['admin', 'requests', 'list', '--state=denied,expired']);
-    const all = await run(['admin', 'requests', 'list', '--state=all', '--json']);
-    const none = await run(['admin', 'requests', '--state=failed']);
-    const wrong = await run(['admin', 'requests', '--state=maybe']);
+    const open = await run(['admin', 'changes']);
+    const some = await run(['admin', 'changes', 'list', '--state=denied,expired']);
+    const all = await run(['admin', 'changes', 'list', '--state=all', '--json']);
+    const none = await run(['admin', 'changes', '--state=failed']);
+    const wrong = await run(['admin', 'changes', '--state=maybe']);
 
     expect(open.out).toMatch(/^id +state +appliance +change +asked by/);
     expect(open.out).toMatch(
       new RegExp(String.raw`\n${waiting} +pending +lb-1 +restart-farm farm=payments +admin .*TICKET-42$`),
     );
     expect(some.out).toMatch(new RegExp(String.raw`\n${denied} +denied +lb-1 `));
-    expect(JSON.parse(all.bytes.toString()).requests).toHaveLength(2);
-    expect(none.out).toBe('No change requests fit.');
+    expect(JSON.parse(all.bytes.toString()).changes).toHaveLength(2);
+    expect(none.out).toBe('No changes fit.');
     expect(wrong.code).toBe(1);
   });
 });
@@ -162,7 +162,7 @@ describe('a change that the policy lets wait', () => {
     const scripts = await run([...stop, '--yes', '--json']);
 
     expect(people.code).toBe(3);
-    expect(people.out).toMatch(/^cr-\w+ waits for approval\. Nothing was sent\.\n/);
+    expect(people.out).toMatch(/^ch-\w+ waits for approval\. Nothing was sent\.\n/);
     expect(scripts.code).toBe(3);
     expect(JSON.parse(scripts.bytes.toString())).toMatchObject({ state: 'pending', operation: 'actOnFarm' });
     expect(await done()).toEqual([]);
@@ -186,15 +186,15 @@ describe('a change that the policy lets wait', () => {
     const dry = await run([...stop, '--dry-run']);
     const recipe = await run([...restart, '--reason=x', '--yes']);
     const forced = await run([...restart, '--reason=x', '--dry-run', '--break-glass'], { as: breaker.token });
-    const { out: waiting } = await run(['admin', 'requests']);
+    const { out: waiting } = await run(['admin', 'changes']);
 
     expect(dry.out).toMatch(/^Dry run of actOnFarm \(reversible\): it would wait for approval\.\n/);
     expect(recipe).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Nothing was done: .*needs approval.*--request/),
+      err: expect.stringMatching(/^Nothing was done: .*needs approval.*--ask/),
     });
     expect(forced).toMatchObject({ code: 0, out: expect.stringContaining('it would be sent.') });
-    expect(waiting).toBe('No change requests fit.');
+    expect(waiting).toBe('No changes fit.');
     expect(changes().filter((each) => !each.startsWith('PUT'))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import { type ChangeRequest, isOver } from '../../src/admin/changes/change-request.ts';
+import { type Change, isOver } from '../../src/admin/changes/change.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, card, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
@@ -62,7 +62,7 @@ async function givenAppliance(): Promise<SimulatedAppliance> {
 /** Lives through the events, and to the end of everything that is still open then. */
 async function live(history: readonly Event[]) {
   const appliance = await givenAppliance();
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-requests-'));
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-changes-'));
   const clock = { ms: Date.parse('2026-11-24T01:00:00Z') };
   const start = () =>
     givenGateway(
@@ -83,7 +83,7 @@ async function live(history: readonly Event[]) {
   let gateway = await start();
   const call = (as: string, method: string, path: string, json?: unknown, headers = {}) =>
     gateway.call(method, path, { as: tokens.get(as)!, headers, ...(json === undefined ? {} : { json }) });
-  const all = async () => (await call('root', 'GET', '/requests')).json?.requests as readonly ChangeRequest[];
+  const all = async () => (await call('root', 'GET', '/changes')).json?.changes as readonly Change[];
   const notify = (status: 'firing' | 'resolved', number: number) =>
     call('alertmanager', 'POST', '/alerts', {
       version: '4',
@@ -98,7 +98,7 @@ async function live(history: readonly Event[]) {
 
   const happen = async (event: Event): Promise<void> => {
     if (event.kind === 'ask')
-      await call(event.by, 'POST', '/requests', {
+      await call(event.by, 'POST', '/changes', {
         appliance: 'lb-1',
         recipe: 'restart-farm',
         parameters: { farm: `farm-${event.farm}` },
@@ -113,13 +113,13 @@ async function live(history: readonly Event[]) {
       await gateway.close();
       gateway = await start();
     } else if ('pick' in event) {
-      const requests = await all();
-      const picked = requests[event.pick % requests.length];
+      const changes = await all();
+      const picked = changes[event.pick % changes.length];
       if (picked)
         await call(
           event.by,
           'POST',
-          `/requests/${picked.id}/${event.kind}`,
+          `/changes/${picked.id}/${event.kind}`,
           event.kind === 'approve' ? { digest: picked.digest } : {},
         );
     }
@@ -127,15 +127,15 @@ async function live(history: readonly Event[]) {
 
   try {
     for (const event of history) await happen(event);
-    await until(all, (requests) => requests.every(({ state }) => !['approved', 'executing'].includes(state)));
+    await until(all, (changes) => changes.every(({ state }) => !['approved', 'executing'].includes(state)));
     // A stop waits for what is being planned, and the start ends what has waited for too long.
     await happen({ kind: 'restart' });
     clock.ms += 60 * minute;
     await happen({ kind: 'restart' });
-    const requests = await until(all, (each) => each.every(({ state }) => isOver(state)));
+    const changes = await until(all, (each) => each.every(({ state }) => isOver(state)));
     const audit = await gateway.audit();
     return {
-      requests,
+      changes,
       audit,
       arrived: appliance.requests.filter(({ method, status }) => method === 'PUT' && status === 200),
     };
@@ -146,14 +146,14 @@ async function live(history: readonly Event[]) {
   }
 }
 
-it('change requests, whatever happens to them are carried out at most once, never without the approval of another, and always end', async () => {
+it('changes, whatever happens to them are carried out at most once, never without the approval of another, and always end', async () => {
   let ended = 0;
   let executed = 0;
   await fc.assert(
     fc.asyncProperty(events, async (history) => {
-      const { requests, audit, arrived } = await live(history);
+      const { changes, audit, arrived } = await live(history);
 
-      for (const { id, state, requested_by: asker, decision } of requests) {
+      for (const { id, state, requested_by: asker, decision } of changes) {
         const own = audit.filter(({ request }) => request === id);
         const intents = own.filter(({ event }) => event === 'intent');
         const approvals = own.filter((line) => line.event === 'change' && line.state === 'approved');
@@ -166,11 +166,11 @@ it('change requests, whatever happens to them are carried out at most once, neve
       }
       const intents = audit.filter(({ event }) => event === 'intent');
       expect(arrived.length).toBeLessThanOrEqual(intents.length);
-      ended += requests.length;
+      ended += changes.length;
       executed += arrived.length;
     }),
     { numRuns: 25 },
   );
-  console.log(`${ended} requests ended, ${executed} of them by a call`);
+  console.log(`${ended} changes ended, ${executed} of them by a call`);
   expect(executed).toBeGreaterThan(5);
 }, 300_000);

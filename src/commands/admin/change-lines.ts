@@ -1,23 +1,18 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import {
-  type PlannedStep,
-  type RequestState,
-  type ShownRequest,
-  ShownRequestSchema,
-} from '../../admin/changes/change-request.ts';
+import { type PlannedStep, type ChangeState, type ShownChange, ShownChangeSchema } from '../../admin/changes/change.ts';
 import { readReply } from '../../admin/recipes/calls.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 
-/** Checks the gateway's answer about a change request; throws an {@link AdminError}. */
-export function readChangeRequest(request: unknown): ShownRequest {
-  return readReply(ShownRequestSchema, request, 'The gateway answered with something else than a change request');
+/** Checks the gateway's answer about a change; throws an {@link AdminError}. */
+export function readChange(change: unknown): ShownChange {
+  return readReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
 }
 
 /** The meaning of each state for the person who reads it. */
-const meanings: Readonly<Record<RequestState, string>> = {
+const meanings: Readonly<Record<ChangeState, string>> = {
   proposed: 'is proposed by an alert and waits for approval. Nothing was sent.',
   pending: 'waits for approval. Nothing was sent.',
   approved: 'is approved, and about to be carried out.',
@@ -31,18 +26,18 @@ const meanings: Readonly<Record<RequestState, string>> = {
   withdrawn: 'is withdrawn, because its alert has ended. Nothing was sent.',
 };
 
-/** Says where a request stands; the first line of all that is printed about one. */
-export function stateLine({ id, state }: Pick<ShownRequest, 'id' | 'state'>): string {
+/** Says where a change stands; the first line of all that is printed about one. */
+export function stateLine({ id, state }: Pick<ShownChange, 'id' | 'state'>): string {
   return oneLine(`${id} ${meanings[state]}`, 200);
 }
 
-/** Renders a request for the person who decides on it: all of its plan, with each exact call. */
-export function requestLines(request: ShownRequest): readonly string[] {
-  const { plan, digest } = request;
+/** Renders a change for the person who decides on it: all of its plan, with each exact call. */
+export function changeLines(change: ShownChange): readonly string[] {
+  const { plan, digest } = change;
   return [
-    stateLine(request),
+    stateLine(change),
     '',
-    ...pairLines(originOf(request)),
+    ...pairLines(originOf(change)),
     ...(plan.facts.length === 0 ? [] : ['', ...plan.facts.map((fact) => oneLine(fact, 1_000))]),
     '',
     ...tableLines(
@@ -52,14 +47,14 @@ export function requestLines(request: ShownRequest): readonly string[] {
     ...plan.steps.flatMap(stepLines),
     '',
     ...pairLines([['digest of the plan', digest]]),
-    ...outcomeLines(request),
+    ...outcomeLines(change),
   ];
 }
 
 type Pairs = readonly (readonly [name: string, value: unknown])[];
 
-function originOf(request: ShownRequest): Pairs {
-  const { title, appliance, force, requested_by: by, reason, alert, created, expires, decision } = request;
+function originOf(change: ShownChange): Pairs {
+  const { title, appliance, force, requested_by: by, reason, alert, created, expires, decision } = change;
   return [
     ['change', `${title} on ${appliance}`],
     ...(force ? [['force', 'overrides the guards'] as const] : []),
@@ -84,37 +79,37 @@ function stepLines({ title, call, current, ...objections }: PlannedStep, index: 
   ];
 }
 
-/** Returns what became of a request; nothing if it is not carried out yet. */
-export function outcomeLines({ outcome }: Pick<ShownRequest, 'outcome'>): readonly string[] {
+/** Returns what became of a change; nothing if it is not carried out yet. */
+export function outcomeLines({ outcome }: Pick<ShownChange, 'outcome'>): readonly string[] {
   if (!outcome) return [];
   return ['', `Outcome at ${oneLine(outcome.at, 64)}`, ...outcome.lines.map((line) => `  ${oneLine(line, 2_000)}`)];
 }
 
-/** Renders a request as {@link requestLines} does, with the commands that decide on it. */
-export function undecidedLines(request: ShownRequest): readonly string[] {
-  const name = oneLine(request.id, 64);
-  if (request.decision) return requestLines(request);
+/** Renders a change as {@link changeLines} does, with the commands that decide on it. */
+export function undecidedLines(change: ShownChange): readonly string[] {
+  const name = oneLine(change.id, 64);
+  if (change.decision) return changeLines(change);
   return [
-    ...requestLines(request),
+    ...changeLines(change),
     '',
     'A second person looks at it, and decides:',
-    `  zlb-exporter admin requests show ${name}`,
-    `  zlb-exporter admin requests approve ${name} --watch`,
-    `  zlb-exporter admin requests deny ${name} --reason=TEXT`,
+    `  zlb-exporter admin changes show ${name}`,
+    `  zlb-exporter admin changes approve ${name} --watch`,
+    `  zlb-exporter admin changes deny ${name} --reason=TEXT`,
   ];
 }
 
-/** Renders the gateway's list of requests. */
+/** Renders the gateway's list of changes. */
 export function listLines(answer: unknown): readonly string[] {
-  const requests = recordsOf(answer, 'requests');
+  const changes = recordsOf(answer, 'changes');
   const notProposed = recordsOf(answer, 'not_proposed').flatMap(({ title, appliance, because }) => [
     '',
     oneLine(`Not proposed: ${String(title)} on ${String(appliance)}. ${String(because)}`, 1_000),
   ]);
-  if (requests.length === 0) return ['No change requests fit.', ...notProposed];
+  if (changes.length === 0) return ['No changes fit.', ...notProposed];
   const table = tableLines(
     ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
-    requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert, decision }) => [
+    changes.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert, decision }) => [
       id,
       state,
       appliance,

@@ -11,8 +11,8 @@ import { type Recorder, unavailable } from '../calls/recorder.ts';
 import {
   type AlertSource,
   alertsOf,
-  type ChangeRequest,
-  ChangeRequestSchema,
+  type Change,
+  ChangeSchema,
   SealedPartsSchema,
   type Decision,
   type Ending,
@@ -21,20 +21,20 @@ import {
   nextStates,
   openStates,
   type Outcome,
-  type RequestState,
-} from './change-request.ts';
+  type ChangeState,
+} from './change.ts';
 
 const StoredSchema = Type.Object({
-  request: ChangeRequestSchema,
-  /** Null once the request is over. */
+  change: ChangeSchema,
+  /** Null once the change is over. */
   sealed: Type.Union([SealedPartsSchema, Type.Null()]),
 });
-/** A request as it is on disk. */
-export type StoredRequest = Readonly<Static<typeof StoredSchema>>;
+/** A change as it is on disk. */
+export type StoredChange = Readonly<Static<typeof StoredSchema>>;
 
-/** A request in memory; the journal says the same. */
+/** A change in memory; the journal says the same. */
 export interface Entry {
-  stored: StoredRequest;
+  stored: StoredChange;
   /** True while somebody decides on it: others are refused meanwhile. */
   isDeciding: boolean;
   /** True while this process carries it out. */
@@ -53,28 +53,28 @@ export interface Move {
   readonly actor?: Caller;
 }
 
-export interface RequestBookParts {
+export interface ChangeBookParts {
   readonly principals: Pick<Principals, 'inForce'>;
   readonly recorder: Pick<Recorder, 'record'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened'>;
-  readonly metrics: Pick<AdminMetrics, 'changeRequests' | 'changeRequestEnded'>;
+  readonly metrics: Pick<AdminMetrics, 'changes' | 'changeEnded'>;
   readonly now: () => number;
   readonly log: Logger;
 }
 
-/** Requests that are over are kept for those who look later. */
+/** Changes that are over are kept for those who look later. */
 const maxOver = 200;
 
 /**
- * All change requests, in memory and in the journal, and the only place where their states change.
+ * All changes, in memory and in the journal, and the only place where their states change.
  */
-export class RequestBook {
-  readonly #parts: RequestBookParts;
+export class ChangeBook {
+  readonly #parts: ChangeBookParts;
   readonly #decode = createDecoder();
   readonly #entries = new Map<string, Entry>();
   #isOpen = false;
 
-  constructor(parts: RequestBookParts) {
+  constructor(parts: ChangeBookParts) {
     this.#parts = parts;
     parts.journal.onOpened(({ changes }) => this.#found(changes));
   }
@@ -93,7 +93,7 @@ export class RequestBook {
       try {
         this.#entries.set(id, entryOf(parseStored(id, text, this.#decode)));
       } catch (error) {
-        this.#parts.log.error({ err: error, request: id }, 'change request cannot be read');
+        this.#parts.log.error({ err: error, change: id }, 'change cannot be read');
       }
     }
     this.#isOpen = true;
@@ -104,66 +104,66 @@ export class RequestBook {
     return [...this.#entries.values()];
   }
 
-  get requests(): readonly ChangeRequest[] {
-    return this.entries.map(({ stored }) => stored.request);
+  get changes(): readonly Change[] {
+    return this.entries.map(({ stored }) => stored.change);
   }
 
   find(id: string): Entry | undefined {
     return this.#entries.get(id);
   }
 
-  /** Adds a request, which is on disk when this resolves. */
-  async add(stored: StoredRequest, actor: Caller): Promise<void> {
-    await this.#save(stored, (alongside) => this.#record(stored.request, actor, alongside));
+  /** Adds a change, which is on disk when this resolves. */
+  async add(stored: StoredChange, actor: Caller): Promise<void> {
+    await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside));
   }
 
-  /** Replaces the plan of a request that waits. */
-  async replan({ stored: { request, sealed } }: Entry, plan: Pick<ChangeRequest, 'plan' | 'digest'>): Promise<void> {
-    await this.#save({ request: { ...request, ...plan }, sealed });
+  /** Replaces the plan of a change that waits. */
+  async replan({ stored: { change, sealed } }: Entry, plan: Pick<Change, 'plan' | 'digest'>): Promise<void> {
+    await this.#save({ change: { ...change, ...plan }, sealed });
   }
 
   /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
   async keepAlerts(entry: Entry): Promise<void> {
-    const { request, sealed } = entry.stored;
-    const isSame = isDeepStrictEqual(alertsOf(request), entry.alerts);
-    if (request.state !== 'proposed' || entry.alerts.length === 0 || isSame) return;
-    await this.#save({ request: { ...request, ...shownAlerts(entry) }, sealed });
+    const { change, sealed } = entry.stored;
+    const isSame = isDeepStrictEqual(alertsOf(change), entry.alerts);
+    if (change.state !== 'proposed' || entry.alerts.length === 0 || isSame) return;
+    await this.#save({ change: { ...change, ...shownAlerts(entry) }, sealed });
   }
 
   /**
-   * Moves a request to its next state, in the transaction of its record. Rejects, and changes
+   * Moves a change to its next state, in the transaction of its record. Rejects, and changes
    * nothing, if that cannot be written.
    */
-  async move(entry: Entry, state: RequestState, { decision, outcome, actor }: Move = {}): Promise<ChangeRequest> {
-    const { request, sealed } = entry.stored;
-    if (!nextStates[request.state].includes(state)) throw alreadyOver(request, `it is ${request.state}`);
+  async move(entry: Entry, state: ChangeState, { decision, outcome, actor }: Move = {}): Promise<Change> {
+    const { change, sealed } = entry.stored;
+    if (!nextStates[change.state].includes(state)) throw alreadyOver(change, `it is ${change.state}`);
     const at = new Date(this.#parts.now()).toISOString();
     const next = {
-      ...(isOver(state) ? withoutObjects(request) : request),
+      ...(isOver(state) ? withoutObjects(change) : change),
       ...shownAlerts(entry),
       state,
       ...(decision && { decision: { ...decision, at } }),
       ...(outcome && { outcome: { ...outcome, at } }),
     };
-    await this.#save({ request: next, sealed: isOver(state) ? null : sealed }, (alongside) =>
+    await this.#save({ change: next, sealed: isOver(state) ? null : sealed }, (alongside) =>
       this.#record(next, actor, alongside),
     );
-    if (isOver(state)) this.#parts.metrics.changeRequestEnded(state);
+    if (isOver(state)) this.#parts.metrics.changeEnded(state);
     return next;
   }
 
-  /** Lets one decision at a time be made on a request that waits; refuses all others. */
-  async deciding(entry: Entry, decide: () => Promise<ChangeRequest>): Promise<ChangeRequest> {
-    const { request } = entry.stored;
-    if (entry.isDeciding) throw alreadyOver(request, 'a decision on it is under way');
-    if (entry.isExecuting) throw alreadyOver(request, `it is ${request.state}`);
+  /** Lets one decision at a time be made on a change that waits; refuses all others. */
+  async deciding(entry: Entry, decide: () => Promise<Change>): Promise<Change> {
+    const { change } = entry.stored;
+    if (entry.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
+    if (entry.isExecuting) throw alreadyOver(change, `it is ${change.state}`);
     return await this.alone(entry, async () => {
       await this.requireWaiting(entry);
       return await decide();
     });
   }
 
-  /** Lets nobody decide on a request during the work. */
+  /** Lets nobody decide on a change during the work. */
   async alone<Result>(entry: Entry, work: () => Promise<Result>): Promise<Result> {
     entry.isDeciding = true;
     try {
@@ -173,15 +173,15 @@ export class RequestBook {
     }
   }
 
-  /** Rejects for a request that does not wait, or not any more: its time may just have ended. */
+  /** Rejects for a change that does not wait, or not any more: its time may just have ended. */
   async requireWaiting(entry: Entry): Promise<void> {
     await this.endIfOverdue(entry);
-    const { request } = entry.stored;
-    if (!isWaiting(request.state)) throw alreadyOver(request, `it is ${request.state}`);
+    const { change } = entry.stored;
+    if (!isWaiting(change.state)) throw alreadyOver(change, `it is ${change.state}`);
   }
 
   /**
-   * Ends a waiting request whose time is over, whose token is not in force any more, or whose alert
+   * Ends a waiting change whose time is over, whose token is not in force any more, or whose alert
    * has ended.
    */
   async endIfOverdue(entry: Entry): Promise<void> {
@@ -191,32 +191,32 @@ export class RequestBook {
 
   updateMetrics(): void {
     const { metrics, now } = this.#parts;
-    const open = this.requests.filter(({ state }) => !isOver(state));
+    const open = this.changes.filter(({ state }) => !isOver(state));
     const late = open.filter(
       ({ state, created, expires }) => isWaiting(state) && 2 * now() > Date.parse(created) + Date.parse(expires),
     );
     const counts = openStates.map((state) => [state, open.filter((each) => each.state === state).length] as const);
-    metrics.changeRequests(new Map(counts), late.length);
+    metrics.changes(new Map(counts), late.length);
   }
 
-  async #record(request: ChangeRequest, actor: Caller | undefined, alongside: Alongside): Promise<void> {
+  async #record(change: Change, actor: Caller | undefined, alongside: Alongside): Promise<void> {
     const { recorder, journal, log } = this.#parts;
-    const { id, state, appliance, operation, recipe, decision, digest, requested_by } = request;
-    const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/requests/${id}` };
+    const { id, state, appliance, operation, recipe, decision, digest, requested_by } = change;
+    const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/changes/${id}` };
     const particulars = { event: 'change', state, plan_sha256: digest, requested_by } as const;
-    const reason = (decision ?? request).reason ?? undefined;
+    const reason = (decision ?? change).reason ?? undefined;
     if (actor) await recorder.record({ ...actor, id, ...what, reason }, particulars, alongside);
     else await journal.append({ ...particulars, ...what, request: id, principal: '-', role: '-' }, alongside);
-    log.info({ request: id, state, appliance, principal: actor?.principal.name ?? '-' }, 'change request');
+    log.info({ change: id, state, appliance, principal: actor?.principal.name ?? '-' }, 'change');
   }
 
-  /** Stores a request, with its record if there is one. */
+  /** Stores a change, with its record if there is one. */
   async #save(
-    stored: StoredRequest,
+    stored: StoredChange,
     record: (alongside: Alongside) => Promise<unknown> = (alongside) =>
       this.#parts.journal.keep(alongside).catch(unavailable),
   ): Promise<void> {
-    const { id } = stored.request;
+    const { id } = stored.change;
     const forgotten = this.#oldestBut(stored);
     await record({ changes: new Map([[id, JSON.stringify(stored)]]), forgotten });
     const entry = this.#entries.get(id);
@@ -226,37 +226,37 @@ export class RequestBook {
     this.updateMetrics();
   }
 
-  /** Returns the ids of requests that are over and too many, once there is this one. */
-  #oldestBut({ request }: StoredRequest): readonly string[] {
-    const others = this.requests.filter(({ id, state }) => isOver(state) && id !== request.id);
-    const over = isOver(request.state) ? [...others, request] : others;
+  /** Returns the ids of changes that are over and too many, once there is this one. */
+  #oldestBut({ change }: StoredChange): readonly string[] {
+    const others = this.changes.filter(({ id, state }) => isOver(state) && id !== change.id);
+    const over = isOver(change.state) ? [...others, change] : others;
     const oldest = over.toSorted((a, b) => (a.created < b.created ? -1 : 1));
     return oldest.slice(0, Math.max(0, over.length - maxOver)).map(({ id }) => id);
   }
 }
 
-function entryOf(stored: StoredRequest): Entry {
-  return { stored, isDeciding: false, isExecuting: false, alerts: alertsOf(stored.request) };
+function entryOf(stored: StoredChange): Entry {
+  return { stored, isDeciding: false, isExecuting: false, alerts: alertsOf(stored.change) };
 }
 
 /** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
-function shownAlerts({ alerts }: Entry): Pick<ChangeRequest, 'alerts'> & { readonly alert?: AlertSource } {
+function shownAlerts({ alerts }: Entry): Pick<Change, 'alerts'> & { readonly alert?: AlertSource } {
   const [alert] = alerts;
   return alert ? { alert, alerts } : {};
 }
 
 /** Leaves out the objects of the plan: they are large, and change. */
-function withoutObjects(request: ChangeRequest): ChangeRequest {
-  const { plan } = request;
-  return { ...request, plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, current: null })) } };
+function withoutObjects(change: Change): Change {
+  const { plan } = change;
+  return { ...change, plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, current: null })) } };
 }
 
-/** A clock that was set back by more than this would let a request live for too long. */
+/** A clock that was set back by more than this would let a change live for too long. */
 const maxClockStepMs = 60_000;
 
-/** Returns how a waiting request is to end now, if it is. */
-function overdueOf({ now, principals }: RequestBookParts, { stored: { request }, alerts }: Entry) {
-  const { state, created, expires, requested_by: name } = request;
+/** Returns how a waiting change is to end now, if it is. */
+function overdueOf({ now, principals }: ChangeBookParts, { stored: { change }, alerts }: Entry) {
+  const { state, created, expires, requested_by: name } = change;
   if (!isWaiting(state)) return undefined;
   const ending = <What extends 'expired' | 'cancelled' | 'withdrawn'>(what: What, reason: string) => ({
     by: '-',
@@ -269,23 +269,23 @@ function overdueOf({ now, principals }: RequestBookParts, { stored: { request },
   return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
 }
 
-export function alreadyOver({ id }: Pick<ChangeRequest, 'id'>, because: string): AdminProblem {
-  return new AdminProblem('request_over', {
+export function alreadyOver({ id }: Pick<Change, 'id'>, because: string): AdminProblem {
+  return new AdminProblem('change_over', {
     detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
-    remedy: `GET /requests/${id} shows what became of it.`,
+    remedy: `GET /changes/${id} shows what became of it.`,
   });
 }
 
-/** Returns the request in a text of the journal. Throws for anything else. */
-function parseStored(id: string, text: string, decode: Decode): StoredRequest {
-  const stored = JSON.parse(text) as StoredRequest;
+/** Returns the change in a text of the journal. Throws for anything else. */
+function parseStored(id: string, text: string, decode: Decode): StoredChange {
+  const stored = JSON.parse(text) as StoredChange;
   const checked = decode(StoredSchema, stored);
   if (!checked.ok) throw new Error(`${id}: ${checked.because}`);
-  const { request, sealed } = stored;
-  if (request.id !== id) throw new Error(`${id}: it is ${request.id}`);
-  if (request.operation !== undefined && !Object.hasOwn(endpoints, request.operation))
-    throw new Error(`${id}: there is no operation ${request.operation}`);
+  const { change, sealed } = stored;
+  if (change.id !== id) throw new Error(`${id}: it is ${change.id}`);
+  if (change.operation !== undefined && !Object.hasOwn(endpoints, change.operation))
+    throw new Error(`${id}: there is no operation ${change.operation}`);
   // Without these parts, nobody could tell who may not approve it.
-  if (isOver(request.state) !== (sealed === null)) throw new Error(`${id}: it is not sealed`);
+  if (isOver(change.state) !== (sealed === null)) throw new Error(`${id}: it is not sealed`);
   return stored;
 }

@@ -7,7 +7,7 @@ import { givenApprovals } from './given-approvals.ts';
 
 const restart = 'PUT /farms/shop/actions 200';
 
-describe('a change request', () => {
+describe('a change', () => {
   it('is carried out once another person has approved its plan', async () => {
     const { ask, approve, ended, sent, audit, metrics } = await givenApprovals();
 
@@ -17,7 +17,7 @@ describe('a change request', () => {
     const approved = await approve('bob', id);
     const over = await ended(id);
 
-    expect([asked.status, asked.headers.location, approved.status]).toEqual([202, `/requests/${id}`, 202]);
+    expect([asked.status, asked.headers.location, approved.status]).toEqual([202, `/changes/${id}`, 202]);
     expect(asked.json).toMatchObject({
       state: 'pending',
       title: 'restart-farm farm=shop',
@@ -38,9 +38,9 @@ describe('a change request', () => {
     ]);
     expect(ofRequest.find(({ event }) => event === 'intent')).toMatchObject({ requested_by: 'alice' });
     const page = await metrics();
-    expect(page).toContain('zlb_admin_change_requests_total{outcome="done"} 1\n');
+    expect(page).toContain('zlb_admin_changes_total{outcome="done"} 1\n');
     expect(page).toContain(
-      'zlb_admin_changes_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1\n',
+      'zlb_admin_calls_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1\n',
     );
   });
 
@@ -58,9 +58,9 @@ describe('a change request', () => {
     expect(answer).toMatchObject({ status: 202, json: { state: 'pending', operation: 'deleteFarm' } });
     expect(unconfirmed.json?.code).toBe('confirmation_required');
     expect(waiting).toEqual([]);
-    expect(own.json?.code).toBe('own_request');
+    expect(own.json?.code).toBe('own_change');
     // An operator may not delete, so the request is not there for one.
-    expect(other.json?.code).toBe('unknown_request');
+    expect(other.json?.code).toBe('unknown_change');
     expect(sent()).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe('a change request', () => {
     await ended(id);
 
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
-    expect(answers.filter(({ json }) => json?.code === 'request_over')).toHaveLength(49);
+    expect(answers.filter(({ json }) => json?.code === 'change_over')).toHaveLength(49);
     expect(sent()).toEqual([restart]);
   });
 });
@@ -88,13 +88,13 @@ describe('an approval', () => {
     const answer = await approve('alice-phone', String(asked.json?.id));
 
     expect(asked.json?.may).toEqual(['cancel']);
-    expect(answer.json?.code).toBe('own_request');
+    expect(answer.json?.code).toBe('own_change');
     expect(sent()).toEqual([]);
     expect((await audit()).at(-1)).toMatchObject({
       event: 'denied',
       principal: 'alice-phone',
-      code: 'own_request',
-      path: `/requests/${String(asked.json?.id)}/approve`,
+      code: 'own_change',
+      path: `/changes/${String(asked.json?.id)}/approve`,
       appliance: 'lb-1',
       reason: 'looked at',
     });

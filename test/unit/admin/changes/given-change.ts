@@ -1,12 +1,12 @@
-import type { ChangeRequest } from '../../../../src/admin/changes/change-request.ts';
+import type { Change } from '../../../../src/admin/changes/change.ts';
 
-/** When the request of a test was made. */
+/** When the change of a test was made. */
 export const created = Date.parse('2026-11-24T01:00:00Z');
 
-/** A request of alice that waits, with the differences that a test names. */
-export function givenRequest(known: Partial<ChangeRequest> = {}): ChangeRequest {
+/** A change of alice that waits, with the differences that a test names. */
+export function givenChange(known: Partial<Change> = {}): Change {
   return {
-    id: 'cr-aaaaaaaaaa',
+    id: 'ch-aaaaaaaaaa',
     state: 'pending',
     appliance: 'lb-1',
     title: 'restart-farm farm=shop',

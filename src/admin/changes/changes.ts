@@ -1,0 +1,60 @@
+import type { Caller, Principal } from '../policy/principal.ts';
+import type { PermittedCall } from '../calls/request.ts';
+import { ask, type Asked, askInstead, readTask } from './ask.ts';
+import { sweep } from './carry-out.ts';
+import type { AlertSource, Change, ShownChange } from './change.ts';
+import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
+import type { NewChange } from './plan.ts';
+import { ChangeBook } from './change-book.ts';
+import type { ChangesCore, ChangesParts } from './core.ts';
+import { entryFor, maySee, shownTo } from './rights.ts';
+
+/**
+ * Keeps changes from their beginning to their end; each is carried out at most once. Every
+ * refusal is an {@link AdminProblem}.
+ */
+export type Changes = ReturnType<typeof createChanges>;
+
+export function createChanges(parts: ChangesParts) {
+  const book = new ChangeBook(parts);
+  const core: ChangesCore = {
+    ...parts,
+    book,
+    stopping: new AbortController(),
+    underWay: new Set(),
+    asking: new Set(),
+  };
+  const shown = async ({ principal }: Pick<Caller, 'principal'>, change: Promise<Change>): Promise<ShownChange> =>
+    shownTo(core, principal, await change);
+  return {
+    /** All changes, for those who propose some, with the alerts that fire now. */
+    get all() {
+      return book.entries.map(({ stored: { change }, alerts }) => ({ change, alerts }));
+    },
+    ask: (asked: NewChange, asker: Caller) => ask(core, asked, asker),
+    askInstead: (waiting: PermittedCall) => askInstead(core, waiting),
+    /** Asks for what the body of a change describes. */
+    askFor: (asked: Asked, asker: Caller) =>
+      shown(asker, ask(core, { ...asked, task: readTask(asked, core), force: asked.force ?? false }, asker)),
+    /** Returns those that the principal may see, the newest first. */
+    list(principal: Principal): readonly ShownChange[] {
+      book.refuseUnread();
+      return book.changes
+        .filter((change) => maySee(core, principal, change))
+        .toSorted((a, b) => (a.created < b.created ? 1 : -1))
+        .map((change) => shownTo(core, principal, change));
+    },
+    get: (id: string, principal: Principal) => shownTo(core, principal, entryFor(core, id, principal).stored.change),
+    approve: (decision: Approval) => shown(decision.actor, approve(core, decision)),
+    denyOrCancel: (word: 'deny' | 'cancel', decision: DecisionOn) =>
+      shown(decision.actor, denyOrCancel(core, word, decision)),
+    setAlerts: (id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
+      setAlerts(core, id, next),
+    sweep: () => sweep(core),
+    /** Stops waiting for what is under way; the next start finds out what became of it. */
+    async close() {
+      core.stopping.abort();
+      await Promise.allSettled(core.underWay);
+    },
+  };
+}
