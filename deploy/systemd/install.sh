@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs zlb-exporter as a service of systemd, updates it, or removes it; see README.md in this folder. Run it as root, from a
+# Installs zlb-exporter as a service of systemd, updates it, or removes it; see deploy/README.md. Run it as root, from a
 # clone or an unpacked package, as often as you like. It reads no key.
 set -eu
 umask 077
