@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 /**
  * The fault "hung proxy": how long each read takes while proxies of HTTP farms do not answer the
  * appliance (`runState: 'hung'`). Measured on RELIANOID CE 7.9.0 and SKUDONET CE 7.1.0 with the
- * proxies of one and two farms stopped by SIGSTOP; the appliance waits 20 s for each control
+ * proxies of one and two farms stopped by SIGSTOP. The appliance waits 20 s for each control
  * socket.
  */
 const times: readonly {

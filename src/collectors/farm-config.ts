@@ -72,7 +72,8 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   refreshedBy: [...farmAreas, 'farmguardian'],
   // The newest Community line lists a datalink farm and crashes when asked for it (docs/api.md
   // §3.9).
-  covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
+  covers: ({ name, profile, isSilent }) =>
+    !isSilent && fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
     return async (fact, { read, unlessL4, askL4Daemon }) => {

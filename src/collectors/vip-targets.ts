@@ -144,8 +144,8 @@ const reservedNetworks = [
 ];
 
 /** Returns true for a state in which a farm has a listener (docs/api.md §2.1). */
-function isRunning({ state }: ListedFarm): boolean {
-  return state !== 'down' && state !== 'unknown';
+function isRunning({ state, isSilent }: ListedFarm): boolean {
+  return state !== 'down' && (state !== 'unknown' || isSilent === true);
 }
 
 /** The protocol of an L4 farm is read only where its daemon may be asked (docs/api.md §1.7). */

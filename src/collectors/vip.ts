@@ -181,6 +181,11 @@ export function ownAddresses(): readonly string[] {
   }
 }
 
+/** Returns true for a farm that accepts the connection, and answers no handshake in time. */
+export function isUnanswered({ isReachable, served }: Pick<ProbedFarm, 'isReachable' | 'served'>): boolean {
+  return isReachable === true && served.length > 0 && served.every(({ failure }) => failure === 'timeout');
+}
+
 /** Returns true for a farm that did not answer its last probe in time; false without one. */
 function isSilent(probed: ProbedFarm | undefined): boolean {
   return probed?.failure === 'timeout' || (probed?.served.some((each) => each.failure === 'timeout') ?? false);

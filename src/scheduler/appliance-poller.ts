@@ -325,10 +325,13 @@ export class AppliancePoller {
   }
 
   /**
-   * Runs at once the collectors that missed a run, and need not wait for their schedule as well.
+   * Runs at once the collectors that missed a run, and need not wait for their schedule as well. Reads
+   * the version too, since an appliance that was away may have been upgraded.
    */
   #runMissed(): void {
-    this.#wantAtOnce([...this.#parts.jobs.values()].filter(({ missed }) => missed));
+    this.#wantAtOnce(
+      [...this.#parts.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
+    );
   }
 }
 

@@ -10,7 +10,7 @@ import { TransitionHistory } from './transitions.ts';
 /** All appliances together, as the listeners see them. */
 export type Fleet = Pick<
   FleetPoller<PolledAppliance>,
-  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'changed'
+  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'statusOf' | 'changed'
 >;
 
 export interface PolledAppliance {

@@ -14,7 +14,7 @@ import { L4Farms } from './l4-farms.ts';
 import type { ByFarm, CollectFarm, Found, Job, Outcome, Run } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { RunResults } from './run-results.ts';
-import type { Origin } from '../state/reading.ts';
+import { keyOf, type Origin } from '../state/reading.ts';
 
 export interface RunnerParts extends SharedParts {
   readonly results: RunResults;
@@ -33,8 +33,8 @@ type Work = (context: CollectContext) => Promise<unknown>;
 /** Makes the steps of runs; the one place where their failures end. */
 export class Runner {
   readonly #parts: RunnerParts;
-  /** Readings of farms that were refused after they were read. */
-  readonly #refusedSince = new WeakSet<object>();
+  /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
+  readonly #refused = new Map<string, readonly FarmFact[] | undefined>();
   readonly #l4Farms: L4Farms;
 
   constructor(parts: RunnerParts) {
@@ -79,6 +79,8 @@ export class Runner {
     const farms = (this.#parts.results.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
     for (const name of readFarms) if (!present.has(name)) readFarms.delete(name);
+    for (const key of this.#refused.keys())
+      if (!this.#isListed({ name: key.slice(key.indexOf('\n') + 1) })) this.#refused.delete(key);
     const waiting = [...readFarms].flatMap((name) => present.get(name) ?? []);
     return [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
   }
@@ -115,6 +117,7 @@ export class Runner {
     return this.#attempt(job, { collector: job.collector.name, farm: farm.name }, async (context) => {
       try {
         const data = await collectFarm(farm, context);
+        this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
         return this.#isListed(farm) ? data : undefined;
       } catch (error) {
         if (this.#mayBeDeleted(job, farm, error)) return undefined;
@@ -124,14 +127,15 @@ export class Runner {
   }
 
   /**
-   * Returns true for the first refusal of a farm that was read before: it is being deleted, or the
-   * next run meets the refusal again.
+   * Returns true for the refusal of a farm that no newer list has: it was deleted or renamed, or
+   * the next run meets the refusal again.
    */
   #mayBeDeleted({ collector }: Job, { name }: FarmFact, error: unknown): boolean {
     if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
-    const reading: unknown = this.#parts.results.newest<unknown>(collector, name);
-    if (typeof reading !== 'object' || reading === null || this.#refusedSince.has(reading)) return false;
-    this.#refusedSince.add(reading);
+    const { farms } = this.#parts.results.facts;
+    const key = keyOf({ collector: collector.name, farm: name });
+    if (this.#refused.has(key) && this.#refused.get(key) !== farms) return false;
+    this.#refused.set(key, farms);
     return true;
   }
 
@@ -139,7 +143,7 @@ export class Runner {
    * Returns false for a farm that was deleted in the course of a run: the refusal would count as a
    * failure.
    */
-  #isListed(farm: FarmFact): boolean {
+  #isListed(farm: Pick<FarmFact, 'name'>): boolean {
     return this.#parts.results.facts.farms?.some(({ name }) => name === farm.name) ?? false;
   }
 

@@ -116,7 +116,7 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
   const unfinished = new Map<ServerResponse, Unfinished>();
   let heldBytes = 0;
 
-  /** Returns an answer to cut for a request: a too old one, or one of readers beyond their share. */
+  /** Returns an answer to cut for a request: an old one, or one of readers beyond their share. */
   function superfluousFor(request: FastifyRequest): ServerResponse | undefined {
     const [oldest] = unfinished;
     if (oldest && steadyNow() - oldest[1].startedAtMs >= patienceMs) return oldest[0];

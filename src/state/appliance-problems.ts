@@ -3,7 +3,7 @@ import { counted, listed } from '../lib/text.ts';
 import { span } from '../lib/time.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
-import { farmProblems } from './farm-problems.ts';
+import { farmProblems, isUnread } from './farm-problems.ts';
 import { requestLogProblems } from './request-log-problems.ts';
 import { compareProblems, type OwnProblem, type Problem, withSeverity } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
@@ -18,7 +18,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
   const surroundings = {
     nowMs,
     files: certificates && new Set(certificates.map(({ file }) => file)),
-    readsBackends: collectors.some(({ name }) => name === 'backends'),
+    readsBackends: collectors.some(({ name, ok }) => name === 'backends' && ok !== undefined),
     l4Down: l4FarmsDownTogether(farms),
   };
   const own = [
@@ -26,11 +26,25 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     ...readingProblems(status, nowMs),
     seriesProblem(status),
     ...requestLogProblems(status),
+    firstReadingProblem(status),
     ...farms.flatMap((farm) => farmProblems(farm, surroundings)),
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];
   return own.flatMap((problem) => (problem ? { appliance, ...withSeverity(problem) } : [])).toSorted(compareProblems);
+}
+
+/** Returns one doubt for all farms whose backends the first run has not reached yet. */
+function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): OwnProblem | undefined {
+  const unread = farms.filter(isUnread).length;
+  if (unread === 0 || !collectors.some(({ name, ok }) => name === 'backends' && ok === undefined)) return undefined;
+  return {
+    about: 'appliance',
+    level: 'unknown',
+    title: `The backends of ${counted(unread, 'farm')} are read for the first time`,
+    meaning: 'They follow one after the other, within a few minutes.',
+    alert: 'ZlbCollectorStale',
+  };
 }
 
 /** Returns the L4 farms that were seen to go down at the same reading as another one. */
@@ -206,8 +220,9 @@ export function unreadableProblem(appliance: string, unreadable: UnreadableField
 /** Tells what probes of the farms show, where nothing else is known of them. */
 function probesOf({ probes }: ApplianceStatus): string {
   if (!probes) return '';
-  const { farms, reached } = probes;
-  return ` Probes: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections.`;
+  const { farms, reached, unanswered = [] } = probes;
+  const hanging = `${unanswered.length === 1 ? 'accepts' : 'accept'} them and ${unanswered.length === 1 ? 'does' : 'do'} not answer`;
+  return ` Probes: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
 }
 
 function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {

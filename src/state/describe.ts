@@ -6,7 +6,7 @@ import { closedState, type Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfig, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { type ListedFarm, farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
-import { type ProbedFarm, vip as probes } from '../collectors/vip.ts';
+import { isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';
 import { keyOf, type Reading } from './reading.ts';
 import type {
   ActivationStatus,
@@ -121,7 +121,10 @@ function describeFarm(
   };
 }
 
-/** Counts the farms that were probed since they last changed, and those that answer. */
+/**
+ * Counts the farms that were probed since they last changed, and those that accept a connection.
+ * Leaves out those that then do not answer, since the kernel also accepts for a proxy that hangs.
+ */
 function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   const list = readingOf(snapshot, farms);
   const listed = list && new Map(list.data.farms.map((farm) => [farm.name, farm]));
@@ -132,12 +135,11 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
     return farm !== undefined && describeProbe(each, farm, list) !== undefined;
   });
   if (probed.length === 0) return undefined;
-  return { farms: probed.length, reached: probed.filter(isAnswered).length };
-}
-
-/** Returns false also for a connection on which nothing is answered: a stopped proxy has those. */
-function isAnswered({ isReachable, served }: ProbedFarm): boolean {
-  return isReachable === true && !served.some(({ failure }) => failure === 'timeout');
+  const silent = new Set(list?.data.farms.flatMap(({ name, isSilent }) => (isSilent ? name : [])));
+  const accepting = probed.filter(({ isReachable }) => isReachable);
+  const unanswered = accepting.filter((each) => isUnanswered(each) || silent.has(each.farm)).map(({ farm }) => farm);
+  const reached = accepting.length - unanswered.length;
+  return { farms: probed.length, reached, ...(unanswered.length > 0 && { unanswered }) };
 }
 
 /** Returns undefined for a probe after which the farm has changed: it says nothing. */

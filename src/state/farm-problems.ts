@@ -1,5 +1,6 @@
 import { listed } from '../lib/text.ts';
 import { span } from '../lib/time.ts';
+import { isUnanswered } from '../collectors/vip.ts';
 import { chainEndOf } from '../collectors/vip-probe.ts';
 import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
 import type { BackendStatus, FarmStatus, ProbeStatus } from './status.ts';
@@ -136,8 +137,10 @@ function missingCertificates(
  * Returns false for backends without statistics in the API: those of datalink farms and of stopped
  * farms.
  */
-function isUnread({ profile, state, backends }: FarmStatus): boolean {
+export function isUnread({ profile, state, backends, configuredBackends }: FarmStatus): boolean {
   if (profile === 'datalink' || state === 'down') return false;
+  // A farm that only redirects has none.
+  if (backends === undefined && configuredBackends?.length === 0) return false;
   return backends === undefined || backends.some((each) => each.state === 'unknown');
 }
 
@@ -219,6 +222,16 @@ function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] 
         ...about,
         title: `Farm ${name} cannot be reached`,
         meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe)}.`,
+        alert: 'ZlbFarmUnreachable',
+      },
+    ];
+  }
+  if (isUnanswered(probe)) {
+    return [
+      {
+        ...about,
+        title: `Farm ${name} accepts connections and does not answer`,
+        meaning: `A TLS handshake with ${probe.address} from here times out: its clients are not served.`,
         alert: 'ZlbFarmUnreachable',
       },
     ];

@@ -50,8 +50,13 @@ export interface ApplianceStatus {
    * Undefined where never read, or stale, as all lists here. An empty list was read and is empty.
    */
   readonly farms: readonly FarmStatus[] | undefined;
-  /** How many farms were probed as clients would, and how many answered. */
-  readonly probes?: { readonly farms: number; readonly reached: number } | undefined;
+  /**
+   * How many farms were probed as clients would, how many accepted the connection, and the names of
+   * those that accepted it and did not answer.
+   */
+  readonly probes?:
+    | { readonly farms: number; readonly reached: number; readonly unanswered?: readonly string[] }
+    | undefined;
   readonly certificates: readonly CertificateStatus[] | undefined;
   readonly activation: ActivationStatus | undefined;
   readonly interfaces: readonly InterfaceStatus[] | undefined;

@@ -98,6 +98,20 @@ describe('the report of check', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
+  it('names a proxy that hangs, and does not take its waits for the cost of polling', async () => {
+    const { appliance, entry } = await givenAppliance(recordedWorld(), { farmsListen: true });
+    appliance.world.farms.get('secure-shop')!.runState = 'hung';
+    const vip = { connect_to: appliance.farms?.addresses, networks: ['192.0.2.0/24', '192.168.0.0/16', '127.0.0.1'] };
+
+    const { out, code } = await check([{ ...entry, vip, collectors: { vip: { enabled: true } } }]);
+
+    expect(code).toBe(0);
+    expect(findings(out)).toContain('The proxy of farm secure-shop does not answer. ');
+    expect(findings(out)).not.toMatch(/secure-shop is critical|less often/);
+    expect(out).toMatch(/ Probed .*; accepted, and no answer from the proxy: secure-shop 192/);
+    expect(out).toMatch(/ Reached .*, [2-6]\d\dms each$/m);
+  }, 90_000);
+
   it('tries what the collector vip will connect to, once, and says what it must not connect to', async () => {
     const [world] = healthyPair();
     const { appliance, entry } = await givenAppliance(world, { farmsListen: true });

@@ -9,7 +9,7 @@ import { parseJson } from '../../lib/check.ts';
 import type { approvalOf } from './approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
-import { blockingOf, type GuardFinding, overriddenBy, questionOf } from '../policy/guards/guard.ts';
+import { type Answers, blockingOf, type GuardFinding, overriddenBy, questionOf } from '../policy/guards/guard.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from '../policy/operation.ts';
@@ -91,9 +91,10 @@ export interface Planning {
 export async function planCall(planning: Planning): Promise<DryRunPlan> {
   const { request, call, body, reach, approval } = planning;
   const { key, row, method } = call.operation;
-  const findings = await inspectCall(call, body?.fields ?? {}, reach.read, request.planning);
+  const answers: Answers = request.planning ?? new Map();
+  const findings = await inspectCall(call, body?.fields ?? {}, reach, answers);
   const validation = await validate(planning);
-  const current = method === 'GET' ? null : await currentObject(planning);
+  const current = method === 'GET' ? null : await currentObject(planning, answers);
   const expected = confirmationOf(call, request.appliance);
   const confirmation = { required: expected.length > 0, expected, given: isConfirmed(request.confirm, expected) };
   const because = refusals(planning, confirmation, findings);
@@ -161,11 +162,12 @@ const maxObjectBytes = 262_144;
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
  * appliance does not answer. A plan shows what its guards have read.
  */
-async function currentObject({ request, call, reach }: Planning): Promise<CurrentObject | null> {
+async function currentObject({ request, call, reach }: Planning, answers: Answers): Promise<CurrentObject | null> {
   const wanted = readAbove(call.path, request.principal);
   const found = wanted && (await isHarmlessNow(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
+  if (await waitsForProxy(answers, params)) return null;
   const known = await request.planning?.get(questionOf(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
@@ -176,6 +178,13 @@ async function currentObject({ request, call, reach }: Planning): Promise<Curren
     if (error.reason !== 'oversize') return null;
     return { operation, status: error.status ?? 200, body: `Left out: ${error.message}.` };
   }
+}
+
+/** Returns true if the appliance waited in vain for the proxy of this farm: it would wait again. */
+async function waitsForProxy(answers: Answers, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
+  const status = farmname && answers.get(questionOf('readFarmStatus', { farmname }));
+  const outcome = await Promise.resolve(status).catch((error: unknown) => error);
+  return outcome instanceof ApplianceError && outcome.reason === 'timeout';
 }
 
 /** Returns false for a read that acts on its farm (docs/api.md §1.7), or may. */

@@ -212,7 +212,7 @@ async function guard(
   { request, call, body }: PermittedCall,
   { reach }: HeldSlot,
 ): Promise<Overridden> {
-  const findings = await inspectCall(call, body?.fields ?? {}, reach.read, recentAnswers(gateway, request));
+  const findings = await inspectCall(call, body?.fields ?? {}, reach, recentAnswers(gateway, request));
   const isSeen = blockingOf(findings).every(({ guard: name }) => request.approved?.guards.has(name) ?? true);
   const overridden = isSeen ? overriddenBy(findings, request) : {};
   refuseFindings(findings, overridden);

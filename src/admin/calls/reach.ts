@@ -5,7 +5,7 @@ import type { Relay, RelayAnswer, RelayRequest } from '../../appliance/relay.ts'
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
-import type { GuardRead } from '../policy/guards/guard.ts';
+import type { GuardContext, GuardRead } from '../policy/guards/guard.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 import type { QueueSlot } from './request-queue.ts';
 
@@ -14,6 +14,7 @@ export interface AdminAppliance {
   readonly name: string;
   readonly relay: Relay;
   readonly client: ApplianceClient;
+  readonly knownFarms: GuardContext['knownFarms'];
 }
 
 type ReachRequest = Omit<RelayRequest, 'signal'>;
@@ -26,6 +27,7 @@ export interface Reach {
   /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
   refuseGone(): void;
   readonly read: GuardRead;
+  readonly knownFarms: GuardContext['knownFarms'];
   send(request: ReachRequest): Promise<RelayAnswer>;
   /** Returns the URL of a path, to show to people. */
   urlOf(path: string): string;
@@ -37,6 +39,7 @@ export interface ReachParts {
   readonly appliance: {
     readonly relay: Pick<Relay, 'send' | 'urlOf'>;
     readonly client: Pick<ApplianceClient, 'read'>;
+    readonly knownFarms: GuardContext['knownFarms'];
   };
   /** Kept until the appliance has answered, which may take longer than `timeoutMs`. */
   readonly slot: QueueSlot;
@@ -46,13 +49,15 @@ export interface ReachParts {
   readonly signal: AbortSignal;
 }
 
-export function createReach({ appliance: { relay, client }, slot, timeoutMs, signal }: ReachParts): Reach {
+export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts): Reach {
+  const { relay, client, knownFarms } = appliance;
   const refuseGone = (): void => {
     if (signal.aborted || slot.signal.aborted) throw callerLeft();
   };
   return {
     signal,
     refuseGone,
+    knownFarms,
     urlOf: (path) => relay.urlOf(path),
     async send(request) {
       refuseGone();

@@ -24,7 +24,7 @@ export interface GatewaySettings extends Settings {
 
 /** Parts of the exporter that the gateway uses. */
 export interface GatewaySurroundings {
-  readonly fleet: Pick<Fleet, 'changed' | 'describe'>;
+  readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
   readonly metrics: AdminMetrics;
   readonly decode: Decode;
   readonly build: { readonly version: string };
@@ -122,7 +122,7 @@ function bodyLimitsOf({ journalFile, uploadBytes, downloadBytes, timeoutMs }: Ad
 export function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, polling, limits }: GatewaySettings,
-  { decode, now }: Pick<GatewaySurroundings, 'decode' | 'now'>,
+  { fleet, decode, now }: Pick<GatewaySurroundings, 'fleet' | 'decode' | 'now'>,
 ): AdminAppliance {
   const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
   const relay = createRelay({
@@ -142,5 +142,5 @@ export function connectAdmin(
     now,
     onCall: () => undefined,
   });
-  return { name, relay, client };
+  return { name, relay, client, knownFarms: () => fleet.statusOf(name)?.farms };
 }

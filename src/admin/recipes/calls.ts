@@ -7,6 +7,7 @@ import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
 import { ParameterSchema } from '../calls/discovery.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
+import { inTime } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 
 /** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
@@ -82,12 +83,20 @@ export type Preview = Static<typeof PreviewReply>;
  */
 export interface Calls {
   readonly appliance: string;
-  read<Key extends ReadKey>(key: Key, params: Params<Key>): Promise<ReplyOf<Key>>;
+  /** Rejects with a {@link LateError} if `withinMs` is given, and over. */
+  read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;
   /** Resolves to the text of a read whose answer is no JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   write(write: Write, options: CallOptions): Promise<void>;
   /** Resolves to the gateway's dry run of a call; changes nothing. */
   preview(write: Write, options: CallOptions): Promise<Preview>;
+}
+
+/** The appliance did not answer a read in the time that it usually takes. */
+export class LateError extends AdminError {
+  constructor(appliance: string) {
+    super(`${appliance} did not answer in time`, { detail: 'It may wait for a proxy.', remedy: 'Try again.' });
+  }
 }
 
 /** Returns how many values a reply may have before it is not parsed. */
@@ -111,10 +120,11 @@ export function createCalls(
 
   return {
     appliance,
-    async read(key, params) {
+    async read(key, params, withinMs) {
       const row = endpoints[key];
       const { reply, route } = row;
-      const answer = await ask({ key, params }, {});
+      const asked = ask({ key, params }, {});
+      const answer = await (withinMs === undefined ? asked : inTime(asked, withinMs, () => new LateError(appliance)));
       const expected = { schema: reply, maxValues: maxValues(row) };
       const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
       if ('value' in checked) return checked.value as never;

@@ -1,6 +1,7 @@
 import type { ReplyOf } from '../../appliance/client.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
 import { AdminError, cannot } from '../policy/admin-error.ts';
+import { LateError } from './calls.ts';
 import type { RecipeContext } from './recipe.ts';
 
 /** A row of the list of farms. */
@@ -10,22 +11,57 @@ export interface FarmSummary {
   readonly profile: string;
   /** `up`, `down`, `needed restart`, `critical`, `problem`, `maintenance` (docs/api.md §2.1). */
   readonly status: string;
-  /** `192.0.2.20:443`. */
+  /** `192.0.2.20:443`; empty while the list of farms waits for a proxy. */
   readonly address: string;
+  /** True if its proxy does not answer the appliance. */
+  readonly isSilent?: boolean;
 }
 
 type FarmRow = ReplyOf<'listFarms'>['params'][number];
 
-export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmSummary> {
-  const { params: farms } = await calls.read('listFarms', {});
-  const farm = farms.find(({ farmname }) => farmname === name);
-  if (!farm) {
+/** The time in which a proxy that does not hang lets the appliance answer, which waits 20 s. */
+const proxyAnswersMs = 3_000;
+/** The same for the list of farms, which waits for each proxy that hangs. */
+const listMs = 2_000;
+
+/**
+ * Finds a farm by the summary, which asks no proxy, and its own status. The list of all has its
+ * address, and is not waited for while a proxy hangs.
+ */
+export async function findFarm(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmSummary> {
+  const { calls } = context;
+  const { lslb, gslb, dslb } = (await calls.read('readFarmsSummary', {})).params;
+  const farms = [lslb, gslb, dslb].flatMap((module) => module ?? []);
+  const named = farms.find((farm) => farm.name === name);
+  if (!named) {
     throw new AdminError(`${calls.appliance} has no farm ${name}`, {
-      detail: `Its farms are ${farms.map(({ farmname }) => farmname).join(', ') || 'none'}.`,
+      detail: `Its farms are ${farms.map((farm) => farm.name).join(', ') || 'none'}.`,
       remedy: 'Check farm=…; names are case-sensitive.',
     });
   }
-  return summaryOf(farm);
+  const found = await readAgain(context, { name, profile: named.profile ?? '', address: '', status: '' });
+  if (found.isSilent) return found;
+  const list = await unlessLate(calls.read('listFarms', {}, listMs));
+  const row = list?.params.find(({ farmname }) => farmname === name);
+  return row ? summaryOf(row) : found;
+}
+
+/** Reads the status of a farm that was found before. */
+export async function readAgain(
+  { calls }: Pick<RecipeContext, 'calls'>,
+  { name, profile, address }: FarmSummary,
+): Promise<FarmSummary> {
+  const reply = await unlessLate(calls.read('readFarmStatus', { farmname: name }, proxyAnswersMs));
+  return { name, profile, address, status: reply?.params.status ?? '', ...(!reply && { isSilent: true }) };
+}
+
+async function unlessLate<Reply>(reading: Promise<Reply>): Promise<Reply | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof LateError) return undefined;
+    throw error;
+  }
 }
 
 /**

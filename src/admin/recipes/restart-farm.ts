@@ -3,7 +3,15 @@ import { profilesIn } from '../../appliance/harmless.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
-import { type FarmSummary, findFarm, isHttpFarm, readBackends, readFarmStatus, statusWords } from './farm.ts';
+import {
+  type FarmSummary,
+  findFarm,
+  isHttpFarm,
+  readAgain,
+  readBackends,
+  readFarmStatus,
+  statusWords,
+} from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
@@ -24,7 +32,7 @@ export const restartFarm: Recipe = {
     const before = await readState(context, context.values.farm ?? '');
     return {
       facts: [
-        `Farm ${before.name} (${before.profile}) at ${before.address} is ${summary(before)}.`,
+        `Farm ${before.name} (${before.profile})${placeOf(before)} is ${summary(before)}.`,
         ...(before.status === 'down' ? ['A restart starts it.'] : []),
         ...(isHttpFarm(before) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
@@ -74,7 +82,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
       title: `Wait until it is up${before.status === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
       async run() {
         after = await waitUntil(context, {
-          read: () => readState(context, name),
+          read: async () => withBackends(context, await readAgain(context, before)),
           isDone: (seen) => isAsGood(seen, before),
           describe: (seen) => `it is ${summary(seen)}`,
           withinMs,
@@ -87,8 +95,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
       title: 'Compare before and after',
       // The last reading of the wait is a moment old.
       async run() {
-        const moved = after.address === before.address ? '' : `, and moved from ${before.address} to ${after.address}`;
-        return `Before: ${summary(before)}. After: ${summary(after)}${moved}.`;
+        return `Before: ${summary(before)}. After: ${summary(after)}.`;
       },
     },
   ];
@@ -100,7 +107,8 @@ export async function readState(context: Pick<RecipeContext, 'calls'>, name: str
 
 /** Resolves to the state of a farm that was just listed. */
 export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: FarmSummary): Promise<FarmState> {
-  const rows = await readBackends({ calls }, farm);
+  // The statistics of a silent farm are empty, and late.
+  const rows = farm.isSilent ? [] : await readBackends({ calls }, farm);
   return {
     ...farm,
     backends: rows.length,
@@ -115,11 +123,16 @@ export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm
  */
 function isAsGood(after: FarmState, before: FarmState): boolean {
   if (after.status === 'up') return true;
-  if (after.status === 'down' || after.status === 'needed restart') return false;
-  return before.status === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
+  if (after.isSilent || after.status === 'down' || after.status === 'needed restart') return false;
+  return before.isSilent || before.status === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
 }
 
-function summary({ status, backends, backendsUp }: FarmState): string {
+function placeOf({ address }: FarmSummary): string {
+  return address && ` at ${address}`;
+}
+
+function summary({ status, backends, backendsUp, isSilent }: FarmState): string {
+  if (isSilent) return 'silent: its proxy does not answer the appliance, and a restart is the repair';
   if (status === 'down') return 'down, and its backends are unknown until it is up';
   return `${statusWords(status)}, ${backendsUp} of ${backends} backends up`;
 }

@@ -12,6 +12,8 @@ export interface FarmProbe {
   /** Undefined if nothing was tried. */
   readonly isReachable: boolean | undefined;
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
+  /** True if its proxy does not answer the appliance: the kernel accepts connections for it. */
+  readonly isSilent: boolean;
 }
 
 /** A check is to end within half a minute, whatever the network does. */
@@ -45,13 +47,13 @@ async function tryOnce(target: VipTarget, signal: AbortSignal): Promise<FarmProb
   return { ...probeOf(target, failure), isReachable };
 }
 
-function probeOf({ farm, vip, vport, endpoint }: VipTarget, failure: FarmProbe['failure']): FarmProbe {
+function probeOf({ farm, known, vip, vport, endpoint }: VipTarget, failure: FarmProbe['failure']): FarmProbe {
   const reported = addressText(vip, vport);
   const address =
     endpoint === undefined || endpoint.address === vip
       ? reported
       : `${reported} (connect_to ${addressText(endpoint.address, endpoint.port)})`;
-  return { farm, address, isReachable: undefined, failure };
+  return { farm, address, isReachable: undefined, failure, isSilent: known.listed.isSilent ?? false };
 }
 
 function addressText(host: string, port: string | number): string {

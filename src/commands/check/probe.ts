@@ -6,6 +6,7 @@ import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
 import { certificates } from '../../collectors/certificates.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
+import { hungMs } from '../../collectors/farm-states.ts';
 import { type FarmList, farms, type ListedFarm } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../../config/settings.ts';
@@ -102,7 +103,7 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
         if (made.length > 0 && forbiddenCalls.length === made.length) continue;
         const share = (60_000 / intervalOf(chosen.schedule)) * times;
         perMinute.calls += made.length * share;
-        perMinute.seconds += secondsOf(made) * share;
+        perMinute.seconds += secondsOf(made.filter((call) => !hasWaited(call))) * share;
         polled.push(collector.name);
       } catch (error) {
         failure = failureOf(error, calls.at(-1));
@@ -154,7 +155,10 @@ async function readConfigurations(
   profiles: readonly string[],
 ): Promise<void> {
   const unread = (context.facts.farms ?? []).filter(
-    (farm) => profiles.includes(farm.profile) && !readings.has(keyOf({ collector: farmConfig.name, farm: farm.name })),
+    (farm) =>
+      profiles.includes(farm.profile) &&
+      !farm.isSilent &&
+      !readings.has(keyOf({ collector: farmConfig.name, farm: farm.name })),
   );
   if (!readings.has(certificates.name) || unread.length === 0) return;
   const collectFarm = await farmConfig.begin(context);
@@ -205,6 +209,11 @@ function listedIn(newest: ReadonlyMap<string, unknown>): readonly ListedFarm[] |
 /** Returns the sum of the seconds of all calls. */
 export function secondsOf(calls: readonly CallReport[]): number {
   return calls.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** Returns true for a call in which the appliance waited for a proxy, or would have gone on to. */
+export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
+  return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= hungMs);
 }
 
 /** Returns the offset of the appliance's clock in seconds, from the last answer that has a date. */

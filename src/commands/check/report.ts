@@ -3,7 +3,7 @@ import { counted, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import type { FarmProbe } from './farm-probes.ts';
-import { type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
+import { type ApplianceCheck, clockOffsetOf, hasWaited, secondsOf } from './probe.ts';
 import { type Finding, keyHeadersText, percent } from './findings.ts';
 import type { Note } from './notes.ts';
 
@@ -121,7 +121,7 @@ function rowsOf(checked: ApplianceCheck): readonly Row[] {
 }
 
 function reachedText({ address: { text }, probe: { calls, failure } }: ApplianceCheck): string {
-  const answered = calls.filter(({ code }) => /^\d/.test(code));
+  const answered = calls.filter((call) => /^\d/.test(call.code) && !hasWaited(call));
   if (answered.length === 0)
     return failure?.reason === 'tls' ? `${text}, without a request: see TLS` : `${text} gave no answer`;
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
@@ -130,11 +130,14 @@ function reachedText({ address: { text }, probe: { calls, failure } }: Appliance
 
 /** Says what was tried; farms that cannot be reached or must not be are findings. */
 function probedText(probes: readonly FarmProbe[]): string {
-  const reached = probes.filter(({ isReachable }) => isReachable);
+  const accepting = probes.filter(({ isReachable }) => isReachable);
+  const reached = accepting.filter(({ isSilent }) => !isSilent);
+  const hanging = accepting.filter(({ isSilent }) => isSilent).map(({ farm, address }) => `${farm} ${address}`);
+  const unanswered = hanging.length > 0 ? `; accepted, and no answer from the proxy: ${hanging.join(', ')}` : '';
   const untried = probes.filter(({ isReachable, failure }) => isReachable === undefined && failure === undefined);
   const names = reached.map(({ farm, address }) => `${farm} ${address}`);
   const rest = untried.length > 0 ? `; ${counted(untried.length, 'more farm')} not tried` : '';
-  return `${counted(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${rest}; L4 farms with TCP are probed too`;
+  return `${counted(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${unanswered}${rest}; L4 farms with TCP are probed too`;
 }
 
 /** How the certificate of the API was checked. */
@@ -170,9 +173,10 @@ function clockRow({ probe }: ApplianceCheck): Row | undefined {
   return ['Clock', Math.abs(offset) < 1 ? 'agrees with this machine' : `${seconds} ${offset > 0 ? 'ahead' : 'behind'}`];
 }
 
-function costText({ probe: { perMinute }, settings }: ApplianceCheck): string {
+function costText({ probe: { perMinute, facts }, settings }: ApplianceCheck): string {
   const { calls, seconds } = perMinute;
-  return `about ${counted(Math.ceil(calls), 'call')} a minute, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
+  const meanwhile = facts.farms?.some(({ isSilent }) => isSilent) ? ', while a proxy hangs' : '';
+  return `about ${counted(Math.ceil(calls), 'call')} a minute${meanwhile}, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
 function releaseOf({ product, version, edition }: ApplianceCheck['probe']['facts']): string {

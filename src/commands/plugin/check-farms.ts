@@ -30,7 +30,9 @@ export function checkFarms(seen: Seen, glob: string, limits: Limits): CheckResul
     const kept = byLimits ? problems.filter(({ alert }) => !ofSomeBackends.includes(alert)) : problems;
     const isDown = kept.some(({ level }) => level === 'critical');
     const found = [...kept.map(findingOf), ...(byLimits && !isDown ? shareFindings(farm, limits) : [])];
-    return found.length > 0 || late === undefined ? found : [{ state: 'UNKNOWN', text: `farm ${farm.name}: ${late}` }];
+    // In the first run the farms are read one after the other.
+    const isRead = late === undefined || (reading?.lastSuccessMs == null && farm.backends != null);
+    return found.length > 0 || isRead ? found : [{ state: 'UNKNOWN', text: `farm ${farm.name}: ${late}` }];
   });
   const backends = farms.flatMap((farm) => farm.backends ?? []);
   const upCount = backends.filter(({ state }) => state === 'up').length;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { until } from '../../support/until.ts';
 import { httpsFarm } from '../deliver/given-deliver.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
@@ -21,6 +22,29 @@ describe('restart-farm', () => {
     expect(httpsFarm(appliance.world, 'payments').needsRestart).toBe(false);
     expect(await done()).toEqual(['actOnFarm']);
   });
+
+  it('repairs a farm whose proxy hangs while another one does, and is planned within seconds', async () => {
+    const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() }, { polls: ['farms'] });
+    const [shop, payments] = [httpsFarm(appliance.world, 'shop'), httpsFarm(appliance.world, 'payments')];
+    await until(
+      () => appliance.requests,
+      (requests) => requests.some(({ route, status }) => route === 'GET /stats/farms' && status === 200),
+    );
+    shop.runState = 'hung';
+    payments.runState = 'hung';
+
+    const startedAt = performance.now();
+    const planned = await run([...words, 'farm=shop', '--dry-run']);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const repaired = await run([...words, 'farm=shop', ...agreed]);
+
+    expect(planned.code, planned.err).toBe(0);
+    expect(planned.out).toContain('Farm shop (http) is silent: its proxy does not answer the appliance');
+    expect(seconds).toBeLessThan(15);
+    expect(repaired.code, repaired.err).toBe(0);
+    expect(await done()).toEqual(['actOnFarm']);
+    expect(shop.runState).toBe('readable');
+  }, 60_000);
 
   it('takes farmname= as well as farm=', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });

@@ -39,13 +39,18 @@ export async function givenReach(world: World) {
   });
   const { signal } = new AbortController();
   const slot = { signal, keepFor: () => undefined };
-  const reach = createReach({ appliance: { relay, client }, slot, timeoutMs: options.timeoutMs, signal });
+  const reach = createReach({
+    appliance: { relay, client, knownFarms: () => undefined },
+    slot,
+    timeoutMs: options.timeoutMs,
+    signal,
+  });
   return {
     appliance,
     reach,
     /** Returns the findings of the guards, as names and severities. */
     findings: async (request: string, body: Record<string, unknown> = {}) => {
-      const found = await inspectCall(callOf(request), body, reach.read);
+      const found = await inspectCall(callOf(request), body, reach);
       return found.map(({ guard, severity }) => `${guard} ${severity}`);
     },
     /** Returns verb and path of the requests that arrived at the appliance. */

@@ -203,6 +203,26 @@ it('after an outage missed readings run at once, on any schedule', async () => {
   expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
 });
 
+it('reads the version again when an appliance answers that was away: it may have been upgraded', async () => {
+  const state = { away: false, version: '7.1.0' };
+  const { poller, page } = givenPoller({
+    names: ['farms', 'appliance'],
+    answer(key) {
+      if (state.away) return { fails: 'connect' };
+      return key === 'readSystemInfo' ? { body: { params: { skudonet_version: state.version } } } : answering()(key);
+    },
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(11 * minuteMs);
+  state.away = true;
+  await vi.advanceTimersByTimeAsync(2 * minuteMs);
+
+  Object.assign(state, { away: false, version: '7.1.1' });
+  await vi.advanceTimersByTimeAsync(30_000);
+
+  expect(await page()).toMatch(/^zlb_appliance_info\{.*version="7\.1\.1"/m);
+});
+
 describe('a 402', () => {
   const unlicensed: Answer = { fails: 'unlicensed' };
   const names = ['farms', 'activation', 'system', 'vpn'];

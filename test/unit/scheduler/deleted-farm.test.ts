@@ -36,6 +36,29 @@ it.each(['bad_request', 'not_found'] as const)(
   },
 );
 
+it('counts no failure for a new farm that is refused, and that the next list no longer has', async () => {
+  const { farms } = wellAnswers.listFarmStats as { readonly farms: readonly object[] };
+  let isThere = false;
+  const { poller, page, lines } = givenPoller({
+    names: ['farms', 'backends', 'farm_config'],
+    answer(key, { farmname }) {
+      if (key === 'listFarmStats' && isThere)
+        return { body: { farms: [...farms, { farmname: 'short', profile: 'http', status: 'up' }] } };
+      return farmname === 'short' ? { fails: 'bad_request' } : answering()(key);
+    },
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(65_000);
+  isThere = true;
+  await vi.advanceTimersByTimeAsync(32_000);
+  isThere = false;
+  await vi.advanceTimersByTimeAsync(90_000);
+
+  const failures = lines.filter(({ msg, farm }) => msg === 'poll failed' && farm === 'short');
+  expect(failures).toEqual([]);
+  expect(await page()).not.toContain('farm="short"');
+});
+
 it('shows nothing of a farm that was deleted while its own answer was under way', async () => {
   let isDeleting = false;
   const listed = { shop: true };

@@ -362,6 +362,7 @@ function givenApp({
       if (statuses instanceof Error) throw statuses;
       return { appliances: statuses, transitions: [] };
     },
+    statusOf: () => undefined,
     changed: () => undefined,
   };
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };

@@ -238,6 +238,10 @@ describe('a probe of a farm', () => {
   });
 
   it('that gets a connection and no answer has not reached the farm', () => {
-    expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({ farms: 1, reached: 0 });
+    expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({
+      farms: 1,
+      reached: 0,
+      unanswered: ['shop'],
+    });
   });
 });

@@ -51,6 +51,24 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', ...farm })] })).toEqual(problem ? [problem] : []);
   });
 
+  it('is a farm that accepts connections and answers no handshake', () => {
+    const served = [{ serverName: '', failure: 'timeout', certificate: undefined, isInStore: undefined } as const];
+    const probe = { isReachable: true, connectSeconds: 0.01, failure: undefined, served, address: '192.0.2.1:443' };
+
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', probe })] })).toEqual([
+      'critical ZlbFarmUnreachable: Farm shop accepts connections and does not answer',
+    ]);
+  });
+
+  it('is one doubt for all farms while their backends are read for the first time', () => {
+    const farms = ['a', 'b', 'c'].map((name) => farmStatus({ name, backends: undefined }));
+    const collectors = [collectorStatus({ name: 'backends', ok: undefined, lastSuccessMs: undefined })];
+
+    expect(problemsOf({ farms, collectors })).toEqual([
+      'unknown ZlbCollectorStale: The backends of 3 farms are read for the first time',
+    ]);
+  });
+
   it('is a list of farms without any state', () => {
     const farms = ['shop', 'db'].map((name) => farmStatus({ name, state: 'unknown' }));
 

@@ -1,8 +1,7 @@
-import type { ReplyOf } from '../../../appliance/client.ts';
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { type HarmlessFarm, unlessL4 } from '../../../appliance/harmless.ts';
 import { steadyNow } from '../../../lib/time.ts';
-import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
+import { callParam, couldMean, type Guard, type GuardContext, type KnownFarm } from './guard.ts';
 
 interface FarmFacts {
   readonly name: string;
@@ -19,20 +18,14 @@ const proxyAnswersMs = 5_000;
 
 /**
  * Reads the farm in the path with two calls; undefined if the appliance has none of that name. The
- * first one asks no proxy, and shows how slow the appliance is. A list with states is enough if the
- * statistics of the farm were just read: its proxy has answered.
+ * first one asks no proxy, and shows how slow the appliance is.
  */
-export async function calledFarm(
-  context: GuardContext,
-  list: (read: GuardContext['read']) => Promise<readonly ProfiledFarm[]> = cheapestList,
-): Promise<FarmFacts | undefined> {
+export async function calledFarm(context: GuardContext): Promise<FarmFacts | undefined> {
   const name = callParam(context, 'farmname');
   const startedAtMs = steadyNow();
-  const farms = await list(context.read);
+  const farms = await cheapestList(context.read);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
   const listed = farms.find((farm) => farm.name === name);
-  if (listed?.status && (await context.hasRead('readFarmStats', { farmname: name })))
-    return { name, profile: listed.profile ?? '', status: listed.status };
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
     return { name, profile: listed?.profile ?? '', status: params.status ?? '' };
@@ -49,22 +42,11 @@ export async function calledFarm(
 interface ProfiledFarm {
   readonly name?: string | null | undefined;
   readonly profile?: string | null | undefined;
-  readonly status?: string | null | undefined;
 }
 
 async function cheapestList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
   const { lslb, gslb, dslb } = (await read('readFarmsSummary', {})).params;
   return [lslb, gslb, dslb].flatMap((farms) => farms ?? []);
-}
-
-/** Returns the list that a guard reads anyway; it has a profile of its own for HTTPS. */
-async function wholeList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
-  const { params } = await read('listFarms', {});
-  return params.map(({ farmname, profile, status }) => ({
-    name: farmname,
-    profile: profile === 'https' ? 'http' : profile,
-    status,
-  }));
 }
 
 /**
@@ -104,11 +86,11 @@ const restartMayLeaveDown: Guard = {
   async inspect(context) {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
-    const farm = await (isRestart ? calledFarm(context, wholeList) : calledFarm(context));
+    const farm = await calledFarm(context);
     // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
     if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
 
-    const obstacle = await restartObstacle(context, farm.name);
+    const obstacle = await restartObstacle(context, farm);
     if (obstacle !== undefined) {
       return {
         severity: 'blocking',
@@ -134,14 +116,39 @@ const restartMayLeaveDown: Guard = {
   },
 };
 
-type ListedFarm = ReplyOf<'listFarms'>['params'][number];
+/** A farm with its address. */
+interface PlacedFarm extends Pick<KnownFarm, 'certificates'> {
+  readonly farmname: string;
+  readonly profile?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  readonly vip?: string | null | undefined;
+  readonly vport?: string | null | undefined;
+}
+
+/**
+ * Lists the addresses of all farms; those that were read last where a proxy hangs, since the list
+ * would wait 20 s for each.
+ */
+async function placedFarms({ read, knownFarms }: GuardContext, called: FarmFacts): Promise<readonly PlacedFarm[]> {
+  const known = knownFarms()?.map(({ name, state, ...farm }) => ({ ...farm, farmname: name, status: state }));
+  const isPlaced = known?.some(({ farmname, vip }) => farmname === called.name && vip !== undefined);
+  if (isPlaced && (called.isSilent || known?.some(({ isSilent }) => isSilent))) return known ?? [];
+  try {
+    return (await read('listFarms', {}, isPlaced ? proxyAnswersMs : undefined)).params;
+  } catch (error) {
+    if (known && isPlaced && error instanceof ApplianceError && error.reason === 'timeout') return known;
+    throw error;
+  }
+}
 
 /**
  * Returns what would prevent a farm from starting again (docs/api.md §5.1), as the end of a
  * sentence; undefined if nothing would.
  */
-async function restartObstacle({ read }: GuardContext, name: string): Promise<string | undefined> {
-  const { params: farms } = await read('listFarms', {});
+async function restartObstacle(context: GuardContext, called: FarmFacts): Promise<string | undefined> {
+  const { read } = context;
+  const { name } = called;
+  const farms = await placedFarms(context, called);
   const farm = farms.find(({ farmname }) => farmname === name);
   if (!farm) return 'GET /farms does not list it, so its address cannot be looked at';
 
@@ -158,15 +165,18 @@ async function restartObstacle({ read }: GuardContext, name: string): Promise<st
   const rival = farms.find(
     (other) => other.farmname !== name && other.status !== 'down' && other.vip === farm.vip && meets(own, other),
   );
-  const harmless = farm.profile === 'https' ? unlessL4(name, farm.profile) : undefined;
-  if (!rival) return harmless && (await missingCertificate(read, harmless));
+  if (!rival) return farm.profile === 'https' ? await missingCertificate(read, called, farm) : undefined;
   return `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
 }
 
 /** An HTTPS farm does not start without the files of its certificates. */
-async function missingCertificate(read: GuardContext['read'], farmname: HarmlessFarm): Promise<string | undefined> {
-  const { params } = await read('readFarm', { farmname });
-  const files = (params.certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+async function missingCertificate(
+  read: GuardContext['read'],
+  { name, isSilent }: FarmFacts,
+  { profile, certificates }: PlacedFarm,
+): Promise<string | undefined> {
+  const harmless = isSilent ? undefined : unlessL4(name, profile);
+  const files = certificates ?? (harmless ? await readCertificatesOf(read, harmless) : []);
   if (files.length === 0) return undefined;
   try {
     const { params: store } = await read('listCertificates', {});
@@ -179,6 +189,11 @@ async function missingCertificate(read: GuardContext['read'], farmname: Harmless
   }
 }
 
+async function readCertificatesOf(read: GuardContext['read'], farmname: HarmlessFarm): Promise<readonly string[]> {
+  const { params } = await read('readFarm', { farmname });
+  return (params.certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+}
+
 async function virtualStatus(read: GuardContext['read'], name: string): Promise<string> {
   const { interfaces } = await read('listVirtualInterfaces', {});
   return (interfaces ?? []).find((each) => each.name === name)?.status ?? '';
@@ -186,7 +201,7 @@ async function virtualStatus(read: GuardContext['read'], name: string): Promise<
 
 type PortRange = readonly [from: number, to: number];
 
-function meets(own: readonly PortRange[], { vport }: ListedFarm): boolean {
+function meets(own: readonly PortRange[], { vport }: PlacedFarm): boolean {
   const ranges = portRanges(vport ?? '');
   return own.some(([from, to]) => ranges.some(([first, last]) => from <= last && first <= to));
 }

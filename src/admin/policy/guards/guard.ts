@@ -22,6 +22,19 @@ export type Trap = Omit<GuardFinding, 'guard'>;
  */
 export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, limitMs?: number) => Promise<ReplyOf<Key>>;
 
+/** A farm as the exporter read it last. */
+export interface KnownFarm {
+  readonly name: string;
+  readonly profile: string;
+  readonly state: string;
+  readonly vip?: string | undefined;
+  readonly vport?: string | undefined;
+  /** True if its proxy does not answer the appliance. */
+  readonly isSilent?: boolean;
+  /** Files that it presents; absent where that was not read. */
+  readonly certificates?: readonly string[] | undefined;
+}
+
 /** The replies that were read, by question. A change makes all of them old. */
 export type Answers = Map<string, Promise<unknown>>;
 
@@ -38,8 +51,8 @@ export interface GuardContext {
   readonly body: Readonly<Record<string, unknown>>;
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
-  /** Returns true if this read has been made, and was answered. */
-  readonly hasRead: (key: ReadKey, params: Readonly<Record<string, string>>) => Promise<boolean>;
+  /** Returns the farms as the exporter read them last; undefined where they are not known. */
+  readonly knownFarms: () => readonly KnownFarm[] | undefined;
 }
 
 /** Checks a call for one known hazard of the API (docs/api.md §4, §5). */

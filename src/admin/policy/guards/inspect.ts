@@ -16,12 +16,10 @@ export const allGuards: readonly Guard[] = [...farmGuards, ...backendGuards, ...
 export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
-  read: GuardRead,
+  { read, knownFarms }: Pick<GuardContext, 'read' | 'knownFarms'>,
   answers: Answers = new Map(),
 ): Promise<readonly GuardFinding[]> {
-  const hasRead: GuardContext['hasRead'] = async (key, asked) =>
-    (await answers.get(questionOf(key, asked))?.catch(() => undefined)) !== undefined;
-  const context = { operation: operation.key, params, body, read: readOnce(read, answers), hasRead };
+  const context = { operation: operation.key, params, body, read: readOnce(read, answers), knownFarms };
   const findings: GuardFinding[] = [];
   for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
     const finding = await inspected(guard, context);

@@ -50,6 +50,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   const applianceAt = (place: string): AdminAppliance =>
     ({
       name: 'lb-1',
+      knownFarms: () => undefined,
       client: {
         async read(key: keyof typeof stoppedFarm) {
           reads.push(key);

@@ -13,6 +13,8 @@ function givenContext(
   known: Omit<Parameters<typeof givenRecipe>[0], 'calls'> = {},
 ): RecipeContext {
   const replies: Readonly<Record<string, unknown>> = {
+    readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
+    readFarmStatus: { params: { status: 'up' } },
     listFarms: { params: [{ farmname: 'shop', profile: 'http', status: 'up', vip: '192.0.2.20', vport: '80' }] },
     readFarmStats: { backends },
   };

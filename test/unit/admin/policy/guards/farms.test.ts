@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { questionOf } from '../../../../../src/admin/policy/guards/guard.ts';
 import { bodyOf, inspect, namesOf, type Replies, refusal, unclear } from './given-inspection.ts';
 
 const farm = { farmname: 'shop', profile: 'https', status: 'up', vip: '192.0.2.20', vport: '443' };
@@ -31,6 +30,31 @@ describe('a restart of a farm whose proxy does not answer', () => {
     expect(await only(seen)).toContain('does not answer the appliance; a restart is the repair');
   });
 
+  it('is checked by what was read last, since the list of farms waits for each proxy that hangs', async () => {
+    const known = { name: 'shop', profile: 'https', state: 'critical', isSilent: true, vip: farm.vip, vport: '443' };
+    const rival = { ...known, name: 'rival', state: 'up', isSilent: false };
+    const options = { body: { action: 'restart' }, knownFarms: [{ ...known, certificates: ['shop.pem'] }] };
+    const hung = given({ more: { readFarmStatus: refusal('timeout') } });
+
+    const alone = await inspect('actOnFarm', hung, options);
+    const meeting = await inspect('actOnFarm', hung, { ...options, knownFarms: [known, rival] });
+    const fileGone = await inspect('actOnFarm', { ...hung, listCertificates: { params: [] } }, options);
+
+    expect(namesOf(alone)).toEqual(['restart_may_leave_down warning']);
+    expect(alone.asked).toEqual(['readFarmsSummary', 'readFarmStatus shop', 'listInterfaces', 'listCertificates']);
+    expect(namesOf(meeting)).toEqual(['restart_may_leave_down blocking']);
+    expect(namesOf(fileGone)).toEqual(['restart_may_leave_down blocking']);
+  });
+
+  it('of another farm does not stop the restart of a farm that answers', async () => {
+    const knownFarms = [{ name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '80' }];
+    const late = given({ more: { listFarms: refusal('timeout') } });
+
+    const seen = await inspect('actOnFarm', late, { body: { action: 'restart' }, knownFarms });
+
+    expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
+  });
+
   it('is found out in 5 seconds, a quarter of the time for which the appliance waits', async () => {
     const limits = new Map<string, number>();
 
@@ -41,22 +65,6 @@ describe('a restart of a farm whose proxy does not answer', () => {
 
     expect([...limits]).toEqual([['readFarmStatus', 5_000]]);
   });
-});
-
-it.each([
-  ['is asked for its status', refusal('timeout'), ['readFarmStatus shop']],
-  ['is not, if its statistics show that its proxy answers', {}, []],
-])('a restart of a farm that was listed a moment ago %s', async (_, stats, status) => {
-  const outcome = stats instanceof Error ? Promise.reject(stats) : Promise.resolve(stats);
-  outcome.catch(() => undefined);
-  const answers = new Map<string, Promise<unknown>>([
-    [questionOf('listFarms', {}), Promise.resolve({ params: [farm] })],
-    [questionOf('readFarmStats', { farmname: 'shop' }), outcome],
-  ]);
-
-  const { asked } = await inspect('actOnFarm', given({}), { body: { action: 'restart' }, answers });
-
-  expect(asked).toEqual([...status, 'listInterfaces', 'readFarm shop', 'listCertificates']);
 });
 
 describe('a start', () => {
@@ -217,7 +225,7 @@ describe('a restart', () => {
   });
 
   it('of an L4xNAT farm is a warning too', async () => {
-    expect(await only(restart(given({ farms: [{ ...farm, profile: 'l4xnat' }] })))).toBe(
+    expect(await only(restart(given({ profile: 'l4xnat', farms: [{ ...farm, profile: 'l4xnat' }] })))).toBe(
       'The farm shop is stopped and started again; its open connections drop. Its address, its port and the files of its certificates were checked.',
     );
   });

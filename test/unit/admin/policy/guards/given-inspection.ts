@@ -3,7 +3,7 @@ import { createDecoder } from '../../../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../../src/appliance/errors.ts';
-import type { Answers, GuardFinding } from '../../../../../src/admin/policy/guards/guard.ts';
+import type { Answers, GuardFinding, KnownFarm } from '../../../../../src/admin/policy/guards/guard.ts';
 import { inspectCall } from '../../../../../src/admin/policy/guards/inspect.ts';
 import { createOperations } from '../../../../../src/admin/policy/operation.ts';
 
@@ -36,11 +36,13 @@ export async function inspect(
     body = {},
     onLimit,
     answers,
+    knownFarms,
   }: {
     params?: Record<string, string>;
     body?: Record<string, unknown>;
     onLimit?: (key: ReadKey, limitMs: number) => void;
     answers?: Answers;
+    knownFarms?: readonly KnownFarm[];
   } = {},
 ): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
@@ -60,7 +62,7 @@ export async function inspect(
     if (!checked.ok) throw new Error(`the reply of the test does not fit ${read}: ${checked.because}`);
     return reply as never;
   };
-  const findings = await inspectCall(call, body, reader, answers);
+  const findings = await inspectCall(call, body, { read: reader, knownFarms: () => knownFarms }, answers);
   return { findings, asked };
 }
 

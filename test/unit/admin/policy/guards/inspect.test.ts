@@ -52,8 +52,8 @@ describe('the guards of a call', () => {
 
     const { findings } = await inspect('deleteBackup', { listBackups: { params: [{ name }] } });
 
-    expect(findings[0]?.message).toMatch(/^There is no backup weekly, but there is weekly \[2Jx+$/);
-    expect(findings[0]?.message).toHaveLength(4_000);
+    expect(findings[0]?.message).toMatch(/^There is no backup weekly, but there is weekly \[2Jx+~[0-9a-f]{12}, an/);
+    expect(findings[0]?.message.length).toBeLessThan(4_001);
   });
 
   it('do not hide our own errors', async () => {
