@@ -55,7 +55,7 @@ export async function approve(core: ChangesCore, { id, digest, reason, actor }: 
   });
 }
 
-/** Refuses what whoever asked for it may not do any more: a reload may have changed the token. */
+/** Refuses what the asker may not do any more: a reload may have changed the token. */
 function authoriseAsker(core: ChangesCore, { stored: { change } }: Entry, steps: readonly Step[]): void {
   const asker = core.principals.inForce(change.requested_by);
   // An Alertmanager may do nothing itself.

@@ -17,7 +17,7 @@ export function entryFor(core: ChangesCore, id: string, principal: Principal): E
   return entry;
 }
 
-/** Returns true for whoever asked for it, and for a token that may do the same. */
+/** Returns true for the token that asked for it, and for one that may do the same. */
 export function maySee(core: ChangesCore, principal: Principal, change: Change): boolean {
   if (!principal.covers(change.appliance)) return false;
   if (principal.name === change.requested_by) return true;
@@ -94,7 +94,7 @@ function unknownChange(): AdminProblem {
 function notYours({ name }: Principal): AdminProblem {
   return new AdminProblem('not_approver', {
     detail: `The token of ${name} may not cancel this change; nothing was sent.`,
-    remedy: 'Whoever asked for it may, and the role admin. An approver may deny it.',
+    remedy: 'The token that asked for it may, and the role admin. An approver may deny it.',
   });
 }
 

@@ -134,7 +134,7 @@ function registerDeciding(app: FastifyInstance, parts: ChangeRoutesParts): void 
   });
   const summaries = {
     deny: 'deny a change (a token with approver)',
-    cancel: 'take a change back (whoever asked for it, or admin)',
+    cancel: 'take a change back (the token that asked for it, or admin)',
   };
   for (const word of ['deny', 'cancel'] as const) {
     const schema = {

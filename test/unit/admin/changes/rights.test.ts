@@ -74,7 +74,7 @@ it('an approver who is not admin learns who may cancel', () => {
     refusalOf(givenCore(), 'cancel', { change: asked, sealed: null }, givenPrincipal(bob)) ?? {};
 
   expect(message).toMatch(/^The token of bob may not cancel/);
-  expect(remedy).toBe('Whoever asked for it may, and the role admin. An approver may deny it.');
+  expect(remedy).toBe('The token that asked for it may, and the role admin. An approver may deny it.');
 });
 
 it.each<readonly [string, Partial<Principal>, boolean]>([
