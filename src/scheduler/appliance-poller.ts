@@ -325,8 +325,8 @@ export class AppliancePoller {
   }
 
   /**
-   * Runs at once the collectors that missed a run, and need not wait for their schedule as well. Reads
-   * the version too, since an appliance that was away may have been upgraded.
+   * Runs at once the collectors that missed a run, and need not wait for their schedule as well.
+   * Reads the version too, since an appliance that was away may have been upgraded.
    */
   #runMissed(): void {
     this.#wantAtOnce(
