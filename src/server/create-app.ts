@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvider, fastify } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { CountedRequest } from '../lib/counted-request.ts';
 import { percentDecoded } from '../lib/text.ts';
 import { type Connections, type ConnectionsParts, createConnections } from './connections.ts';
 
@@ -49,6 +50,7 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: idleTimeoutMs / 5,
     requireHostHeader: !handlesUnsupportedRequests,
+    IncomingMessage: CountedRequest,
   };
   const shared = {
     ...options,

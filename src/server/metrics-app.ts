@@ -1,3 +1,4 @@
+import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
@@ -89,7 +90,7 @@ function ignoreBodies(app: FastifyInstance): void {
   // No path takes a body, but `curl -d ''` sends a content type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => {
-    body.resume().once('end', () => done(null));
+    finished(body.resume(), (error) => done(error ?? null));
   });
 }
 

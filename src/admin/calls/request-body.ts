@@ -4,6 +4,7 @@ import type { BodyKind } from '../../appliance/api/row.ts';
 import { excessOf } from '../../appliance/reply-bounds.ts';
 import type { AuditRecord } from '../journal/record.ts';
 import { assert, isRecord, parseJson } from '../../lib/check.ts';
+import { TooManyPartsError } from '../../lib/counted-request.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
@@ -205,7 +206,10 @@ const stringOrBracket = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
 
 async function receive(body: Readable): Promise<Buffer> {
   // Not destroyed if it is too long: that would close the socket of the refusal.
-  return await readWhole(body.iterator({ destroyOnReturn: false }), wholeBytes, () => tooLong(wholeBytes));
+  const whole = readWhole(body.iterator({ destroyOnReturn: false }), wholeBytes, () => tooLong(wholeBytes));
+  return await whole.catch((error: unknown) => {
+    throw error instanceof TooManyPartsError ? tooManyParts(error) : error;
+  });
 }
 
 function fileBody(
@@ -248,6 +252,7 @@ function fileBody(
         await spooled.whole;
       } catch (error) {
         spooled.release();
+        if (error instanceof TooManyPartsError) throw tooManyParts(error);
         throw error instanceof AdminProblem ? error : callerLeft();
       }
       sha256 = hash.digest('hex');
@@ -272,8 +277,15 @@ function refuseLong(bytes: number | undefined, most: number): void {
 
 function tooLong(most: number): AdminProblem {
   return new AdminProblem('body_too_large', {
-    detail: `The body is longer than ${most} bytes, or came in too many parts; nothing was sent.`,
+    detail: `The body is longer than ${most} bytes; nothing was sent.`,
     remedy: 'Check what is sent; for backups and packages admin.upload_bytes is the limit.',
+  });
+}
+
+function tooManyParts({ message }: TooManyPartsError): AdminProblem {
+  return new AdminProblem('body_too_large', {
+    detail: `${oneLine(message, 200)}; nothing was sent.`,
+    remedy: 'Send the body in fewer and longer parts, such as with a Content-Length.',
   });
 }
 

@@ -1,0 +1,42 @@
+import { IncomingMessage } from 'node:http';
+
+/** Short bodies may come in any parts. */
+const freeParts = 256;
+/** Longer ones have at most one part for so many of the bytes that came. */
+const bytesPerPart = 256;
+
+/** Says that a body came in too many short parts. */
+export class TooManyPartsError extends Error {
+  override readonly name = 'TooManyPartsError';
+  readonly statusCode = 413;
+
+  constructor() {
+    super(`the body came in more than ${freeParts} parts with less than ${bytesPerPart} bytes each`);
+  }
+}
+
+/**
+ * A request to a server whose body fails with a {@link TooManyPartsError}, also while nobody reads
+ * it: Node keeps a part of one byte in about 500, so that a few unread bodies would fill the
+ * memory. Its connection stays open for the answer.
+ */
+export class CountedRequest extends IncomingMessage {
+  #parts = 0;
+  #bytes = 0;
+
+  override push(part: Buffer | null, encoding?: BufferEncoding): boolean {
+    if (part === null || this.destroyed) return super.push(part, encoding);
+    this.#parts += 1;
+    this.#bytes += part.length;
+    if (this.#parts <= freeParts + this.#bytes / bytesPerPart) return super.push(part, encoding);
+    this.destroy(new TooManyPartsError());
+    // No more is read from the connection.
+    return false;
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (!(error instanceof TooManyPartsError)) super._destroy(error, callback);
+    // An error that nobody listens to would end the process; whoever reads later gets it as well.
+    else callback(this.listenerCount('error') === 0 ? null : error);
+  }
+}
