@@ -117,10 +117,7 @@ export class AppliancePoller {
   start(): void {
     // A reload may close it while it waits for its start.
     if (this.#isClosed) return;
-    const groupOf = ({ collector }: Job): number =>
-      collector.makesNoCalls ? 2 : firstGroup.includes(collector.name) ? 0 : 1;
-    const jobs = [...this.#parts.jobs.values()].toSorted((one, other) => groupOf(one) - groupOf(other));
-    this.#wantAtOnce(jobs);
+    this.#wantAtOnce([...this.#parts.jobs.values()].toSorted(asPeopleWait));
   }
 
   /** Runs a collector if it is admitted; resolves when the run is over, whatever its outcome. */
@@ -146,12 +143,17 @@ export class AppliancePoller {
     return this.#refresh.area(area, farm);
   }
 
-  /** Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. */
+  /**
+   * Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. What was
+   * evicted by a jump of the clock is read again at once.
+   */
   expire(): void {
-    this.#results.expire();
+    const lost = this.#results.expire();
+    if (lost.size > 0) this.#readAgain([...this.#parts.jobs.values()].filter((job) => lost.has(job.collector.name)));
   }
 
   describe(): ApplianceStatus {
+    this.expire();
     return this.#results.describe();
   }
 
@@ -177,6 +179,19 @@ export class AppliancePoller {
       job.isUrgent = true;
     }
     this.#due.wake();
+  }
+
+  /** Runs jobs at once, and again after a run under way that had read a part before. */
+  #readAgain(jobs: readonly Job[]): void {
+    for (const job of jobs) {
+      if (!job.run) continue;
+      job.isUrgent = true;
+      job.due = { atMs: steadyNow() };
+      void job.run.over.promise.then(() => {
+        if (this.#results.isMissing(job.collector.name)) this.#wantAtOnce([job]);
+      });
+    }
+    this.#wantAtOnce(jobs.toSorted(asPeopleWait));
   }
 
   /** Returns true for what asks farm by farm while the first list of farms is on its way. */
@@ -333,6 +348,13 @@ export class AppliancePoller {
       [...this.#parts.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
     );
   }
+}
+
+/** Orders jobs: the first group, then the others, and last those that make no calls. */
+function asPeopleWait(one: Job, other: Job): number {
+  const groupOf = ({ collector }: Job): number =>
+    collector.makesNoCalls ? 2 : firstGroup.includes(collector.name) ? 0 : 1;
+  return groupOf(one) - groupOf(other);
 }
 
 function sharedParts(parts: AppliancePollerParts): SharedParts {

@@ -107,18 +107,18 @@ export class ReadingStore {
     store.put(appliance, name, fillRegistry(appliance, write));
   }
 
-  /** Evicts what is stale at `ageMs`; returns the collectors that lost a reading. */
-  expire(ageMs: number): ReadonlySet<string> {
-    const affected = new Set<string>();
+  /** Evicts what is stale at `ageMs`; returns it. */
+  expire(ageMs: number): readonly StoredReading[] {
+    const evicted: StoredReading[] = [];
     for (const [key, reading] of this.#stored) {
       const { takenAtMs, maxStaleMs } = reading;
       if (ageMs < takenAtMs + maxStaleMs || this.#parts.isExtended(reading, ageMs)) continue;
       this.#remove(key);
       const { collector, farm } = reading;
       this.#evicted.set(key, { collector, farm });
-      affected.add(collector);
+      evicted.push(reading);
     }
-    return affected;
+    return evicted;
   }
 
   /**

@@ -33,6 +33,12 @@ export interface Changes {
 /** Keys of the exporter's own numbers in the metrics store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
+/**
+ * A jump of the age clock against the steady clock: the machine slept, or its clock was set. What a
+ * shorter one removes was about to be read.
+ */
+const jumpMs = 10_000;
+
 const noChanges: Changes = { farms: [], newFarms: [], version: undefined, isLicensedAgain: false };
 
 /**
@@ -51,6 +57,10 @@ export class RunResults {
   #status: ApplianceStatus | undefined;
   /** True while `/metrics` does not have the newest of the exporter's own numbers. */
   #isBehind = false;
+  /** How far the age clock was ahead of the steady clock at the last look. */
+  #aheadMs: number;
+  /** The age after the last jump of its clock. */
+  #jumpedAtMs = Number.NEGATIVE_INFINITY;
   /** `zlb_up`, its reason and the breaker as last shown: a probe changes them without a run. */
   #shown = '';
 
@@ -58,6 +68,7 @@ export class RunResults {
     const { jobs, state, counters, log, now } = parts;
     this.#parts = parts;
     this.#facts = applianceFacts(state.newest);
+    this.#aheadMs = state.age() - steadyNow();
     counters.expect([...jobs.keys()]);
     const asking = () => [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
     this.#answers = new Answers({
@@ -145,11 +156,17 @@ export class RunResults {
     this.#refresh();
   }
 
-  /** Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. */
-  expire(): void {
+  /**
+   * Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. Returns
+   * the collectors that lost a reading to a jump of the clock.
+   */
+  expire(): ReadonlySet<string> {
     const { jobs, state } = this.#parts;
+    const ageMs = state.age();
+    this.#noticeJump(ageMs);
     if (this.#announceIntervals()) this.#isBehind = true;
-    for (const loser of this.#readings.expire(state.age())) {
+    const evicted = this.#readings.expire(ageMs);
+    for (const loser of new Set(evicted.map(({ collector }) => collector))) {
       this.#isBehind = true;
       const job = jobs.get(loser);
       if (!job) continue;
@@ -158,12 +175,30 @@ export class RunResults {
       this.#readings.showWithoutReading(job.collector);
     }
     this.#refresh();
+    const lost = evicted.filter(({ takenAtMs }) => takenAtMs < this.#jumpedAtMs);
+    return new Set(lost.map(({ collector }) => collector));
   }
 
-  /** Returns the appliance as it is now; the same object until something of it changes. */
+  /** Returns true for a collector with a reading that was evicted and not read again. */
+  isMissing(collector: string): boolean {
+    return this.#readings.staleCollectors.has(collector);
+  }
+
+  /** Returns the appliance as `expire` left it; the same object until something of it changes. */
   describe(): ApplianceStatus {
-    this.expire();
     return (this.#status ??= this.#describe());
+  }
+
+  #noticeJump(ageMs: number): void {
+    const aheadMs = ageMs - steadyNow();
+    const byMs = aheadMs - this.#aheadMs;
+    this.#aheadMs = aheadMs;
+    if (byMs < jumpMs) return;
+    this.#jumpedAtMs = ageMs;
+    this.#parts.log.info(
+      { seconds: Math.round(byMs / 1_000) },
+      'the clock jumped ahead, what is too old now is read again',
+    );
   }
 
   #describe(): ApplianceStatus {

@@ -137,6 +137,82 @@ describe('a machine that was suspended for hours', () => {
   });
 });
 
+describe('a clock that is set forward by an hour', () => {
+  const farms = upFarms(20);
+
+  function given(state: { fails?: 'timeout' } = {}) {
+    const parts = givenPoller({
+      names: ['farms', 'backends', 'farm_config', 'certificates'],
+      answer(key) {
+        if (key === 'listFarmStats') return { body: { farms } };
+        if (key === 'readFarm') return { body: { params: { algorithm: 'roundrobin' }, services: [] } };
+        return state.fails && key === 'readFarmStats' ? { fails: state.fails } : answering()(key);
+      },
+    });
+    return {
+      ...parts,
+      /** How often each operation was asked since the last look. */
+      asked(): Partial<Record<ReadKey, number>> {
+        const calls = Object.groupBy(parts.asked.splice(0), ({ key }) => key);
+        return Object.fromEntries(Object.entries(calls).map(([key, { length }]) => [key, length]));
+      },
+    };
+  }
+  /** As fleet.ts does, each second. */
+  async function pass({ page }: Pick<GivenPoller, 'page'>, seconds: number) {
+    for (let second = 0; second < seconds; second += 1) {
+      await page();
+      await vi.advanceTimersByTimeAsync(secondMs);
+    }
+  }
+
+  it('removes what is too old by it, and all of that is read again at once', async () => {
+    const { poller, page, asked, setClock } = given();
+    poller.start();
+    await pass({ page }, 130);
+    asked();
+
+    setClock(hourMs);
+    expect(await farmsShown({ page })).toBe(0);
+    await pass({ page }, 3);
+
+    // The round of the backends that was under way ends before the next one begins.
+    const { readFarmStats, ...once } = asked();
+    expect(readFarmStats).toBeLessThan(40);
+    expect(once).toMatchObject({ readFarm: 20, listCertificates: 1 });
+    expect(await farmsShown({ page })).toBe(20);
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'f0' })).toBe('up');
+  });
+
+  it('does so in the course of a round, with what it had read before', async () => {
+    const { poller, page, asked, setClock } = given();
+    poller.start();
+    await pass({ page }, 120);
+    asked();
+    while ((asked().readFarmStats ?? 0) === 0) await pass({ page }, 1);
+    await pass({ page }, 25);
+
+    setClock(hourMs);
+    await pass({ page }, 3);
+
+    expect(await farmsShown({ page })).toBe(20);
+  });
+
+  it('asks once more, and not again and again, where the answers are missing', async () => {
+    const state: { fails?: 'timeout' } = {};
+    const { poller, page, asked, setClock } = given(state);
+    poller.start();
+    await pass({ page }, 130);
+    state.fails = 'timeout';
+    asked();
+
+    setClock(hourMs);
+    await pass({ page }, 10);
+
+    expect(asked().readFarmStats).toBeLessThanOrEqual(40);
+  });
+});
+
 it('a late answer from before a change does not replace the newer one, and is no change of state', async () => {
   const state = { status: 'up', callMs: 10 };
   const { poller, page, lines } = givenPoller({
