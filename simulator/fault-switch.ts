@@ -2,13 +2,17 @@ import { createServer } from 'node:http';
 import type { DemonstrationAppliance } from './demo.ts';
 import type { Fault } from './faults.ts';
 import { percentDecoded } from '../src/lib/text.ts';
+import { hangL4Daemon, killL4Daemon, restoreL4Farms, startL4Daemon } from './l4-daemon.ts';
 import { listen } from './listener.ts';
+import type { World } from './world.ts';
 
 interface NamedFault {
   /** The behaviour of the appliance, in a few words. */
   readonly about: string;
-  /** The fault of all its calls; without one, it is a fault of a farm. */
+  /** The fault of all its calls. */
   readonly fault?: Fault;
+  /** The fault of its L4 daemon; with neither, it is a fault of a farm. */
+  readonly ofDaemon?: (world: World) => void;
 }
 
 /** The faults that a person can cause, by name. docs/faq.md has them as a table. */
@@ -23,6 +27,12 @@ const namedFaults: Readonly<Record<string, NamedFault>> = {
   },
   'expired-certificate': { about: 'its own certificate has expired', fault: { kind: 'expired_tls' } },
   'wrong-clock': { about: 'its clock is 15 minutes ahead', fault: { kind: 'clock_skew', seconds: 900 } },
+  'l4-daemon-dead': {
+    about: 'its L4 daemon crashed; its farms are served until something starts it',
+    ofDaemon: (world) => killL4Daemon(world, { pidFileStays: true }),
+  },
+  'l4-daemon-hung': { about: 'its L4 daemon hangs: reads that ask it never end', ofDaemon: hangL4Daemon },
+  'l4-daemon-restarted': { about: 'its L4 daemon started again without its farms', ofDaemon: startL4Daemon },
   'hung-proxy': { about: 'the proxy of a farm hangs' },
   'backends-down': { about: 'all backends of a farm are down' },
 };
@@ -41,11 +51,16 @@ async function switchFault(appliances: readonly DemonstrationAppliance[], words:
   const { appliance } = appliances.find((each) => each.name === name) ?? {};
   const known = Object.hasOwn(namedFaults, fault) ? namedFaults[fault] : undefined;
   const farm = appliance?.world.farms.get(farmName);
-  if (!appliance || !known || (known.fault === undefined) !== (farmName !== ''))
+  if (!appliance || !known || isOfFarm(known) !== (farmName !== ''))
     throw new UnknownFaultError(`'${words}' is no fault; they are:\n${faultList(appliances)}`);
   if (known.fault) {
     if (isOn) appliance.fail('*', known.fault);
     else appliance.heal('*');
+    return;
+  }
+  if (known.ofDaemon) {
+    (isOn ? known.ofDaemon : restoreL4Farms)(appliance.world);
+    await appliance.farms?.follow();
     return;
   }
   if (farm?.profile !== 'http')
@@ -60,13 +75,17 @@ export async function beginFaults(appliances: readonly DemonstrationAppliance[],
   for (const words of list.split(',').filter(Boolean)) await switchFault(appliances, words.trim(), true);
 }
 
+function isOfFarm({ fault, ofDaemon }: NamedFault): boolean {
+  return fault === undefined && ofDaemon === undefined;
+}
+
 function httpFarms({ world }: DemonstrationAppliance['appliance']): readonly string[] {
   return [...world.farms.values()].filter(({ profile }) => profile === 'http').map(({ name }) => name);
 }
 
 function faultList(appliances: readonly DemonstrationAppliance[]): string {
   const rows = Object.entries(namedFaults).map(
-    ([name, { about, fault }]) => `  ${`APPLIANCE/${name}${fault ? '' : '/FARM'}`.padEnd(32)}${about}`,
+    ([name, fault]) => `  ${`APPLIANCE/${name}${isOfFarm(fault) ? '/FARM' : ''}`.padEnd(32)}${fault.about}`,
   );
   return [...rows, `Appliances: ${appliances.map(({ name }) => name).join(', ')}`, ''].join('\n');
 }

@@ -28,6 +28,12 @@ export function loadRules(world: World, farm: Farm): void {
 const detail = /^GET \/farms\/\{farmname\}(?:\/summary)?$/;
 const statistics = /^GET \/stats\/farms\/\{farmname\}(?:\/backends)?$/;
 
+/** Starts the daemon and each farm that runs, as an administrator does after an outage. */
+export function restoreL4Farms(world: World): void {
+  startL4Daemon(world);
+  for (const farm of l4Farms(world)) loadRules(world, farm);
+}
+
 /** Does what a read of a farm does beside its answer. Returns true if it is never answered. */
 export function actOnL4Daemon(world: World, route: string, path: string): boolean {
   const asked = path.split('/').flatMap((segment) => world.farms.get(decodeURIComponent(segment)) ?? [])[0];

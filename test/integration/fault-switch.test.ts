@@ -44,7 +44,7 @@ it('each fault of all calls begins and ends, and the document has every one', as
       expect((await send(method, `/lb-berlin/${name}${farm ?? ''}`)).status, name).toBe(200);
 
   const document = readFileSync(new URL('../../docs/faq.md', import.meta.url), 'utf8');
-  expect(rows).toHaveLength(9);
+  expect(rows).toHaveLength(12);
   for (const [, name, farm = '', about] of rows) expect(document).toContain(`| \`${name}${farm}\` | ${about} |`);
 });
 
