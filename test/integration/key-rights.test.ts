@@ -105,7 +105,7 @@ describe('everywhere, a key', () => {
     expect(init.text).not.toContain('accepted');
     expect(check).toMatchObject({ code: 1, text: expect.stringMatching(/^lb-1 {2}FAILED {2}.*deactivated/m) });
     expect(json).toMatchObject({ exit_code: 1, appliances: [{ ok: false, failure: { reason: 'unlicensed' } }] });
-    expect(page).toMatch(/critical: lb-1 is deactivated/);
+    expect(page).toMatch(/warning: lb-1 is deactivated/);
     expect([up, farmsRead]).toEqual(['1', '0']);
     expect(plugin).toMatchObject({ code: 2, text: expect.stringMatching(/^CRITICAL - lb-1 is deactivated/) });
     expect(pluginFarm.code).toBe(3);

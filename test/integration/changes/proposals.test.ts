@@ -34,7 +34,10 @@ describe('a firing alert', () => {
     const { tell, alert, shown, approve, ended, read, appliance, audit } = await givenAlertmanager();
     const asked = () => appliance.requests.map(({ method, path }) => `${method} ${path}`);
     const guards = ['GET /interfaces', 'GET /farms/shop', 'GET /certificates'];
-    const planned = ['GET /farms', 'GET /stats/farms/shop', ...guards];
+    const planned = ['GET /farms/shop/status', 'GET /farms', 'GET /stats/farms/shop', ...guards];
+    // Before each read that would act on an L4 farm.
+    const profiles = 'GET /farms/modules/summary';
+    const others = (lines: readonly string[]) => lines.filter((line) => line !== profiles);
 
     const told = await tell([alert(needsRestart)]);
     const [proposal] = await shown(1);
@@ -44,10 +47,11 @@ describe('a firing alert', () => {
 
     expect(told).toMatchObject({ status: 200, json: { proposed: 1, withdrawn: 0, ignored: 0 } });
     expect(proposal).toMatchObject({ state: 'proposed', title: 'restart-farm farm=shop' });
-    expect(forProposal).toEqual(['GET /system/version', ...planned]);
+    expect(others(forProposal)).toEqual(['GET /system/version', ...planned]);
+    expect(forProposal.filter((line) => line === profiles)).toHaveLength(3);
     // Once more: the appliance may have changed since it was proposed. A busy machine takes longer
     // than replies may be used, and asks some a third time.
-    expect([...new Set(asked().slice(forProposal.length))]).toEqual([...planned, 'PUT /farms/shop/actions']);
+    expect([...new Set(others(asked().slice(forProposal.length)))]).toEqual([...planned, 'PUT /farms/shop/actions']);
     expect(asked().filter((line) => line.startsWith('PUT'))).toHaveLength(1);
     expect(await read(proposal!.id)).toMatchObject({
       state: 'done',
