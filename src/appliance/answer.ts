@@ -10,6 +10,8 @@ export interface ApplianceAnswer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
   readonly mediaType: string;
+  /** The coding of the body, such as `gzip`; absent or empty for none. */
+  readonly encoding?: string;
   /** The text of the answer, without keys. */
   readonly text: string;
 }
@@ -39,8 +41,10 @@ type Body = { readonly json: unknown } | Excess;
 export function checkAnswer(answer: ApplianceAnswer, expectation: Expected, decode: Decode): CheckedAnswer {
   const { schema, maxValues, onUnreadable } = expectation;
   if (answer.status !== 200) return checkErrorAnswer(answer, maxValues);
-  const { mediaType, text } = answer;
+  const { mediaType, encoding = '', text } = answer;
   const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
+  if (!['', 'identity', 'chunked'].includes(encoding.toLowerCase()))
+    return malformed(`the answer is compressed (${encoding}), which nobody asked for`);
   const expected = 'type' in schema && schema.type === 'string' ? 'text/plain' : 'application/json';
   // Early releases label JSON as text (docs/api.md §3.19 and §7).
   if (mediaType !== expected && mediaType !== 'text/plain')

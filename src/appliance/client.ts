@@ -257,7 +257,9 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       // Before anything is read from it: an appliance may echo the key in a name or in a message.
       const text = scrubBody(response.text);
       const mediaType = mediaTypeOf(scrub(headerOf(response.headers, 'content-type'), keys));
-      const answer = { status: response.status, mediaType, text };
+      const encoding =
+        headerOf(response.headers, 'content-encoding') || headerOf(response.headers, 'transfer-encoding');
+      const answer = { status: response.status, mediaType, encoding, text };
       const checked = checkAnswer(answer, reply, decode);
       report({
         code: codeOfStatus(answer.status),

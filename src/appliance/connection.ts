@@ -49,7 +49,11 @@ export function createConnection(options: ConnectionOptions) {
   return {
     /** Resolves when the headers have arrived; the body is a stream. */
     request: ({ onSending = () => undefined, ...request }: ConnectionRequest) =>
-      beforeFirstByte(pool, onSending).request(request),
+      beforeFirstByte(pool, onSending)
+        .request(request)
+        .catch((error: unknown) => {
+          throw headersFault(error) ?? error;
+        }),
     read: (request: BufferedRequest) => readResponse(pool, request, bodyBytes),
     /**
      * Makes the next request open a new connection: a fail-over leaves sockets that look open and
@@ -135,6 +139,23 @@ function fingerprintOf(socket: TLSSocket): string {
   return socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
 }
 
+/** Reports headers that do not say where the answer ends. */
+class FramingError extends Error {
+  override readonly name = 'FramingError';
+  readonly code = 'ERR_ANSWER_FRAMING';
+}
+
+/**
+ * Returns the true reason of a failure before the headers are complete; undefined if the error says
+ * it. When the parser refuses a header behind Content-Length, undici reports a body that was cut.
+ */
+function headersFault(error: unknown): Error | undefined {
+  if (!(error instanceof errors.ResponseContentLengthMismatchError)) return undefined;
+  return new FramingError(
+    'its headers break HTTP/1.1: two lengths, a length beside Transfer-Encoding, a length that is no number of bytes, or a malformed line behind the length',
+  );
+}
+
 /** A response that was read to its end. */
 interface BufferedResponse {
   readonly status: number;
@@ -207,7 +228,7 @@ function readResponse(dispatcher: Dispatcher, request: BufferedRequest, maxBytes
           resolve({ ...begun, text });
         },
         onResponseError(_controller, error) {
-          fail(error);
+          fail((begun.status === 0 && headersFault(error)) || error);
         },
       },
     );

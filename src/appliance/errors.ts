@@ -86,6 +86,7 @@ const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
   ['ETIMEDOUT', 'timeout'],
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'oversize'],
   ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
+  ['ERR_ANSWER_FRAMING', 'malformed'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'connect'],
   ['EPROTO', 'tls'],
 ]);
@@ -106,7 +107,12 @@ export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 
   const known = reasonByCode.get(code);
   if (known) return known;
   if (tlsCode.test(code)) return 'tls';
-  return thrown instanceof errors.HTTPParserError ? 'malformed' : 'connect';
+  return thrown instanceof errors.HTTPParserError || isInterimAnswer(thrown) ? 'malformed' : 'connect';
+}
+
+/** Returns true for an answer 100 or 101 that nobody asked for; undici has no code for it. */
+function isInterimAnswer(thrown: unknown): boolean {
+  return thrown instanceof errors.SocketError && /^bad (upgrade|response)$/.test(thrown.message);
 }
 
 /**
@@ -114,7 +120,7 @@ export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 
  * firewall.
  */
 export function isClosedSocket(thrown: unknown): boolean {
-  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown));
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown)) && !isInterimAnswer(thrown);
 }
 
 /** Returns true if the time limit for a connection was over, TLS handshake included. */

@@ -36,7 +36,7 @@ export class CountedRequest extends IncomingMessage {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     if (!(error instanceof TooManyPartsError)) super._destroy(error, callback);
-    // An error that nobody listens to would end the process; whoever reads later gets it as well.
+    // An error that nobody listens to would end the process. A later reader gets it as well.
     else callback(this.listenerCount('error') === 0 ? null : error);
   }
 }

@@ -144,8 +144,8 @@ export class AppliancePoller {
   }
 
   /**
-   * Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. What was
-   * evicted by a jump of the clock is read again at once.
+   * Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. Reads
+   * again at once what a jump of the clock made too old.
    */
   expire(): void {
     const lost = this.#results.expire();

@@ -34,8 +34,8 @@ export interface Changes {
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
 /**
- * A jump of the age clock against the steady clock: the machine slept, or its clock was set. What a
- * shorter one removes was about to be read.
+ * A jump of the age clock against the steady clock: the machine slept, or its clock was set. A
+ * shorter one is left to the schedule: it removes only what is due within seconds.
  */
 const jumpMs = 10_000;
 

@@ -366,6 +366,43 @@ describe('a failure on the network', () => {
       reason: 'malformed',
       says: /Headers Overflow Error$/,
     },
+    ...Object.entries({
+      'two lengths': [['Content-Length: 2', 'Content-Length: 2'], /its headers break HTTP\/1\.1: two lengths, /],
+      'two different lengths': [['Content-Length: 2', 'Content-Length: 9'], /its headers break .*: two lengths, /],
+      'a length that is no number of bytes': [['Content-Length: 99999999999999999999'], /a length that is no number/],
+      'a length before chunks': [
+        ['Content-Length: 2', 'Transfer-Encoding: chunked'],
+        /its headers break .*, a length beside Transfer-Encoding, /,
+      ],
+      'a length after chunks': [
+        ['Transfer-Encoding: chunked', 'Content-Length: 2'],
+        /\(Content-Length can't be present with Transfer-Encoding\)$/,
+      ],
+      'a blank before a colon': [['Content-Length : 2'], /\(Invalid header field char\)$/],
+      'a blank before a colon behind its length': [['Content-Length: 2', 'Server : x'], /a malformed line behind/],
+      'a compression': [
+        ['Content-Length: 2', 'Content-Encoding: gzip'],
+        /the answer is compressed \(gzip\), which nobody asked for$/,
+      ],
+      'a compression of the connection': [
+        ['Transfer-Encoding: gzip'],
+        /the answer is compressed \(gzip\), which nobody asked for$/,
+      ],
+    } satisfies Record<string, [string[], RegExp]>).map(
+      ([name, [lines, says]]): Trouble => ({
+        name: `an answer with ${name}`,
+        trouble: ({ socket }) =>
+          void socket?.end(['HTTP/1.1 200 OK', 'Content-Type: application/json', ...lines, '', '{}'].join('\r\n')),
+        reason: 'malformed',
+        says,
+      }),
+    ),
+    {
+      name: 'an answer that is only interim',
+      trouble: ({ socket }) => void socket?.end('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+      reason: 'malformed',
+      says: /bad upgrade$/,
+    },
     {
       name: 'a page of HTML',
       trouble: (response) => answerPage(response, 200),

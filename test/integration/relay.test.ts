@@ -55,6 +55,22 @@ describe('an idle connection', () => {
   });
 });
 
+it.each([
+  { lines: ['Content-Length: 2', 'Content-Length: 2'] },
+  { lines: ['Content-Length: 2', 'Transfer-Encoding: chunked'] },
+  { lines: ['Content-Length : 2'] },
+])('an answer with $lines is malformed', async ({ lines }) => {
+  const server = await startHttpsServer(
+    ({ socket }) => void socket?.end(['HTTP/1.1 200 OK', ...lines, '', '{}'].join('\r\n')),
+  );
+  const url = new URL('/zapi/v4.0/zapi.cgi', server.url);
+
+  const sent = givenRelay({ ...server, url }).send({ method: 'PUT', path: '/farms/shop', signal: patient });
+
+  await expect(sent).rejects.toMatchObject({ reason: 'malformed', message: expect.stringContaining('HTTP/1.1') });
+  expect(server.requests).toHaveLength(1);
+});
+
 describe('the path of the API', () => {
   it('is found by a read, so that a write is sent once', async () => {
     const server = await startHttpsServer(apiUnder('/zapi/v4.0/zapi.cgi'));
