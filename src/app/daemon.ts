@@ -75,6 +75,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const current: Current = { settings, web };
   await fleet.watch(watchedIn(settings));
   self.configurationLoaded(now());
+  warnOfOpenKeys(log, parts.openKeys);
 
   const httpLog = log.child({ part: 'http' });
   const access = createWebAccess({ policy: web, log: httpLog });
@@ -204,7 +205,7 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
   if (!source) return undefined;
   return createReloading({
     source,
-    async apply({ settings, web = openToAll }) {
+    async apply({ settings, web = openToAll, openKeys }) {
       const problem = webChangeProblem(current.web, web);
       if (problem !== undefined) throw new RestartNeededError(problem);
       await requests.reconfigure(requestsIn(settings));
@@ -216,6 +217,7 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       Object.assign(current, { settings, web });
       const change = await fleet.watch(watchedIn(settings));
       requests.publish(true);
+      warnOfOpenKeys(log, openKeys);
       return describeChange(change);
     },
     self,
@@ -229,6 +231,11 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
     { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
     appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
   );
+}
+
+function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
+  if (openKeys.length > 0)
+    log.warn({ files: openKeys }, 'every user of this machine can read these keys; chmod 600 gives them to one alone');
 }
 
 function watchedIn(settings: Settings): readonly WatchedAppliance[] {

@@ -14,6 +14,8 @@ export interface Configuration {
   readonly settings: Settings;
   /** Access to the metrics; if missing, everybody may read them over plain HTTP. */
   readonly web?: WebSettings | undefined;
+  /** Its files with keys that every user of the machine can read. */
+  readonly openKeys?: readonly string[] | undefined;
 }
 
 /**
@@ -52,7 +54,8 @@ export function createConfigurationSource(
     files: Files,
     apply: (configuration: Configuration) => Promise<Result>,
   ): Promise<Result> {
-    const result = await apply(await load(files));
+    const configuration = await load(files);
+    const result = await apply({ ...configuration, openKeys: files.openKeys });
     inForce = files;
     return result;
   }

@@ -18,6 +18,8 @@ export interface Files {
   list(pattern: string): Promise<Parsed<readonly string[]>>;
   /** The text of the main file; undefined before it was read, and if there is none. */
   readonly mainText: string | undefined;
+  /** The files that were read, hold a key, and are readable by every user of the machine. */
+  readonly openKeys: readonly string[];
   /** Resolves to true if any file except the main one has changed, appeared or vanished. */
   haveChanged(): Promise<boolean>;
 }
@@ -34,20 +36,31 @@ export function createFiles(
   let mainText: string | undefined;
   const seen = new Map<string, string>();
   const listed = new Map<string, Parsed<readonly string[]>>();
+  const openKeys = new Set<string>();
+
+  const readText: ReadText = async (path, purpose) => {
+    if (path === main.path) {
+      const text = main.kept === undefined ? await readFileText(path, purpose, access) : { value: main.kept };
+      if ('value' in text) mainText = text.value;
+      return text;
+    }
+    // Taken before reading: a change in between then counts as a change.
+    seen.set(path, await signatureOf(path, access));
+    return await readFileText(path, purpose, access);
+  };
 
   return {
     get mainText() {
       return mainText;
     },
+    get openKeys() {
+      return [...openKeys];
+    },
     async readText(path, purpose) {
-      if (path === main.path) {
-        const text = main.kept === undefined ? await readFileText(path, purpose, access) : { value: main.kept };
-        if ('value' in text) mainText = text.value;
-        return text;
-      }
-      // Taken before reading: a change in between then counts as a change.
-      seen.set(path, await signatureOf(path, access));
-      return await readFileText(path, purpose, access);
+      const text = await readText(path, purpose);
+      const hasKey = 'value' in text && (purpose === 'key' || keyInYaml.test(text.value));
+      if (hasKey && (await isReadableByAll(path, access))) openKeys.add(path);
+      return text;
     },
     async list(pattern) {
       const paths = await pathsOf(pattern, access);
@@ -93,6 +106,20 @@ async function signatureOf(path: string, access: FileAccess): Promise<string> {
     return `${ino} ${size} ${ctimeNs}`;
   } catch (error) {
     return errorCode(error);
+  }
+}
+
+/** Matches an API key that is in the configuration itself and not in an environment variable. */
+const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
+const readableByAll = 0o004;
+
+async function isReadableByAll(path: string, access: FileAccess): Promise<boolean> {
+  try {
+    const { mode } = await access(path, () => stat(path));
+    return (mode & readableByAll) !== 0;
+  } catch {
+    // It was read a moment ago; the next reading says what is wrong with it.
+    return false;
   }
 }
 

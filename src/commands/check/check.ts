@@ -1,7 +1,7 @@
 import { createDecoder } from '../../appliance/decode.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
-import { createFiles, type Files } from '../../config/files.ts';
+import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { ConfigError } from '../../config/problems.ts';
 import { type Settings, settingsOfShard } from '../../config/settings.ts';
@@ -14,7 +14,7 @@ import { readShownCertificate } from '../fingerprint.ts';
 import { probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
-import { journalNote, gatewayNotes, openKeyNotes, sharedAddressNotes, variableNotes, webNotes } from './notes.ts';
+import { journalNote, gatewayNotes, openKeyNote, sharedAddressNotes, variableNotes, webNotes } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type Report } from './report.ts';
 
@@ -70,30 +70,18 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
 }
 
-/** Matches an API key that is in the configuration itself and not in an environment variable. */
-const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
-
 /** Loads the settings of this shard, and notes what is allowed and probably a mistake. */
 async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): Promise<Settings> {
   const file = flags['config.file'];
   const files = createFiles({ path: file });
-  const keyFiles = new Set<string>();
-  const notingKeyFiles: Files = {
-    ...files,
-    async readText(path, purpose) {
-      const text = await files.readText(path, purpose);
-      if (purpose === 'key' || ('value' in text && keyInYaml.test(text.value))) keyFiles.add(path);
-      return text;
-    },
-  };
-  const whole = await loadSettings({ file, env, files: notingKeyFiles });
+  const whole = await loadSettings({ file, env, files });
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   if (settings.polling.askL4Daemon)
     note({ text: 'polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them.' });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  for (const each of [...sharedAddressNotes(whole.appliances), ...(await openKeyNotes(keyFiles))]) note(each);
+  for (const each of [...sharedAddressNotes(whole.appliances), ...files.openKeys.map(openKeyNote)]) note(each);
   return settings;
 }
 

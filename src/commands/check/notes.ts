@@ -1,4 +1,4 @@
-import { mkdtemp, rmdir, stat } from 'node:fs/promises';
+import { mkdtemp, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tryFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
@@ -94,18 +94,10 @@ export function sharedAddressNotes(appliances: readonly Pick<ApplianceSettings, 
   }));
 }
 
-const readableByAll = 0o004;
-
-/** Returns a note for each file with a key that every user of this machine can read. */
-export async function openKeyNotes(keyFiles: ReadonlySet<string>): Promise<readonly Note[]> {
-  const notes: Note[] = [];
-  for (const path of keyFiles) {
-    const { mode } = await stat(path);
-    if ((mode & readableByAll) !== 0)
-      notes.push({
-        text: `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
-        isWrong: true,
-      });
-  }
-  return notes;
+/** Returns the note of a file with a key that every user of this machine can read. */
+export function openKeyNote(path: string): Note {
+  return {
+    text: `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
+    isWrong: true,
+  };
 }

@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
@@ -201,5 +201,24 @@ describe('a file that the configuration names', () => {
     expect(names).not.toContain('"b"');
     expect(given.daemon.adminUrl).toBeUndefined();
     expect(inForce(await given.page())).toBe(0);
+  });
+
+  it('warns of keys that every user of the machine can read, as the start does', async () => {
+    const given = await givenReloadable(
+      ['a'],
+      ({ entry, path }) => ({ appliances: [entry('a', { api_key: undefined, api_key_file: path('key') })] }),
+      { key: apiKey },
+    );
+    const warnings = (): number => given.logged.filter((line) => line.includes('every user of this machine can read')).length;
+    expect(warnings()).toBe(1);
+    expect(given.logged.join('')).toContain(`"files":["${given.path('key')}"]`);
+
+    await chmod(given.path('key'), 0o600);
+    await given.post(reloadPath);
+    expect(warnings()).toBe(1);
+
+    await chmod(given.path('key'), 0o604);
+    await given.post(reloadPath);
+    expect(warnings()).toBe(2);
   });
 });
