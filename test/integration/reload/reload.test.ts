@@ -209,7 +209,8 @@ describe('a file that the configuration names', () => {
       ({ entry, path }) => ({ appliances: [entry('a', { api_key: undefined, api_key_file: path('key') })] }),
       { key: apiKey },
     );
-    const warnings = (): number => given.logged.filter((line) => line.includes('every user of this machine can read')).length;
+    const warnings = (): number =>
+      given.logged.filter((line) => line.includes('every user of this machine can read')).length;
     expect(warnings()).toBe(1);
     expect(given.logged.join('')).toContain(`"files":["${given.path('key')}"]`);
 
