@@ -56,6 +56,8 @@ export interface BodyLimits {
   /** Time for a whole body; a file must keep the minimum rate afterwards. */
   readonly patienceMs: number;
   readonly spool: Spool;
+  /** Called with the bytes of a body in memory before it is parsed; may throw. */
+  readonly onReceived?: ((bytes: number) => void) | undefined;
 }
 
 /** Maximum size of a body in memory; settings and certificates are far smaller. */
@@ -85,10 +87,11 @@ export async function readBody(
   const contentType = checkType(acceptedTypes[kind], request.contentType);
   if (kind === 'gzip') return fileBody(contentType, request, limits);
   refuseLong(request.contentLength, wholeBytes);
-  const { patienceMs } = limits;
+  const { patienceMs, onReceived } = limits;
   const content = request.body
     ? await inTime(receive(request.body), patienceMs, () => bodyTooSlow(patienceMs))
     : Buffer.alloc(0);
+  onReceived?.(content.length);
   const sha256 = createHash('sha256').update(content).digest('hex');
   return {
     contentType,

@@ -9,6 +9,7 @@ import type { Changes } from '../changes/changes.ts';
 import type { DecisionOn } from '../changes/decide.ts';
 import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
 import { AskedSchema, malformed } from '../changes/ask.ts';
+import { createAlertRate } from '../changes/alert-rate.ts';
 import { notApprover } from '../changes/rights.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
@@ -180,9 +181,18 @@ function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoute
     schema: 'TakenAlerts',
     takes: NotificationSchema,
   });
-  app.post(alertsPath, { schema }, async (request) =>
-    proposals.take(await bodies.readJson(request, NotificationSchema), callerOf(request)),
-  );
+  const rate = createAlertRate();
+  app.post(alertsPath, { schema }, async (request) => {
+    const caller = callerOf(request);
+    const { name } = caller.principal;
+    let bytes = 0;
+    const notification = await bodies.readJson(request, NotificationSchema, (received) => {
+      bytes = received;
+      rate.received(name, bytes);
+    });
+    rate.taken(name, notification.alerts.length, bytes);
+    return await proposals.take(notification, caller);
+  });
 }
 
 /** Keeps the role `alertmanager` and this path for each other. Throws an {@link AdminProblem}. */

@@ -17,9 +17,14 @@ export interface RequestBodies {
   admit(request: FastifyRequest): Promise<UnreadBody>;
   /**
    * Reads the JSON body of a request to a path of the gateway itself. Rejects with an
-   * {@link AdminProblem} if it does not fit the schema.
+   * {@link AdminProblem} if it does not fit the schema, or with what `onReceived` throws, which
+   * gets its bytes before it is parsed.
    */
-  readJson<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Promise<Static<Schema>>;
+  readJson<Schema extends TSchema>(
+    request: FastifyRequest,
+    schema: Schema,
+    onReceived?: BodyLimits['onReceived'],
+  ): Promise<Static<Schema>>;
 }
 
 const maxPerPrincipal = 32;
@@ -48,8 +53,8 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
 
   return {
     admit,
-    async readJson(request, schema) {
-      const body = await readBody('json', await admit(request), limits);
+    async readJson(request, schema, onReceived) {
+      const body = await readBody('json', await admit(request), { ...limits, onReceived });
       const fields = body?.fields ?? {};
       const checked = decode(schema, fields);
       if (checked.ok) return fields as Static<typeof schema>;

@@ -39,6 +39,7 @@ const problemKinds = {
   recipe_refused: [409, 'The recipe cannot be carried out'],
   unknown_change: [404, 'No such change'],
   too_many_changes: [429, 'Too many changes are open'],
+  too_many_alerts: [429, 'Too many alerts'],
   not_approver: [403, 'The token may not decide on changes'],
   own_change: [403, 'A change is approved by somebody else'],
   change_over: [409, 'The change does not wait any more'],

@@ -186,6 +186,20 @@ describe('a holder of the token of Alertmanager', () => {
     expect(await metrics()).toMatch(/zlb_admin_changes_total\{outcome="suppressed"\} 1[45]\d\n/);
   });
 
+  it('is refused beyond a rate, which counts long bodies as many alerts', async () => {
+    const { tell, alert } = await givenAlertmanager();
+    const long = alert(needsRestart, { annotations: { summary: 'x'.repeat(1_000_000) } });
+
+    const answers = [];
+    for (let round = 0; round < 6; round += 1) answers.push(await tell([long]));
+
+    expect(answers.slice(0, 3).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.at(-1)).toMatchObject({
+      status: 429,
+      json: { code: 'too_many_alerts', detail: expect.stringContaining('more than 10000 alerts a minute') },
+    });
+  });
+
   it('puts no token and no second line into a summary, and no text into a time', async () => {
     const { tell, alert, shown, read, tokenOf } = await givenAlertmanager();
     const token = tokenOf('alertmanager');
