@@ -70,7 +70,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.locator('#detail').innerText()).toContain('restart-farm farm=shop');
-    expect(new URL(page.url()).hash).toMatch(/^#cr-/);
+    expect(new URL(page.url()).hash).toMatch(/^#ch-/);
     await page.getByLabel('Your reason').fill('not before tonight');
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.locator('#became', { hasText: 'denied by bob' }).waitFor();

@@ -2,27 +2,20 @@ import type { Risk } from '../../appliance/api/row.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { risksOf } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
-
-/** Which calls need a second person, and what happens to them instead. */
-export interface Approvals {
-  readonly requiredFor: readonly Risk[];
-  /**
-   * Makes a change of a call, whose body is never a file. Rejects with an
-   * {@link AdminProblem}.
-   */
-  askInstead(waiting: PermittedCall): Promise<AdminAnswer>;
-}
+import type { AdminRequest } from './request.ts';
 
 /**
- * Decides how a call goes on: `sent`, `waits` for approval, or `break_glass` if it is sent without
- * the approval that it needs. Returns the problem of a call that can be neither.
+ * How a call goes on: it is `sent`, `waits` for approval, or is sent without the approval that it
+ * needs (`break_glass`).
  */
+export type Approval = 'sent' | 'waits' | 'break_glass';
+
+/** Decides how a call goes on. Returns the problem of one that can neither be sent nor wait. */
 export function approvalOf(
-  { requiredFor }: Pick<Approvals, 'requiredFor'>,
+  { requiredFor }: { readonly requiredFor: readonly Risk[] },
   { principal, breakGlass, approved }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'approved'>,
   call: OperationCall,
-): 'sent' | 'waits' | 'break_glass' | AdminProblem {
+): Approval | AdminProblem {
   if (approved || !risksOf(call).some((risk) => requiredFor.includes(risk))) return 'sent';
   if (breakGlass && principal.breakGlass) return 'break_glass';
   const { key, row } = call.operation;

@@ -8,8 +8,15 @@ import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
 import type { approvalOf } from './approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
-import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
-import { type Answers, blockingOf, type GuardFinding, overriddenBy, questionOf } from '../policy/guards/guard.ts';
+import { discover, ParameterSchema, problemsOf } from './discovery.ts';
+import {
+  type Answers,
+  blockingOf,
+  FindingSchema,
+  type GuardFinding,
+  overriddenBy,
+  questionOf,
+} from '../policy/guards/guard.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from '../policy/operation.ts';
@@ -28,9 +35,7 @@ const ValidationSchema = Type.Object({
   problems: Type.Immutable(
     Type.Array(Type.String({ description: 'A reason for which the appliance would refuse the call.' })),
   ),
-  parameters: Type.Optional(
-    Type.Unsafe<readonly ParameterDescriptor[]>(Type.Array(Type.Ref('#/components/schemas/Parameter'))),
-  ),
+  parameters: Type.Optional(Type.Immutable(Type.Array(ParameterSchema))),
 });
 type Validation = Static<typeof ValidationSchema>;
 
@@ -63,7 +68,7 @@ export const DryRunSchema = Type.Object(
       given: Type.Boolean(),
     }),
     validation: ValidationSchema,
-    findings: Type.Unsafe<readonly GuardFinding[]>(Type.Array(Type.Ref('#/components/schemas/Finding'))),
+    findings: Type.Immutable(Type.Array(FindingSchema)),
     forced: overridden('A guard that X-Force overrides.'),
     warned: overridden('A guard that the token overrides, by its option guards: warn.'),
     current: Type.Union([CurrentObjectSchema, Type.Null()]),

@@ -1,7 +1,9 @@
+import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
+import { assert } from '../../lib/check.ts';
 import { codeOfStatus } from '../../appliance/answer.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import { type Approvals, approvalOf } from './approval.ts';
+import { type Approval, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
 import { discover, type Discovered } from './discovery.ts';
 import { type DryRunPlan, planCall } from './dry-run.ts';
@@ -30,7 +32,8 @@ export interface GatewayParts {
   readonly queue: RequestQueue;
   readonly recorder: Recorder;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
-  readonly approvals: Approvals;
+  /** The risks whose calls need a second person; a reload may change them. */
+  readonly approvals: () => { readonly requiredFor: readonly Risk[] };
   readonly bodyLimits: BodyLimits;
   readonly metrics: Pick<AdminMetrics, 'sent'>;
   /** Maximum time until an appliance begins its answer. */
@@ -41,8 +44,13 @@ export interface GatewayParts {
 
 /** Sends calls to appliances, after policy, freeze, confirmation, guards and audit. */
 export interface Gateway {
+  /**
+   * Makes the checks that need no appliance, and decides whether the call needs approval. Rejects
+   * with an {@link AdminProblem}.
+   */
+  admit(request: AdminRequest): Promise<AdmittedCall>;
   /** Resolves to the appliance's answer; rejects with an {@link AdminProblem}. */
-  handle(request: AdminRequest): Promise<AdminAnswer>;
+  send(admitted: AdmittedCall): Promise<AdminAnswer>;
   /** Makes a dry run: all steps but sending, with the refusals listed. */
   plan(request: AdminRequest): Promise<DryRunPlan>;
   /**
@@ -68,6 +76,11 @@ interface ParameterList extends Discovered {
   readonly route: string;
 }
 
+/** A call after its first checks, and whether it may be sent at once. */
+export interface AdmittedCall extends PermittedCall {
+  readonly approval: Approval;
+}
+
 type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
 
 /** A slot of the queue that a request holds, with the connections for its calls. */
@@ -89,26 +102,32 @@ export function createGateway(parts: GatewayParts): Gateway {
   return {
     applianceFor: (request) => resolve(parts, request),
     changesOf: (appliance) => core.changeCounts.get(appliance) ?? 0,
-    handle: (request) => handle(core, request),
+    admit: (request) => admit(core, request),
+    send: (admitted) => sendAdmitted(core, admitted),
     plan: (request) => plan(core, request),
     parametersOf: (question) => parametersOf(parts, question),
   };
 }
 
 /**
- * Runs the steps of one request. The listener has authenticated its caller (admin/authenticate.ts).
- * A step that refuses throws an {@link AdminProblem}. Each wait is followed by a check of what may
- * have changed meanwhile.
+ * Runs the first checks of one request. The listener has authenticated its caller
+ * (admin/http/authenticate.ts). A step that refuses throws an {@link AdminProblem}.
  */
-async function handle(gateway: CountingParts, request: AdminRequest): Promise<AdminAnswer> {
-  const asked = await permit(gateway, request);
-  const { call, body } = asked;
+async function admit(gateway: GatewayParts, request: AdminRequest): Promise<AdmittedCall> {
+  const permitted = await permit(gateway, request);
+  const { call } = permitted;
   if (isChange(call)) refusePlanner(request.principal);
   refuseFrozen(gateway.freeze, call);
   confirm(request, call);
-  const approval = approvalOf(gateway.approvals, request, call);
+  const approval = approvalOf(gateway.approvals(), request, call);
   if (approval instanceof AdminProblem) throw approval;
-  if (approval === 'waits') return await gateway.approvals.askInstead(asked);
+  return { ...permitted, approval };
+}
+
+/** Runs the other steps. Each wait is followed by a check of what may have changed meanwhile. */
+async function sendAdmitted(gateway: CountingParts, { approval, ...asked }: AdmittedCall): Promise<AdminAnswer> {
+  const { request, body } = asked;
+  assert(approval !== 'waits', 'a call that needs approval is asked for instead');
   const place = placeOf(gateway, asked);
   // Before the queue: a slow upload must not keep others from changing the appliance.
   await body?.receive(request.principal.name, place.signal);
@@ -231,7 +250,7 @@ async function withEffect(gateway: CountingParts, permitted: PermittedCall, held
   authorise(request.principal, acting);
   refusePlanner(request.principal);
   refuseFrozen(gateway.freeze, acting);
-  const approval = approvalOf(gateway.approvals, request, acting);
+  const approval = approvalOf(gateway.approvals(), request, acting);
   if (approval instanceof AdminProblem) throw approval;
   refuseUnanswered(gateway, request, acting);
   return { ...permitted, call: acting };
@@ -372,7 +391,7 @@ async function plan(gateway: GatewayParts, request: AdminRequest): Promise<DryRu
       ...permitted,
       reach,
       frozen: freeze.state !== undefined && changes(risk),
-      approval: approvalOf(approvals, request, call),
+      approval: approvalOf(approvals(), request, call),
     });
   });
 }

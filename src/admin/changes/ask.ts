@@ -7,14 +7,14 @@ import { changes, refuseViewer } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { AdminAnswer, PermittedCall } from '../calls/request.ts';
+import type { PermittedCall } from '../calls/request.ts';
 import { maskedFields } from '../calls/mask.ts';
 import { contentTypes, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type Change, isOver, type SealedParts } from './change.ts';
 import { type NewChange, type Task, prepareAs, titleOf } from './plan.ts';
 import type { ChangesCore } from './core.ts';
-import { authoriseAll, said, shownTo } from './rights.ts';
+import { authoriseAll, said } from './rights.ts';
 
 const maxOpenPerPrincipal = 20;
 
@@ -78,13 +78,11 @@ async function planAndAdd(
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
-export async function askInstead(core: ChangesCore, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
+export async function askInstead(core: ChangesCore, { request, call, body }: PermittedCall): Promise<Change> {
   const { appliance, reason, force } = request;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
   const task = { operation: call.operation.key, parameters: call.params, ...content };
-  const made = await ask(core, { appliance, task, reason, force }, request);
-  const headers = { 'content-type': 'application/json', location: `/changes/${made.id}` };
-  return { status: 202, headers, body: Buffer.from(JSON.stringify(shownTo(core, request.principal, made))) };
+  return await ask(core, { appliance, task, reason, force }, request);
 }
 
 /** Refuses secrets, and what looks like one: an approver would not see it. */

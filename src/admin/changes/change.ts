@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
-import { PreviewReply } from '../recipes/calls.ts';
+import { DryRunSchema } from '../calls/dry-run.ts';
 
 /**
  * A change begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
@@ -74,7 +74,7 @@ const PlannedCallSchema = Type.Object({
   body: Type.Unknown({ description: 'With secrets masked.' }),
 });
 
-const { findings, because, current } = PreviewReply.properties;
+const { findings, because, current } = DryRunSchema.properties;
 const PlannedStepSchema = Type.Object({
   title: text,
   /** Null for a step that only reads or waits. */

@@ -32,7 +32,7 @@ export function createChanges(parts: ChangesParts) {
       return book.entries.map(({ stored: { change }, alerts }) => ({ change, alerts }));
     },
     ask: (asked: NewChange, asker: Caller) => ask(core, asked, asker),
-    askInstead: (waiting: PermittedCall) => askInstead(core, waiting),
+    askInstead: (waiting: PermittedCall) => shown(waiting.request, askInstead(core, waiting)),
     /** Asks for what the body of a change describes. */
     askFor: (asked: Asked, asker: Caller) =>
       shown(asker, ask(core, { ...asked, task: readTask(asked, core), force: asked.force ?? false }, asker)),

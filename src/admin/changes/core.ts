@@ -9,7 +9,7 @@ import type { ChangeBook, ChangeBookParts } from './change-book.ts';
 
 /** The parts of changes. */
 export interface ChangesParts extends ChangeBookParts {
-  readonly gateway: Pick<Gateway, 'handle' | 'plan' | 'applianceFor' | 'changesOf'>;
+  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'plan' | 'applianceFor' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];

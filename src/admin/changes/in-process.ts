@@ -23,7 +23,10 @@ const maxAnswerBytes = 8_388_608;
  * sent; `recent` serves its guards.
  */
 export function createInProcessCalls(
-  { gateway, operations }: { readonly gateway: Pick<Gateway, 'handle' | 'plan'>; readonly operations: Operations },
+  {
+    gateway,
+    operations,
+  }: { readonly gateway: Pick<Gateway, 'admit' | 'send' | 'plan'>; readonly operations: Operations },
   appliance: string,
   caller: Caller & Pick<AdminRequest, 'id' | 'approved'>,
   {
@@ -55,7 +58,9 @@ export function createInProcessCalls(
   const send: SendCall = async (call, content, options) => {
     const leaving = onLeaving && changes(call.operation.row.risk) && { onLeaving };
     try {
-      const answer = await gateway.handle({ ...requestOf(call, content, options), recent, ...leaving });
+      const answer = await gateway.send(
+        await gateway.admit({ ...requestOf(call, content, options), recent, ...leaving }),
+      );
       const mediaType = mediaTypeOf(answer.headers['content-type'] ?? '');
       const body = await wholeBody(answer, call.path, maxAnswerBytes);
       return { status: answer.status, mediaType, requestId: caller.id, body };
@@ -73,7 +78,7 @@ export function createInProcessCalls(
       answers.set(questionOf(key, params), Promise.resolve(reply));
       return reply;
     },
-    preview: async (write, options) =>
+    dryRun: async (write, options) =>
       await gateway.plan({ ...requestOf(callOf(operations, write), write.content, options), planning: answers }),
   };
 }

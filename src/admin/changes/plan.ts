@@ -7,7 +7,8 @@ import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { RecentReads } from '../calls/request.ts';
 import { steadyNow } from '../../lib/time.ts';
-import type { Calls, Content, Preview, Write } from '../recipes/calls.ts';
+import type { DryRunPlan } from '../calls/dry-run.ts';
+import type { Calls, Content, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import type { AlertSource, ChangePlan, PlannedStep } from './change.ts';
 import { createInProcessCalls } from './in-process.ts';
@@ -105,12 +106,12 @@ export async function prepare(task: Task, { context, force, reason, salt }: Prep
   let length = JSON.stringify(facts).length;
   const digest = createHash('sha256').update(JSON.stringify([titleOf(task), context.calls.appliance, force]));
   for (const { title, write } of steps) {
-    const preview = write && (await context.calls.preview(write, { force, reason }));
-    const step = { title, ...(preview ? shownOf(preview) : nothing) };
+    const dryRun = write && (await context.calls.dryRun(write, { force, reason }));
+    const step = { title, ...(dryRun ? shownOf(dryRun) : nothing) };
     length += JSON.stringify(step).length;
     refuseLong(length);
     planned.push(step);
-    if (preview) digest.update(JSON.stringify(digestedOf(preview, write, salt)));
+    if (dryRun) digest.update(JSON.stringify(digestedOf(dryRun, write, salt)));
   }
   return { plan: { facts, steps: planned }, digest: digest.digest('hex'), steps };
 }
@@ -127,7 +128,7 @@ async function stepsOf(task: Task, context: PreparingParts['context']): Promise<
   return { facts: [], steps: [callStep({ title: titleOf(task), write, done: `${key} was carried out.` })] };
 }
 
-function shownOf({ operation, risk, request, findings, because, current }: Preview): Omit<PlannedStep, 'title'> {
+function shownOf({ operation, risk, request, findings, because, current }: DryRunPlan): Omit<PlannedStep, 'title'> {
   const { method, url, body = null } = request;
   return { call: { operation, risk, method, url, body }, findings, because, current: shownObject(current) };
 }
@@ -136,7 +137,7 @@ function shownOf({ operation, risk, request, findings, because, current }: Previ
 const maxObjectLength = 65_536;
 const maxPlanLength = 262_144;
 
-function shownObject(current: Preview['current']): Preview['current'] {
+function shownObject(current: DryRunPlan['current']): DryRunPlan['current'] {
   if (!current || JSON.stringify(current.body).length <= maxObjectLength) return current;
   return { ...current, body: `Left out: it is longer than ${maxObjectLength} characters.` };
 }
@@ -156,7 +157,7 @@ function refuseLong(length: number): void {
  * and the object. Their messages are left out, since they count connections.
  */
 function digestedOf(
-  { request: { method, url }, findings, current }: Preview,
+  { request: { method, url }, findings, current }: DryRunPlan,
   { content }: Write,
   salt: string,
 ): unknown {

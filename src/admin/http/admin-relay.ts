@@ -1,16 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../calls/gateway.ts';
+import type { Changes } from '../changes/changes.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AdminRequest } from '../calls/request.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { percentDecoded } from '../../lib/text.ts';
 import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
+import { accepted } from './change-routes.ts';
 import { pathOf } from '../../server/request-line.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface AdminRelayParts {
   readonly gateway: Gateway;
+  readonly changes: Pick<Changes, 'askInstead'>;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
   readonly bodies: Pick<RequestBodies, 'admit'>;
@@ -24,7 +27,7 @@ interface Target {
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts): void {
-  const { gateway, applianceNamesOf, bodies } = parts;
+  const { gateway, changes, applianceNamesOf, bodies } = parts;
 
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
@@ -73,7 +76,9 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
     };
     try {
       if (dryRun) return reply.send(await gateway.plan(asked));
-      const { status, headers, body: answer } = await gateway.handle(asked);
+      const admitted = await gateway.admit(asked);
+      if (admitted.approval === 'waits') return reply.send(accepted(reply, await changes.askInstead(admitted)));
+      const { status, headers, body: answer } = await gateway.send(admitted);
       return reply.code(status).headers(headers).send(answer);
     } finally {
       socket.setTimeout(app.server.timeout);

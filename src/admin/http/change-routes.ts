@@ -77,7 +77,7 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
 }
 
 /** Answers with 202 and the address of a change that is not over. */
-function accepted(reply: FastifyReply, shown: ShownChange): ShownChange {
+export function accepted(reply: FastifyReply, shown: ShownChange): ShownChange {
   void reply.code(202).header('location', `/changes/${shown.id}`);
   return shown;
 }

@@ -50,7 +50,7 @@ type GatewayWithApprovals = ReturnType<typeof createGatewayWithApprovals>;
 
 const sweepEveryMs = 5_000;
 
-/** Creates the gateway and the changes: each of them calls the other. */
+/** Creates the gateway, and the changes, whose calls it sends. */
 function createGatewayWithApprovals(core: GatewayCore) {
   const { timeoutMs } = core.settings.admin;
   // Read at each use: a reload may change them.
@@ -58,12 +58,7 @@ function createGatewayWithApprovals(core: GatewayCore) {
   const gateway = createGateway({
     ...core,
     timeoutMs,
-    approvals: {
-      get requiredFor() {
-        return approvals().requiredFor;
-      },
-      askInstead: (waiting) => changes.askInstead(waiting),
-    },
+    approvals,
     onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
   });
   const recipes = (): readonly Recipe[] => {

@@ -1,10 +1,10 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { checkAnswer } from '../../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import type { BodyKind, EndpointRow } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
-import { ParameterSchema } from '../calls/discovery.ts';
+import { type DryRunPlan, DryRunSchema } from '../calls/dry-run.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { inTime } from '../../lib/time.ts';
@@ -54,29 +54,6 @@ export interface Write {
   readonly confirm?: string;
 }
 
-/** The members of the gateway's answer to a dry run that are read. */
-export const PreviewReply = Type.Object({
-  operation: Type.String(),
-  risk: Type.String(),
-  would: Type.String(),
-  because: Type.Immutable(Type.Array(Type.String())),
-  request: Type.Object({ method: Type.String(), url: Type.String(), body: Type.Optional(Type.Unknown()) }),
-  findings: Type.Immutable(
-    Type.Array(
-      Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
-    ),
-  ),
-  warned: Type.Optional(Type.Immutable(Type.Array(Type.String()))),
-  validation: Type.Object({
-    problems: Type.Immutable(Type.Array(Type.String())),
-    note: Type.Optional(Type.String()),
-    parameters: Type.Optional(Type.Immutable(Type.Array(ParameterSchema))),
-  }),
-  confirmation: Type.Object({ required: Type.Boolean(), given: Type.Boolean() }),
-  current: Type.Union([Type.Null(), Type.Object({ operation: Type.String(), body: Type.Unknown() })]),
-});
-export type Preview = Static<typeof PreviewReply>;
-
 /**
  * The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is
  * an {@link AdminError}.
@@ -89,7 +66,7 @@ export interface Calls {
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   write(write: Write, options: CallOptions): Promise<void>;
   /** Resolves to the gateway's dry run of a call; changes nothing. */
-  preview(write: Write, options: CallOptions): Promise<Preview>;
+  dryRun(write: Write, options: CallOptions): Promise<DryRunPlan>;
 }
 
 /** The appliance did not answer a read in the time that it usually takes. */
@@ -138,8 +115,8 @@ export function createCalls(
     async write(write, options) {
       await ask(write, options);
     },
-    async preview(write, options) {
-      return readPreview((await ask(write, { ...options, dryRun: true })).body, decode);
+    async dryRun(write, options) {
+      return readDryRun((await ask(write, { ...options, dryRun: true })).body, decode);
     },
   };
 }
@@ -156,8 +133,8 @@ export function callOf(operations: Operations, { key, params }: Pick<Write, 'key
 }
 
 /** Checks the gateway's answer to a dry run; throws an {@link AdminError} when it does not fit. */
-export function readPreview(body: Buffer, decode: Decode): Preview {
-  return readReply(PreviewReply, parseJson(body), 'The gateway answered a dry run with something else', decode);
+export function readDryRun(body: Buffer, decode: Decode): DryRunPlan {
+  return readReply(DryRunSchema, parseJson(body), 'The gateway answered a dry run with something else', decode);
 }
 
 /** Checks an answer of the gateway; throws an {@link AdminError} when it does not fit. */

@@ -13,7 +13,7 @@ export interface Recipe {
 }
 
 export interface RecipeContext {
-  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readText' | 'preview'>;
+  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readText' | 'dryRun'>;
   readonly values: Readonly<Record<string, string>>;
   /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;

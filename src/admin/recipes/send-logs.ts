@@ -9,12 +9,12 @@ export const sendLogs: Recipe = {
   name: 'send-logs',
   about: 'send the system log to an exporter that counts requests; to=off ends it',
   parameters: { to: true },
-  async plan({ calls: { appliance, preview }, values: { to = '' } }) {
+  async plan({ calls: { appliance, dryRun }, values: { to = '' } }) {
     const { host, port } = parseListenAddress(to) ?? { host: '', port: 0 };
     if (to !== 'off' && (host === '' || port === 0))
       throw cannot(`${to} is no address with a port`, 'Say where the exporter listens: to=192.0.2.5:5514, or to=off.');
     const set: Write = { key: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
-    const { validation, current } = await preview(set, {});
+    const { validation, current } = await dryRun(set, {});
     const { parameters = [], note = 'It describes no parameters.' } = validation;
     const file = '/etc/rsyslog.d/90-zlb-exporter.conf';
     // Its queue drops lines when it is full: a slow or missing receiver delays no logging.

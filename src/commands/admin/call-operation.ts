@@ -9,15 +9,9 @@ import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf, pri
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
-import {
-  type CallOptions,
-  type Calls,
-  type Content,
-  type Preview,
-  readPreview,
-  type Write,
-} from '../../admin/recipes/calls.ts';
-import { wouldFail, previewLines, warningLines } from './preview.ts';
+import { type CallOptions, type Calls, type Content, readDryRun, type Write } from '../../admin/recipes/calls.ts';
+import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
+import { wouldFail, dryRunLines, warningLines } from './dry-run-lines.ts';
 import { backupSteps } from '../../admin/recipes/backup.ts';
 import { runSteps } from './run-recipe.ts';
 import { askForChange, showWaiting, waitsCode } from './changes.ts';
@@ -63,7 +57,7 @@ export async function callOperation(
     warn: (line: string) => session.warn(redact(line)),
   };
   try {
-    if (flags['dry-run']) return await showPreview(prepared, redacted);
+    if (flags['dry-run']) return await showDryRun(prepared, redacted);
     if (flags.ask) return await ask(prepared, redacted);
     const code = await send(prepared, redacted, output);
     if (code !== 0) await output?.discard();
@@ -100,19 +94,19 @@ function writeOf({ call, content }: PreparedCall, confirm: string | undefined): 
   };
 }
 
-async function showPreview(prepared: PreparedCall, session: AdminSession): Promise<number> {
+async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {
   const { call, content, options, calls } = prepared;
   const { flags, client, now, warn } = session;
   const confirm = flags.confirm;
   const answer = await client.send(requestFor(calls.appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
-  const preview = readPreview(body, createDecoder());
-  await printAnswer(body, () => previewLines(preview), session);
+  const dryRun = readDryRun(body, createDecoder());
+  await printAnswer(body, () => dryRunLines(dryRun), session);
   if (flags['backup-first']) {
     const steps = await backupSteps({ calls, now });
     warn(`Before it, for --backup-first: ${steps.map(({ title }) => title).join('; ')}.`);
   }
-  return wouldFail(preview) ? 1 : 0;
+  return wouldFail(dryRun) ? 1 : 0;
 }
 
 /** Asks for the operation instead of sending it. Resolves to the exit code. */
@@ -167,19 +161,19 @@ async function backUp({ options, calls }: PreparedCall, session: AdminSession): 
 async function preflight(
   write: Write,
   options: CallOptions,
-  calls: Pick<Calls, 'appliance' | 'preview'>,
+  calls: Pick<Calls, 'appliance' | 'dryRun'>,
 ): Promise<readonly string[]> {
-  const preview = await calls.preview(write, options);
-  if (preview.would === 'be refused') throw refusedByGateway(preview);
+  const dryRun = await calls.dryRun(write, options);
+  if (dryRun.would === 'be refused') throw refusedByGateway(dryRun);
   // The appliance has the last word, and its description may be wrong.
-  if (wouldFail(preview) && options.force !== true) throw refusedByAppliance(preview, calls.appliance);
-  return warningLines(preview);
+  if (wouldFail(dryRun) && options.force !== true) throw refusedByAppliance(dryRun, calls.appliance);
+  return warningLines(dryRun);
 }
 
-function refusedByGateway(preview: Preview): AdminError {
-  const { because, findings, confirmation } = preview;
+function refusedByGateway(dryRun: DryRunPlan): AdminError {
+  const { because, findings, confirmation } = dryRun;
   const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  return new AdminError(`The gateway would refuse ${preview.operation}, so it was not sent`, {
+  return new AdminError(`The gateway would refuse ${dryRun.operation}, so it was not sent`, {
     detail: because.join(' '),
     remedy: [
       ...blocking.map(({ remedy }) => remedy),
@@ -187,15 +181,15 @@ function refusedByGateway(preview: Preview): AdminError {
       ...(confirmation.required && !confirmation.given ? ['Here: --confirm=NAME.'] : []),
       ...(because.some((sentence) => /frozen/i.test(sentence)) ? ['Here: zlb-exporter admin unfreeze.'] : []),
     ].join(' '),
-    body: Buffer.from(JSON.stringify(preview)),
+    body: Buffer.from(JSON.stringify(dryRun)),
   });
 }
 
-function refusedByAppliance(preview: Preview, appliance: string): AdminError {
-  const { operation, validation } = preview;
+function refusedByAppliance(dryRun: DryRunPlan, appliance: string): AdminError {
+  const { operation, validation } = dryRun;
   return new AdminError(`${appliance} would refuse ${operation}, so it was not sent`, {
     detail: validation.problems.join(' '),
     remedy: `zlb-exporter admin parameters ${appliance} ${operation} … explains what it takes; --force --reason=TEXT sends it nevertheless.`,
-    body: Buffer.from(JSON.stringify(preview)),
+    body: Buffer.from(JSON.stringify(dryRun)),
   });
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type PlannedStep, type ChangeState, type ShownChange, ShownChangeSchema } from '../../admin/changes/change.ts';
 import { readReply } from '../../admin/recipes/calls.ts';
-import { callLines, objectionLines, presentLines } from './preview.ts';
+import { callLines, objectionLines, presentLines } from './dry-run-lines.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 

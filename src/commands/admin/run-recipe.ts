@@ -3,8 +3,9 @@ import { oneLine } from '../../lib/text.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AdminCommand, type AdminSession, callsTo, isAbort, isAgreed, optionsOf } from './session.ts';
 import { namedValues } from './words.ts';
-import type { CallOptions, Calls, Preview, Write } from '../../admin/recipes/calls.ts';
-import { objectionLines, previewLines } from './preview.ts';
+import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
+import type { CallOptions, Calls, Write } from '../../admin/recipes/calls.ts';
+import { objectionLines, dryRunLines } from './dry-run-lines.ts';
 import { backupSteps } from '../../admin/recipes/backup.ts';
 import type { Recipe, RecipeContext, Step } from '../../admin/recipes/recipe.ts';
 import { askForChange } from './changes.ts';
@@ -45,9 +46,9 @@ export function recipeContext(
 }
 
 /** A step with the gateway's dry run of its call. */
-interface PreviewedStep {
+interface TriedStep {
   readonly step: Step;
-  readonly preview: Preview | undefined;
+  readonly dryRun: DryRunPlan | undefined;
 }
 
 /**
@@ -65,22 +66,22 @@ export async function runRecipe(
   if (flags.ask) return await ask(recipe, { appliance, values }, session);
   const context = recipeContext(appliance, values, session);
   const { calls } = context;
-  const dryRun = flags['dry-run'] === true;
-  const options = optionsOf(flags, await reasonFor(session, dryRun));
+  const isDryRun = flags['dry-run'] === true;
+  const options = optionsOf(flags, await reasonFor(session, isDryRun));
   const backup = flags['backup-first'] ? await backupSteps(context) : [];
   const plan = await recipe.plan(context);
   const steps = [...backup, ...plan.steps];
-  const previewed = await previewSteps(steps, calls, options);
+  const tried = await dryRunSteps(steps, calls, options);
 
   say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
-  for (const line of ['', ...planLines(plan.facts, previewed, dryRun)]) say(line);
-  if (dryRun) {
-    for (const line of previewed.flatMap(({ preview }) => (preview ? ['', ...previewLines(inSequence(preview))] : [])))
+  for (const line of ['', ...planLines(plan.facts, tried, isDryRun)]) say(line);
+  if (isDryRun) {
+    for (const line of tried.flatMap(({ dryRun }) => (dryRun ? ['', ...dryRunLines(inSequence(dryRun))] : [])))
       say(line);
     say('\nDry run: nothing was changed.');
-    return isAny('be refused', previewed) ? 1 : 0;
+    return isAny('be refused', tried) ? 1 : 0;
   }
-  const obstacle = obstacleTo(recipe, previewed);
+  const obstacle = obstacleTo(recipe, tried);
   if (obstacle !== undefined) {
     warn(`Nothing was done: ${obstacle}`);
     return 1;
@@ -91,15 +92,14 @@ export async function runRecipe(
   return 0;
 }
 
-function isAny(would: string, previewed: readonly PreviewedStep[]): boolean {
-  return previewed.some(({ preview }) => preview?.would === would);
+function isAny(would: string, tried: readonly TriedStep[]): boolean {
+  return tried.some(({ dryRun }) => dryRun?.would === would);
 }
 
 /** Returns why the steps cannot be begun, and what to do instead. */
-function obstacleTo(recipe: Recipe, previewed: readonly PreviewedStep[]): string | undefined {
-  if (isAny('be refused', previewed))
-    return 'the gateway refuses what is marked with ✗. --force overrides guards only.';
-  if (!isAny('wait for approval', previewed)) return undefined;
+function obstacleTo(recipe: Recipe, tried: readonly TriedStep[]): string | undefined {
+  if (isAny('be refused', tried)) return 'the gateway refuses what is marked with ✗. --force overrides guards only.';
+  if (!isAny('wait for approval', tried)) return undefined;
   const instead = changeRecipes.includes(recipe)
     ? 'Ask for all of it with --ask'
     : 'Call its operations one by one, which asks for each';
@@ -123,33 +123,33 @@ async function ask(
 }
 
 /** Resolves to the steps with the gateway's dry run of each call. */
-export async function previewSteps(
+export async function dryRunSteps(
   steps: readonly Step[],
   calls: Calls,
   options: CallOptions,
-): Promise<readonly PreviewedStep[]> {
-  const previewed: PreviewedStep[] = [];
-  for (const step of steps) previewed.push({ step, preview: step.write && (await calls.preview(step.write, options)) });
-  return previewed;
+): Promise<readonly TriedStep[]> {
+  const tried: TriedStep[] = [];
+  for (const step of steps) tried.push({ step, dryRun: step.write && (await calls.dryRun(step.write, options)) });
+  return tried;
 }
 
 /** Removes the appliance's objections to a body: the earlier steps may change what it accepts. */
-function inSequence(preview: Preview): Preview {
-  return { ...preview, validation: { ...preview.validation, problems: [] } };
+function inSequence(dryRun: DryRunPlan): DryRunPlan {
+  return { ...dryRun, validation: { ...dryRun.validation, problems: [] } };
 }
 
 /**
  * Renders the plan, with the gateway's objections below each step, unless a dry run shows them in
  * full elsewhere.
  */
-function planLines(facts: readonly string[], previewed: readonly PreviewedStep[], dryRun: boolean): readonly string[] {
+function planLines(facts: readonly string[], tried: readonly TriedStep[], isDryRun: boolean): readonly string[] {
   return [
     ...facts.map((fact) => oneLine(fact, 1_000)),
     '',
     'Plan',
-    ...previewed.flatMap(({ step: { title }, preview }, index) => [
+    ...tried.flatMap(({ step: { title }, dryRun }, index) => [
       `  ${index + 1}. ${oneLine(title, 500)}`,
-      ...(preview && !dryRun ? objectionLines(preview).map((line) => `   ${line}`) : []),
+      ...(dryRun && !isDryRun ? objectionLines(dryRun).map((line) => `   ${line}`) : []),
     ]),
   ];
 }
@@ -158,9 +158,9 @@ function planLines(facts: readonly string[], previewed: readonly PreviewedStep[]
  * Asks for the reason before the first call, so that every audit record has it; a dry run needs
  * none.
  */
-async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promise<string | undefined> {
+async function reasonFor({ flags, shell }: AdminSession, isDryRun: boolean): Promise<string | undefined> {
   const given = flags.reason;
-  if (given !== undefined || dryRun) return given;
+  if (given !== undefined || isDryRun) return given;
   const typed = shell.ask ? (await shell.ask('Reason, for the audit: ')).trim() : '';
   if (typed !== '') return typed;
   if (shell.ask || [flags.yes, flags.force, flags['break-glass']].includes(true))

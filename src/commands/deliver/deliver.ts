@@ -6,10 +6,10 @@ import { UsageError } from '../usage-error.ts';
 import { AdminError, cannot } from '../../admin/policy/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import { type CallOptions, type Calls, readReply, type Write } from '../../admin/recipes/calls.ts';
-import { objectionLines } from '../admin/preview.ts';
+import { objectionLines } from '../admin/dry-run-lines.ts';
 import type { FarmState } from '../../admin/recipes/restart-farm.ts';
 import { tableLines } from '../table.ts';
-import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
+import { dryRunSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
 import { type AdminSession, isAbort, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../../admin/recipes/certificate-steps.ts';
 import { type FarmDelivery, type Kept, keyTypeOf, planDelivery } from '../../admin/recipes/delivery.ts';
@@ -212,11 +212,11 @@ async function appliancesOf({ client }: AdminSession): Promise<Static<typeof App
 
 /** Rejects with an AdminError when the gateway would refuse one of the calls. */
 async function refuseRefused({ farm, steps }: FarmDelivery, calls: Calls, options: CallOptions): Promise<void> {
-  for (const { step, preview } of await previewSteps(steps, calls, options)) {
-    if (preview?.would === 'wait for approval') throw needsApproval(step.title);
-    if (preview?.would !== 'be refused') continue;
+  for (const { step, dryRun } of await dryRunSteps(steps, calls, options)) {
+    if (dryRun?.would === 'wait for approval') throw needsApproval(step.title);
+    if (dryRun?.would !== 'be refused') continue;
     throw new AdminError(`The gateway refuses: ${step.title}`, {
-      detail: objectionLines(preview).join(' ').trim(),
+      detail: objectionLines(dryRun).join(' ').trim(),
       remedy: `Nothing was changed. A guard is overridden with the recipe: replace-certificate farm=${farm.name} … --force.`,
     });
   }

@@ -85,18 +85,24 @@ describe('an answer that is not what it should be', () => {
   });
 
   it('cannot command the terminal from within a dry run', async () => {
-    const preview = {
+    const dryRun = {
+      dry_run: true,
       operation: hostile,
       risk: hostile,
-      would: hostile,
+      would: 'be sent',
       because: [hostile],
-      request: { method: hostile, url: hostile, body: { [hostile]: hostile } },
-      findings: [{ guard: hostile, severity: hostile, message: hostile, remedy: hostile }],
-      validation: { problems: [hostile], note: hostile },
-      confirmation: { required: true, given: false },
-      current: { operation: hostile, body: { [hostile]: [hostile] } },
+      request: { method: hostile, url: hostile, headers: {}, body: { [hostile]: hostile } },
+      findings: ['blocking', 'warning'].map((severity) => ({
+        guard: hostile,
+        severity,
+        message: hostile,
+        remedy: hostile,
+      })),
+      validation: { checked: true, problems: [hostile], note: hostile },
+      confirmation: { required: true, expected: [hostile], given: false },
+      current: { operation: hostile, status: 200, body: { [hostile]: [hostile] } },
     };
-    const { run } = await given((response) => json(response, 200, preview));
+    const { run } = await given((response) => json(response, 200, dryRun));
 
     const dry = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']);
     const sent = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--force', '--reason=x', '--yes']);
@@ -107,20 +113,21 @@ describe('an answer that is not what it should be', () => {
   });
 
   it('does not pass for a step that was carried out when it says that the step waits', async () => {
-    const preview = {
+    const dryRun = {
+      dry_run: true,
       operation: 'createBackup',
       risk: 'reversible',
       would: 'be sent',
       because: [],
       findings: [],
       current: null,
-      request: { method: 'POST', url: '/' },
-      validation: { problems: [] },
-      confirmation: { required: false, given: false },
+      request: { method: 'POST', url: '/', headers: {}, body: null },
+      validation: { checked: true, problems: [] },
+      confirmation: { required: false, expected: [], given: false },
     };
     const { run } = await given((response) => {
       const { method, headers } = response.req;
-      if (headers['x-dry-run']) json(response, 200, preview);
+      if (headers['x-dry-run']) json(response, 200, dryRun);
       else if (method === 'GET') json(response, 200, { params: [] });
       else response.writeHead(202, { location: '/changes/ch-1' }).end('{}');
     });
@@ -133,7 +140,7 @@ describe('an answer that is not what it should be', () => {
   });
 
   it('cannot command the terminal from within a change', async () => {
-    const finding = { guard: hostile, severity: hostile, message: hostile, remedy: hostile };
+    const finding = { guard: hostile, severity: 'blocking', message: hostile, remedy: hostile };
     const step = {
       title: hostile,
       call: {
@@ -145,7 +152,7 @@ describe('an answer that is not what it should be', () => {
       },
       findings: [finding],
       because: [hostile],
-      current: { operation: hostile, body: { [hostile]: [hostile] } },
+      current: { operation: hostile, status: 200, body: { [hostile]: [hostile] } },
     };
     const at = '2026-11-26T07:00:00.000Z';
     const request = {

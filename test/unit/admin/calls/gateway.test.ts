@@ -99,7 +99,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     }),
     freeze,
     principals,
-    approvals: { requiredFor: [], askInstead: () => Promise.reject(new Error('nothing needs approval here')) },
+    approvals: () => ({ requiredFor: [] }),
     bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
     timeoutMs,
     metrics: { sent: () => undefined },
@@ -113,9 +113,9 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     return found.principal;
   }
 
-  function request(path: string, more: Partial<AdminRequest> = {}, step: 'handle' | 'plan' = 'handle') {
+  function request(path: string, more: Partial<AdminRequest> = {}, step: 'send' | 'plan' = 'send') {
     const leaving = new AbortController();
-    const answer = gateway[step]({
+    const asked: AdminRequest = {
       id: 'request-1',
       principal: known(),
       token: new Secret(token),
@@ -133,7 +133,8 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       onCall: () => undefined,
       onSending: () => undefined,
       ...more,
-    });
+    };
+    const answer = step === 'plan' ? gateway.plan(asked) : gateway.admit(asked).then(gateway.send);
     answer.catch(() => undefined);
     return { answer, leave: () => leaving.abort() };
   }

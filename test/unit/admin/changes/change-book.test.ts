@@ -52,7 +52,7 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
   };
 }
 
-const current = { operation: 'readFarm', body: 'large' };
+const current = { operation: 'readFarm' as const, status: 200, body: 'large' };
 const plan = { facts: [], steps: [{ title: 'Restart', call: null, findings: [], because: [], current }] };
 const alert = { name: 'ZlbFarmNeedsRestart', summary: null, since: new Date(created).toISOString() };
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Calls, Preview } from '../../../../src/admin/recipes/calls.ts';
+import type { DryRunPlan } from '../../../../src/admin/calls/dry-run.ts';
+import type { Calls } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
 import { keyOfTask, prepare } from '../../../../src/admin/changes/plan.ts';
 import { givenRecipe } from '../recipes/given-recipe.ts';
@@ -16,15 +17,16 @@ it.each([
   expect(keyOfTask(appliance, recipe, parameters) === key).toBe(isSame);
 });
 
-const preview: Preview = {
-  operation: 'setFarm',
+const dryRun: DryRunPlan = {
+  dry_run: true,
+  operation: 'updateFarm',
   risk: 'reversible',
-  would: 'send',
+  would: 'be sent',
   because: [],
-  request: { method: 'PUT', url: 'https://lb/', body: 'hidden' },
+  request: { method: 'PUT', url: 'https://lb/', headers: {}, body: 'hidden' },
   findings: [],
-  validation: { problems: [] },
-  confirmation: { required: false, given: false },
+  validation: { checked: true, problems: [] },
+  confirmation: { required: false, expected: [], given: false },
   current: null,
 };
 
@@ -48,9 +50,9 @@ function planOf(differences: Differences = {}) {
   const { recipe, onDryRun } = differences;
   const calls = {
     appliance: 'lb-1',
-    preview() {
+    dryRun() {
       onDryRun?.();
-      return Promise.resolve({ ...preview, current: { operation: 'readFarm', body: { text: object } } });
+      return Promise.resolve({ ...dryRun, current: { operation: 'readFarm', status: 200, body: { text: object } } });
     },
   } as unknown as Calls;
   const context = { ...givenRecipe({}), calls };

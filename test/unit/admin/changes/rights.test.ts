@@ -12,7 +12,7 @@ const step = {
   call: { operation: 'actOnFarm', risk: 'reversible', method: 'PUT', url: 'https://lb/', body: null },
   findings: [],
   because: [],
-  current: { operation: 'readFarm', body: 'the farm' },
+  current: { operation: 'readFarm' as const, status: 200, body: 'the farm' },
 };
 const asked = givenChange({ plan: { facts: [], steps: [step] } });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Preview } from '../../../../src/admin/recipes/calls.ts';
+import type { DryRunPlan } from '../../../../src/admin/calls/dry-run.ts';
 import { sendLogs } from '../../../../src/admin/recipes/send-logs.ts';
 import { givenRecipe } from './given-recipe.ts';
 
-type Parameter = NonNullable<Preview['validation']['parameters']>[number];
+type Parameter = NonNullable<DryRunPlan['validation']['parameters']>[number];
 
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
   name,
@@ -16,18 +16,23 @@ const usual = [parameter('ip'), parameter('port'), parameter('protocol', { possi
 
 /** Plans it on an appliance that describes these parameters, if any. */
 function planned(to: string, parameters: readonly Parameter[] | undefined) {
-  const preview: Preview = {
+  const dryRun: DryRunPlan = {
+    dry_run: true,
     operation: 'setRemoteSyslog',
     risk: 'disruptive',
     would: 'be sent',
     because: [],
-    request: { method: 'POST', url: 'https://lb-1/' },
+    request: { method: 'POST', url: 'https://lb-1/', headers: {}, body: null },
     findings: [],
-    validation: { problems: [], ...(parameters ? { parameters } : { note: 'The appliance answered 404.' }) },
-    confirmation: { required: false, given: false },
-    current: { operation: 'readRemoteSyslog', body: { params: [{ ip: '192.0.2.9' }] } },
+    validation: {
+      checked: true,
+      problems: [],
+      ...(parameters ? { parameters } : { note: 'The appliance answered 404.' }),
+    },
+    confirmation: { required: false, expected: [], given: false },
+    current: { operation: 'readRemoteSyslog', status: 200, body: { params: [{ ip: '192.0.2.9' }] } },
   };
-  return sendLogs.plan(givenRecipe({ calls: { preview: () => Promise.resolve(preview) }, values: { to } }));
+  return sendLogs.plan(givenRecipe({ calls: { dryRun: () => Promise.resolve(dryRun) }, values: { to } }));
 }
 
 it.each([

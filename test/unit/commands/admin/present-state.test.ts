@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { presentStateLines } from '../../../../src/commands/admin/preview.ts';
+import { presentStateLines } from '../../../../src/commands/admin/dry-run-lines.ts';
 
 describe('the present state of an object', () => {
   it('shows the object, then its state and its parts, then the rest', () => {

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { Preview } from '../../admin/recipes/calls.ts';
+import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
 import { identityOf, isBlank, isListOfRecords, renderJson, renderText, subjectOf, within } from './render.ts';
 import { jsonText, pairLines, valueText } from '../table.ts';
 
@@ -8,14 +8,14 @@ import { jsonText, pairLines, valueText } from '../table.ts';
  * Returns true if the gateway would refuse the call, or the appliance according to its own
  * description of the parameters.
  */
-export function wouldFail({ would, validation }: Pick<Preview, 'would' | 'validation'>): boolean {
+export function wouldFail({ would, validation }: Pick<DryRunPlan, 'would' | 'validation'>): boolean {
   return would === 'be refused' || validation.problems.length > 0;
 }
 
 /**
  * Renders a dry run for people: the request, the objections, and the present state of the object.
  */
-export function previewLines({ operation, risk, request, current, ...outcome }: Preview): readonly string[] {
+export function dryRunLines({ operation, risk, request, current, ...outcome }: DryRunPlan): readonly string[] {
   return [
     oneLine(`Dry run of ${operation} (${risk}): ${outcomeText(outcome)}.`, 300),
     ...objectionLines(outcome, outcome.validation),
@@ -29,7 +29,7 @@ export function previewLines({ operation, risk, request, current, ...outcome }: 
 const maxBodyLength = 4_000;
 
 /** Returns a call as it would be sent; says how much of a long body it does not show. */
-export function callLines({ method, url, body }: Preview['request']): readonly string[] {
+export function callLines({ method, url, body }: Omit<DryRunPlan['request'], 'headers'>): readonly string[] {
   const shown = body ?? '';
   const text = typeof shown === 'string' ? shown : jsonText(shown);
   const more = text.length - maxBodyLength;
@@ -45,8 +45,8 @@ export function callLines({ method, url, body }: Preview['request']): readonly s
  * those of the appliance.
  */
 export function objectionLines(
-  { because, findings }: Pick<Preview, 'because' | 'findings'>,
-  validation: Preview['validation'] = { problems: [] },
+  { because, findings }: Pick<DryRunPlan, 'because' | 'findings'>,
+  validation: Omit<DryRunPlan['validation'], 'checked'> = { problems: [] },
 ): readonly string[] {
   const found = findings.map(
     ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
@@ -63,21 +63,24 @@ export function objectionLines(
  * Returns the warnings of guards that do not block this call, also of guards that block calls with
  * other tokens.
  */
-export function warningLines({ findings, warned = [] }: Pick<Preview, 'findings' | 'warned'>): readonly string[] {
+export function warningLines({ findings, warned = [] }: Pick<DryRunPlan, 'findings' | 'warned'>): readonly string[] {
   return objectionLines({
     because: [],
     findings: findings.filter(({ severity, guard }) => severity !== 'blocking' || warned.includes(guard)),
   });
 }
 
-function outcomeText({ would, validation }: Pick<Preview, 'would' | 'validation'>): string {
+function outcomeText({ would, validation }: Pick<DryRunPlan, 'would' | 'validation'>): string {
   if (would !== 'be refused' && validation.problems.length > 0)
     return 'the gateway would send it, and the appliance would refuse it';
   return `it would ${would}`;
 }
 
 /** Renders the present state of an object, first what a change (its body) sets. */
-export function presentLines({ operation, body }: NonNullable<Preview['current']>, change: unknown): readonly string[] {
+export function presentLines(
+  { operation, body }: NonNullable<DryRunPlan['current']>,
+  change: unknown,
+): readonly string[] {
   const source = oneLine(operation, 64);
   const changed = isRecord(change) ? Object.keys(change) : [];
   return [`Now (${source})`, ...presentStateLines(body, changed, source).map((line) => `  ${line}`.trimEnd())];
