@@ -186,6 +186,18 @@ describe('a holder of the token of Alertmanager', () => {
     expect(await metrics()).toMatch(/zlb_admin_changes_total\{outcome="suppressed"\} 1[45]\d\n/);
   });
 
+  it('makes a proposal keep 100 alerts, however many ask for it', async () => {
+    const { tell, alert, shown, read } = await givenAlertmanager();
+    const asking = (count: number, replica: string) =>
+      Array.from({ length: count }, (_, index) => alert({ ...needsRestart, replica: `${replica}-${index}` }));
+
+    await tell(asking(70, 'a'));
+    const [proposal] = await shown(1);
+    await tell(asking(70, 'b'));
+
+    expect((await read(proposal!.id)).alerts).toHaveLength(100);
+  });
+
   it('is refused beyond a rate, which counts long bodies as many alerts', async () => {
     const { tell, alert } = await givenAlertmanager();
     const long = alert(needsRestart, { annotations: { summary: 'x'.repeat(1_000_000) } });

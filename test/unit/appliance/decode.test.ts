@@ -112,6 +112,19 @@ describe('a text on the wire', () => {
   });
 });
 
+it('names and texts are kept up to a length, and different ones stay different', () => {
+  const names = ['a', 'b'].map((end) => 'x'.repeat(3_000) + end);
+  const rows = names.map((name) => ({ name, state: null, count: null }));
+  const { body, unreadable } = read(JSON.stringify({ list: rows, text: 'y'.repeat(100_000) }));
+  const { list, text } = body as { readonly list: readonly { readonly name: string }[]; readonly text: string };
+  const kept = list.map(({ name }) => name);
+
+  expect(kept.map(({ length }) => length)).toEqual([255, 255]);
+  expect(new Set(kept).size).toBe(2);
+  expect(text).toHaveLength(4_096);
+  expect(unreadable).toEqual([]);
+});
+
 describe('a status word on the wire', () => {
   it.each(['needed restart', 'Needed Restart', ' NEEDED  RESTART\t'])('%j is one word', (written) => {
     expect(decoded(JSON.stringify({ state: written }))).toEqual({ state: 'needed restart' });

@@ -89,6 +89,20 @@ describe('a spooled body', () => {
     for (const body of [first, third]) body?.release();
   });
 
+  it('has room for a body of a third one, whatever two that share all of it send', async () => {
+    const { spool } = await givenSpool({ maxBytesPerPrincipal: 200, maxBytes: 400, keptBytes: 100 });
+    const endless = new PassThrough();
+    const take = (principal: string) => spool.take(intake(endless, { principal, bytes: 100 }));
+    const taken = [await take('alice'), await take('alice'), await take('bob')];
+
+    await expect(take('bob')).rejects.toThrow('300 are the most now');
+    taken.push(await take('carol'));
+    await expect(take('dave')).rejects.toThrow('400 are the most now');
+
+    endless.end();
+    for (const body of taken) body.release();
+  });
+
   it('keeps disk space free for the audit, and counts reserved space as used before it is written', async () => {
     const { bavail, bsize } = await statfs(tmpdir());
     const free = bavail * bsize;
