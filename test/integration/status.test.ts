@@ -53,7 +53,9 @@ describe('the status of an appliance', () => {
   });
 
   it('keeps no more of names than their limit, whatever an appliance reports', async () => {
-    const long = Array.from({ length: 100 }, (_, index) => httpFarm({ name: `${index}-${'x'.repeat(3_200)}` }));
+    const long = Array.from({ length: 100 }, (_, index) =>
+      httpFarm({ name: `${index}-${'x'.repeat(3_200)}`, vip: '192.0.2.5', vport: String(1_000 + index) }),
+    );
     const { describe } = await givenAppliance({ ...emptyCommunityWorld(), farms: byName(long) }, { runs: ['farms'] });
 
     const { farms = [] } = describe();
