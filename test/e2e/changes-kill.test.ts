@@ -28,7 +28,7 @@ async function givenAppliance() {
   return appliance;
 }
 
-it('ends each request in a named state after 20 kills during its execution, and never calls twice', async () => {
+it('ends each change in a named state after 20 kills during its execution, and never calls twice', async () => {
   const appliance = await givenAppliance();
   const folder = givenFolder();
   const alice = makeToken();

@@ -20,7 +20,7 @@ async function given(approvals: Partial<NonNullable<GivenOptions['admin']>['appr
   );
   return {
     ...cli,
-    /** Asks for the restart of a farm; returns the id of the request. */
+    /** Asks for the restart of a farm; returns the id of the change. */
     ask: async (words: readonly string[] = asking) => {
       const { bytes } = await cli.run([...words, '--json']);
       return (JSON.parse(bytes.toString()) as { readonly id: string }).id;

@@ -7,7 +7,7 @@ import { givenApprovals } from './given-approvals.ts';
 const minute = 60_000;
 const restart = 'PUT /farms/shop/actions 200';
 
-it('a request is malformed if it is nested too deep', async () => {
+it('a change is malformed if it is nested too deep', async () => {
   const { url, tokenOf } = await givenApprovals();
 
   const answer = await fetch(`${url}/changes`, {
@@ -35,7 +35,7 @@ describe('a plan', () => {
 });
 
 describe('a person who asks', () => {
-  it('has twenty open requests at most, however many are asked for at once', async () => {
+  it('has twenty open changes at most, however many are asked for at once', async () => {
     const { ask } = await givenApprovals();
 
     for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 10 }, () => ask('carol')));
@@ -102,7 +102,7 @@ describe('an approved change that waits for others', () => {
     expect(await sentAfter()).toEqual([]);
   });
 
-  it('is not carried out twice, as two requests for the same object', async () => {
+  it('is not carried out twice, as two changes of the same object', async () => {
     const { ask, approve, ended, read, sentAfter, release } = await givenSlowChange();
     const [first, second] = [String((await ask('alice')).json?.id), String((await ask('carol')).json?.id)];
 
@@ -117,7 +117,7 @@ describe('an approved change that waits for others', () => {
   });
 });
 
-describe('a request whose end cannot be stored', () => {
+describe('a change whose end cannot be stored', () => {
   it('ends with what happened, as soon as there is room', async () => {
     const { ask, approve, read, ended, sentAfter, journalFile, release } = await givenSlowChange();
     const id = String((await ask('alice')).json?.id);
@@ -157,7 +157,7 @@ describe('a backup', () => {
   });
 });
 
-describe('the time of a request', () => {
+describe('the time of a change', () => {
   it.each([
     ['ends also', 'its time', 'change_over', 'expired'],
     ['is not over', 'a freeze', 'frozen', 'pending'],
@@ -188,15 +188,17 @@ describe('a journal', () => {
     const first = await givenApprovals();
     const id = String((await first.ask('alice')).json?.id);
     await first.close();
-    const stored = JSON.parse(storedChange(first.journalFile, id)) as { request: object; sealed: object };
+    const stored = JSON.parse(storedChange(first.journalFile, id)) as { change: object; sealed: object };
     const odd = (letter: string) => `ch-${letter.repeat(10)}`;
     const contents = {
       a: {},
-      b: { request: { ...stored.request, id: odd('b'), expires: 'never' }, sealed: stored.sealed },
-      c: { request: { ...stored.request, id: odd('c') }, sealed: null },
-      d: { request: { ...stored.request, id: odd('d'), state: 'trusted' }, sealed: stored.sealed },
-      e: { request: { ...stored.request, id: odd('e'), plan: { facts: [], steps: [null] } }, sealed: stored.sealed },
+      b: { change: { ...stored.change, id: odd('b'), expires: 'never' }, sealed: stored.sealed },
+      c: { change: { ...stored.change, id: odd('c') }, sealed: null },
+      d: { change: { ...stored.change, id: odd('d'), state: 'trusted' }, sealed: stored.sealed },
+      e: { change: { ...stored.change, id: odd('e'), plan: { facts: [], steps: [null] } }, sealed: stored.sealed },
       f: stored,
+      // Like the others, and with nothing odd.
+      h: { change: { ...stored.change, id: odd('h') }, sealed: stored.sealed },
     };
     const rows = Object.entries(contents).map(([letter, content]) => [odd(letter), JSON.stringify(content)]);
     tamper(
@@ -208,7 +210,8 @@ describe('a journal', () => {
 
     const second = await givenApprovals({ admin: { journalFile: first.journalFile } });
 
-    expect((await second.call('root', 'GET', '/changes')).json).toMatchObject({ changes: [{ id }] });
+    const { changes } = (await second.call('root', 'GET', '/changes')).json as { changes: readonly { id: string }[] };
+    expect(changes.map((each) => each.id).toSorted()).toEqual([id, odd('h')].toSorted());
     expect(second.logged.filter((line) => line.includes('change cannot be read'))).toHaveLength(7);
   });
 

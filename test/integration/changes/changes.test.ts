@@ -27,8 +27,8 @@ describe('a change', () => {
     expect(before).toEqual([]);
     expect(sent()).toEqual([restart]);
     expect(over).toMatchObject({ state: 'done', decision: { by: 'bob', what: 'approved', reason: 'looked at' } });
-    const ofRequest = (await audit()).filter(({ request }) => request === id);
-    expect(ofRequest.map(({ event, state, principal }) => [event, state, principal])).toEqual([
+    const ofChange = (await audit()).filter(({ request }) => request === id);
+    expect(ofChange.map(({ event, state, principal }) => [event, state, principal])).toEqual([
       ['change', 'pending', 'alice'],
       ['change', 'approved', 'bob'],
       ['change', 'executing', '-'],
@@ -36,7 +36,7 @@ describe('a change', () => {
       ['outcome', undefined, 'bob'],
       ['change', 'done', '-'],
     ]);
-    expect(ofRequest.find(({ event }) => event === 'intent')).toMatchObject({ requested_by: 'alice' });
+    expect(ofChange.find(({ event }) => event === 'intent')).toMatchObject({ requested_by: 'alice' });
     const page = await metrics();
     expect(page).toContain('zlb_admin_changes_total{outcome="done"} 1\n');
     expect(page).toContain(
@@ -59,7 +59,7 @@ describe('a change', () => {
     expect(unconfirmed.json?.code).toBe('confirmation_required');
     expect(waiting).toEqual([]);
     expect(own.json?.code).toBe('own_change');
-    // An operator may not delete, so the request is not there for one.
+    // An operator may not delete, so the change is not there for one.
     expect(other.json?.code).toBe('unknown_change');
     expect(sent()).toEqual([]);
   });

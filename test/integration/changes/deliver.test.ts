@@ -27,9 +27,9 @@ async function givenRenewals(world: World, renewed: Readonly<Record<string, stri
       alerts: [{ status: 'firing', labels: expiring, startsAt: '2026-11-24T01:00:00Z' }],
     });
   const proposal = async () => {
-    const requests = async () =>
+    const changes = async () =>
       (await given.call('root', 'GET', '/changes')).json?.changes as readonly { id: string; title: string }[];
-    return (await until(requests, (all) => all.length === 1))[0]!;
+    return (await until(changes, (all) => all.length === 1))[0]!;
   };
   return { ...given, put, tell, proposal };
 }

@@ -54,7 +54,7 @@ export async function givenApprovals(options: GivenOptions = {}, others: Readonl
         digest: digest ?? String((await read(id)).digest),
         reason: 'looked at',
       }),
-    /** Resolves to the request when it is over. */
+    /** Resolves to the change when it is over. */
     ended: (id: string) =>
       until(
         () => read(id),

@@ -25,7 +25,7 @@ async function givenAlertmanager(others: Parameters<typeof givenApprovals>[1] = 
     ...more,
   });
   const all = async () => (await given.call('root', 'GET', '/changes')).json?.changes as readonly Shown[];
-  const shown = (count: number) => until(all, (requests) => requests.length === count);
+  const shown = (count: number) => until(all, (changes) => changes.length === count);
   return { ...given, tell, alert, all, shown };
 }
 

@@ -8,7 +8,7 @@ const alice = makeToken();
 const bob = makeToken();
 const everybody = ['alice', 'bob'] as const;
 
-/** A request of alice. */
+/** A change of alice. */
 async function givenAsked() {
   const given = await givenReloadable(['a', 'b'], ({ entry }) => configuration([entry('a')], everybody));
   const call = async (token: string, method: string, path: string, body?: object) => {
@@ -41,7 +41,7 @@ async function givenAsked() {
   };
 }
 
-/** A request that bob has approved, and that waits behind another change. */
+/** A change that bob has approved, and that waits behind another change. */
 async function givenWaiting() {
   const given = await givenAsked();
   const { call, id, approve } = given;
@@ -52,7 +52,7 @@ async function givenWaiting() {
   return {
     ...given,
     approved: await approve(),
-    /** Ends the change before it, and resolves to the request when it is over. */
+    /** Ends the change before it, and resolves to the change when it is over. */
     async over() {
       appliance.heal();
       await appliance.close();
