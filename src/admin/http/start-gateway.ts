@@ -27,6 +27,8 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
   const gateway = createGatewayWithApprovals(core);
   // The journal logs why it cannot be opened; each call tries again.
   await core.journal.open().catch(() => undefined);
+  // Ends at once what a stopped exporter left behind.
+  gateway.sweep();
   const listener = await createListener(core, gateway);
   const { app } = listener;
   const close = (): Promise<void> => closeGateway(core, gateway, listener);
@@ -77,6 +79,7 @@ function createGatewayWithApprovals(core: GatewayCore) {
   const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changes.sweep()]);
   const timer = setInterval(sweep, sweepEveryMs);
   return {
+    sweep,
     gateway,
     changes,
     proposals,
