@@ -87,4 +87,4 @@ it('ends each change in a named state after 20 kills during its execution, and n
   const records = await recordsOf(journalFile);
   const intents = records.filter(({ event }) => event === 'intent');
   expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);
-}, 180_000);
+}, 400_000);
