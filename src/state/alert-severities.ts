@@ -9,7 +9,6 @@ export const alertSeverities = {
   ZlbFarmNoBackends: 'critical',
   ZlbFarmsUnknown: 'critical',
   ZlbCertificateExpiryImminent: 'critical',
-  ZlbServedCertificateExpiryImminent: 'critical',
   ZlbActivationExpiryImminent: 'critical',
   // Farms go on working without the API, also while it refuses the key or is deactivated.
   ZlbApplianceUnreachable: 'warning',
@@ -27,9 +26,7 @@ export const alertSeverities = {
   ZlbObjectiveWithoutFarm: 'warning',
   ZlbRequestLogSilent: 'warning',
   ZlbServedCertificateDiffers: 'warning',
-  ZlbServedCertificateExpirySoon: 'warning',
   ZlbServedCertificateWrongName: 'warning',
-  ZlbSupportEnded: 'warning',
   ZlbUnusedCertificateExpiry: 'warning',
 } as const;
 

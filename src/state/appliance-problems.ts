@@ -108,7 +108,7 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
       sinceMs: endsAtMs,
       title: `The support of ${appliance} has ended`,
       meaning: 'It goes on working, without updates.',
-      alert: 'ZlbSupportEnded',
+      alert: 'ZlbActivationExpirySoon',
     };
   }
   const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);

@@ -243,22 +243,20 @@ function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] 
 }
 
 type ServedAlert =
-  | 'ZlbServedCertificateExpiryImminent'
+  | 'ZlbCertificateExpiryImminent'
   | 'ZlbServedCertificateDiffers'
   | 'ZlbServedCertificateWrongName'
-  | 'ZlbServedCertificateExpirySoon';
+  | 'ZlbCertificateExpirySoon';
 
 /** Returns the alert that explains the others; the store's own certificates have their own. */
 function alertOf({ certificate, isInStore }: ServedName, nowMs: number): ServedAlert | undefined {
   if (!certificate) return undefined;
   const { notBeforeSeconds, notAfterSeconds } = certificate;
   const window = notAfterSeconds === undefined ? undefined : expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
-  if (window === 'imminent' && isInStore !== true) return 'ZlbServedCertificateExpiryImminent';
+  if (window === 'imminent' && isInStore !== true) return 'ZlbCertificateExpiryImminent';
   if (isInStore === false) return 'ZlbServedCertificateDiffers';
   if (certificate.coversName === false) return 'ZlbServedCertificateWrongName';
-  return window !== 'imminent' && isChainDue(certificate, isInStore, nowMs)
-    ? 'ZlbServedCertificateExpirySoon'
-    : undefined;
+  return window !== 'imminent' && isChainDue(certificate, isInStore, nowMs) ? 'ZlbCertificateExpirySoon' : undefined;
 }
 
 /** Uses the life of the certificate for the whole chain, as the rule does. */
@@ -275,7 +273,7 @@ type Described = Pick<OwnProblem, 'title' | 'meaning'>;
 type Describe = (farm: string, served: readonly ServedName[], nowMs: number) => Described;
 
 const described: Readonly<Record<ServedAlert, Describe>> = {
-  ZlbServedCertificateExpiryImminent: (farm, served, nowMs) => ({
+  ZlbCertificateExpiryImminent: (farm, served, nowMs) => ({
     title: `The certificate that farm ${farm} serves ${endsIn(served, ({ notAfterSeconds }) => notAfterSeconds, nowMs)}`,
     meaning: `Clients refuse it after its end, and the store does not have it. ${askedFor(served)}`,
   }),
@@ -287,7 +285,7 @@ const described: Readonly<Record<ServedAlert, Describe>> = {
     title: `The certificate that farm ${farm} serves does not cover its name`,
     meaning: `Clients refuse the connection. ${askedFor(served)}`,
   }),
-  ZlbServedCertificateExpirySoon: (farm, served, nowMs) => ({
+  ZlbCertificateExpirySoon: (farm, served, nowMs) => ({
     title: `The chain that farm ${farm} serves ${endsIn(served, chainEndOf, nowMs)}`,
     meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(served)}`,
   }),

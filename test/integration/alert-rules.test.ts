@@ -94,9 +94,10 @@ describe('the three files', () => {
   const [core = [], extended = [], requests = []] = shippedFiles;
 
   it('have at most 15 alerts that somebody has to act on, 25 others without a page, and 6 on requests', () => {
-    expect(alertsIn(core).length).toBeLessThanOrEqual(15);
-    expect(new Set(alertsIn(extended).map(({ alert }) => alert)).size).toBeLessThanOrEqual(25);
-    expect(alertsIn(requests).length).toBeLessThanOrEqual(6);
+    const namesIn = (groups: readonly RuleGroup[]) => new Set(alertsIn(groups).map(({ alert }) => alert)).size;
+    expect(namesIn(core)).toBeLessThanOrEqual(15);
+    expect(namesIn(extended)).toBeLessThanOrEqual(25);
+    expect(namesIn(requests)).toBeLessThanOrEqual(6);
     expect(alertsIn(core).filter(({ labels }) => labels?.['severity'] === 'info')).toEqual([]);
     expect(alertsIn(extended).filter(({ labels }) => labels?.['severity'] === 'critical')).toEqual([]);
   });

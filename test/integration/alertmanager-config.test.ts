@@ -182,11 +182,12 @@ describe('the inhibitions of alertmanager.example.yml', () => {
   });
 
   it('compare labels that the alerts on both sides have', () => {
+    const labelsOf = (name: string) => alerts.flatMap((alert) => (alert.name === name ? [...alert.labels] : []));
     const lacking = inhibitRules.flatMap(({ source_matchers, target_matchers, equal = [] }) =>
-      alerts
-        .filter(({ name }) => [...source_matchers, ...target_matchers].some((matcher) => asksFor(matcher, name)))
-        .flatMap((alert) =>
-          equal.filter((label) => !alert.labels.has(label)).map((label) => `${alert.name}: ${label}`),
+      names
+        .filter((name) => [...source_matchers, ...target_matchers].some((matcher) => asksFor(matcher, name)))
+        .flatMap((name) =>
+          equal.filter((label) => !labelsOf(name).includes(label)).map((label) => `${name}: ${label}`),
         ),
     );
     expect(lacking).toEqual([]);
@@ -270,10 +271,13 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
       ['suppressed', 'ZlbServedCertificateDiffers', { ...pending, ...name }],
       ['suppressed', 'ZlbServedCertificateWrongName', { ...pending, ...name }],
       // The end of a served certificate, and no other fault of it.
-      ['active', 'ZlbServedCertificateExpiryImminent', { ...ended, ...name, severity: 'critical' }],
+      ['active', 'ZlbCertificateExpiryImminent', { ...ended, ...name, certificate: 'served', severity: 'critical' }],
       ['suppressed', 'ZlbServedCertificateDiffers', { ...ended, ...name }],
       ['suppressed', 'ZlbServedCertificateWrongName', { ...ended, ...name }],
       ['active', 'ZlbServedCertificateWrongName', { ...ended, server_name: 'www.shop.test' }],
+      // The end of a certificate in the store, and of another one.
+      ['active', 'ZlbCertificateExpiryImminent', { appliance: 'lb-5', file: 'shop.pem', severity: 'critical' }],
+      ['active', 'ZlbCertificateExpirySoon', { appliance: 'lb-5', file: 'other.pem' }],
     ]);
   });
 

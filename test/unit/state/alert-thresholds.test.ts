@@ -5,13 +5,13 @@ import { shippedRules } from '../../support/shipped-rules.ts';
 /** The places of each number in the rules: the name of the rule, and a part of its expression. */
 const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly [rule: string, text: string])[]>> = {
   expirySoonSeconds: [
-    ['ZlbCertificateExpirySoon', '< 28 * 86400'],
-    ['ZlbServedCertificateExpirySoon', '< 28 * 86400'],
+    ['ZlbCertificateExpirySoon', 'file:zlb_certificate_remaining:seconds < 28 * 86400'],
+    ['ZlbCertificateExpirySoon', '- time() < 28 * 86400'],
     ['ZlbActivationExpirySoon', '< 28 * 86400'],
   ],
   expirySoonRatio: [
     ['ZlbCertificateExpirySoon', 'unless file:zlb_certificate_remaining:ratio >= 0.25'],
-    ['ZlbServedCertificateExpirySoon', '>= 0.25'],
+    ['ZlbCertificateExpirySoon', ') >= 0.25'],
     ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.25'],
   ],
   expiryImminentSeconds: [

@@ -259,7 +259,7 @@ describe('what is wrong with an appliance', () => {
     // A trial with a third of its life left.
     ['temporal', 30, 10, []],
     ['permanent', 365, 2, []],
-    ['permanent', 365, -2, ['warning ZlbSupportEnded: The support of lb-1 has ended']],
+    ['permanent', 365, -2, ['warning ZlbActivationExpirySoon: The support of lb-1 has ended']],
   ])('is a %s licence of %s days that ends in %s days', (kind, lifeDays, days, problems) => {
     const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
     const notBeforeSeconds = notAfterSeconds - lifeDays * 86_400;
@@ -365,9 +365,9 @@ describe('what is wrong with an appliance', () => {
     [{ isInStore: true, days: 2 }, undefined],
     [
       { isInStore: false, days: 2 },
-      'critical ZlbServedCertificateExpiryImminent: The certificate that farm shop serves ends in 2 d',
+      'critical ZlbCertificateExpiryImminent: The certificate that farm shop serves ends in 2 d',
     ],
-    [{ days: -1 }, 'critical ZlbServedCertificateExpiryImminent: The certificate that farm shop serves has expired'],
+    [{ days: -1 }, 'critical ZlbCertificateExpiryImminent: The certificate that farm shop serves has expired'],
     [
       { isInStore: false, days: 20 },
       'warning ZlbServedCertificateDiffers: Farm shop does not serve its certificate of the store',
@@ -376,10 +376,10 @@ describe('what is wrong with an appliance', () => {
       { isInStore: true, days: 20, coversName: false },
       'warning ZlbServedCertificateWrongName: The certificate that farm shop serves does not cover its name',
     ],
-    [{ days: 20 }, 'warning ZlbServedCertificateExpirySoon: The chain that farm shop serves ends in 20 d'],
+    [{ days: 20 }, 'warning ZlbCertificateExpirySoon: The chain that farm shop serves ends in 20 d'],
     [
       { isInStore: true, days: 200, chainDays: 2 },
-      'warning ZlbServedCertificateExpirySoon: The chain that farm shop serves ends in 2 d',
+      'warning ZlbCertificateExpirySoon: The chain that farm shop serves ends in 2 d',
     ],
     [{ isInStore: true, days: 20, chainDays: 300 }, undefined],
   ])('is a farm that serves %j: %s', (given, problem) => {

@@ -101,6 +101,7 @@ it.each<readonly [string, Readonly<Record<string, string>>]>([
   ['a name of every object', { ...needsRestart, alertname: '__proto__' }],
   ['a farm that runs without backends', { ...needsRestart, alertname: 'ZlbFarmDown', status: 'critical' }],
   ['a delivery without a folder', { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1', file: 'old.pem' }],
+  ['a served certificate, of which no file is known', { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1' }],
   ['an alert without its labels', { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1' }],
 ])('an alert is ignored: %s', async (_, labels) => {
   const { tell, asked } = givenProposals([]);
