@@ -27,7 +27,7 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     // A day later but for five seconds, so that the clock itself takes it over the edge.
     world.certificates.set(ending.file, { ...ending, notAfter: Date.now() + 3 * dayMs + 5_000 });
     const imminent = await told('firing', 'ZlbCertificateExpiryImminent', { file: 'ending.pem', severity: 'critical' });
-    expect(imminent.receiver).toBe('page');
+    expect(imminent.receiver).toBe('page-paris');
     expect(imminent.annotations['description']).toMatch(/Farms that present it: portal/);
     await told('resolved', 'ZlbCertificateExpirySoon', { severity: 'warning' });
 
@@ -76,4 +76,50 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     await told('resolved', 'ZlbExporterDown');
     await told('firing', 'ZlbWatchdog');
   }, 240_000);
+
+  it('one of two exporters that watch different appliances is killed: a page', async () => {
+    const { prometheus, told, heard, killExporter } = await givenAlerting(healthyWorld(), { beside: 'lb-madrid' });
+    const watched = 'count by (site) (zlb_farm_status{status="up"} == 1)';
+    const sites = await until(
+      () => prometheus.query(watched).catch(() => []),
+      (seen) => seen.length === 2,
+      60_000,
+    );
+    expect(new Set(sites.map(({ metric }) => metric['site']))).toEqual(new Set(['madrid', 'paris']));
+
+    await killExporter();
+
+    const page = await told('firing', 'ZlbExporterDown', { job: 'zlb' });
+    expect(page.receiver).toBe('page');
+    expect(page.annotations['description']).toContain('No other exporter watches its appliances.');
+    expect(heard('ZlbExporterOfPairDown')).toEqual([]);
+  }, 240_000);
+
+  it('an appliance that reboots again and again is one page', async () => {
+    const { appliance, prometheus, told, pages } = await givenAlerting(healthyWorld());
+    const is = (expression: string) =>
+      until(
+        () => prometheus.query(expression).catch(() => []),
+        (seen) => seen.length === 1,
+        90_000,
+      );
+    const reboot = async () => {
+      await is('zlb_farm_status{farm="portal",status="up"} == 1');
+      appliance.fail('*', { kind: 'refuse' });
+      await is('object:zlb_down:since{object="appliance"}');
+      appliance.heal('*');
+      await is('zlb_up == 1 unless on () object:zlb_down:now{object="appliance"}');
+    };
+
+    await reboot();
+    await reboot();
+    expect(pages(), 'two restarts are none').toEqual([]);
+    await reboot();
+    const page = await told('firing', 'ZlbApplianceDown', { appliance: 'lb-paris', site: 'paris' });
+    expect(page.annotations['description']).toContain('goes away and comes back again and again: 3 times');
+    await reboot();
+    await reboot();
+
+    expect(pages()).toEqual(['firing ZlbApplianceDown lb-paris']);
+  }, 300_000);
 });

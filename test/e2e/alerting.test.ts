@@ -21,11 +21,11 @@ describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
       expect(started.code, started.stderr).toBe(0);
       await told('resolved', 'ZlbFarmDown', { status: 'down' });
       const paged = heard('ZlbFarmDown', { status: 'down' }).map(({ status, receiver }) => `${receiver} ${status}`);
-      expect(paged, 'one page, one end').toEqual(['page firing', 'page resolved']);
+      expect(paged, 'one page, one end').toEqual(['page-paris firing', 'page-paris resolved']);
 
       setBackends(world, 'down');
       const critical = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'critical' });
-      expect(critical.receiver).toBe('page');
+      expect(critical.receiver).toBe('page-paris');
 
       appliance.fail('*', { kind: 'refuse' });
       await told('firing', 'ZlbApplianceUnreachable', { appliance: 'lb-paris' });

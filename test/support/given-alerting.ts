@@ -26,17 +26,24 @@ interface Rules {
   readonly groups: readonly { readonly rules: readonly Record<string, unknown>[] }[];
 }
 
+/** How long alerts wait that outlast more than a moment. */
+const waits: Readonly<Record<string, string>> = {
+  // The first scrape of a busy machine is late, and until then nothing is watched.
+  ZlbExporterDown: '15s',
+  // Longer than a restart of the appliance in these scenes.
+  ZlbApplianceDown: '30s',
+};
+
 /** The shipped rules, but that nothing waits longer than a few seconds, not even a group. */
 function hurried(rules: string): string {
-  const { groups } = parse(rules.replaceAll('[2m]', '[5s]')) as Rules;
+  const { groups } = parse(rules.replaceAll('[2m]', '[5s]').replaceAll('< time() - 90', '< time() - 5')) as Rules;
   return stringify({
     groups: groups.map((group) => ({
       ...group,
       interval: '1s',
       rules: group.rules.map((rule) => ({
         ...rule,
-        // The first scrape of a busy machine is late, and until then nothing is watched.
-        ...('for' in rule ? { for: rule['alert'] === 'ZlbExporterDown' ? '15s' : '2s' } : {}),
+        ...('for' in rule ? { for: waits[String(rule['alert'])] ?? '2s' } : {}),
         ...('keep_firing_for' in rule ? { keep_firing_for: '3s' } : {}),
       })),
     })),
@@ -52,23 +59,23 @@ function shipped(file: string): string {
  * of its own but the first and the last: exporter, Prometheus with the shipped rules, Alertmanager
  * with the shipped routes and inhibitions. Times are shortened, expressions and thresholds are not.
  * Readings are dropped at the age of `maxStale`. In a pair another exporter watches the appliance
- * too.
+ * too; `beside` is the name of an appliance that another exporter watches alone.
  */
-export async function givenAlerting(world: World, { maxStale = '5s', isPair = false } = {}) {
+export async function givenAlerting(world: World, { maxStale = '5s', isPair = false, beside = '' } = {}) {
   const folder = givenFolder();
   const apiKey = 'key-of-the-appliance';
   const appliance = await startSimulatedAppliance({ world, apiKey });
   onTestFinished(() => appliance.close());
   const { token, sha256 } = makeToken();
-  const configure = (home: string): string => {
+  const configure = (home: string, name = 'lb-paris'): string => {
     const file = join(home, 'zlb.yml');
-    writeFileSync(file, configuration({ appliance, apiKey, sha256, folder: home, maxStale }));
+    writeFileSync(file, configuration({ name, appliance, apiKey, sha256, folder: home, maxStale }));
     return file;
   };
   const configFile = configure(folder);
   const address = `127.0.0.1:${await freePort()}`;
   let exporter = await startAdminExporter(configFile, address);
-  const other = isPair ? await startAdminExporter(configure(givenFolder())) : undefined;
+  const other = isPair || beside ? await startAdminExporter(configure(givenFolder(), beside || undefined)) : undefined;
   const targets = [address, ...(other ? [new URL(other.metricsUrl).host] : [])];
 
   const { url: receiverUrl, deliveries } = await givenReceiver();
@@ -79,15 +86,9 @@ export async function givenAlerting(world: World, { maxStale = '5s', isPair = fa
       { groupWait: '1s', groupInterval: '1s' },
     ),
   );
-  const prometheus = await givenPrometheus(
-    `
-global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
-rule_files: [${rulesFile}]
-alerting: { alertmanagers: [{ static_configs: [{ targets: ['${new URL(alertmanager.url).host}'] }] }] }
-scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ${JSON.stringify(targets)} }] }]
-`,
-    { [rulesFile]: hurried(shippedText) },
-  );
+  const prometheus = await givenPrometheus(prometheusConfiguration(targets, new URL(alertmanager.url).host), {
+    [rulesFile]: hurried(shippedText),
+  });
 
   /** Every notification about an alert in its order, as `firing` or `resolved`. */
   const heard = (alertname: string, labels: Readonly<Record<string, string>> = {}) =>
@@ -102,9 +103,9 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ${JSON.stringify(t
   /** Every page in its order, as a line. */
   const pages = () =>
     deliveries()
-      .filter(({ receiver }) => receiver === 'page')
+      .filter(({ receiver }) => receiver.startsWith('page'))
       .flatMap(({ alerts }) =>
-        alerts.map(({ status, labels }) => `${status} ${labels['alertname']} ${labels['farm']}`),
+        alerts.map(({ status, labels }) => `${status} ${labels['alertname']} ${labels['farm'] ?? labels['appliance']}`),
       );
 
   /**
@@ -149,7 +150,18 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ${JSON.stringify(t
   };
 }
 
+/** Returns the shipped configuration with these addresses, which scrapes and evaluates each second. */
+function prometheusConfiguration(targets: readonly string[], alertmanager: string): string {
+  const text = readFileSync(new URL('../../deploy/prometheus/prometheus.yml', import.meta.url), 'utf8');
+  return text
+    .replaceAll(/_interval: \w+/g, '_interval: 1s')
+    .replace('[zlb*.rules.yml]', `[${rulesFile}]`)
+    .replace("['exporter:9444']", JSON.stringify(targets))
+    .replace("['alertmanager:9093']", JSON.stringify([alertmanager]));
+}
+
 interface Configured {
+  readonly name: string;
   readonly appliance: SimulatedAppliance;
   readonly apiKey: string;
   readonly sha256: string;
@@ -158,11 +170,11 @@ interface Configured {
 }
 
 /** Returns a configuration that reads everything every second. JSON is YAML. */
-function configuration({ appliance, apiKey, sha256, folder, maxStale }: Configured): string {
+function configuration({ name, appliance, apiKey, sha256, folder, maxStale }: Configured): string {
   return JSON.stringify({
     appliances: [
       {
-        name: 'lb-paris',
+        name,
         url: appliance.url,
         api_key: apiKey,
         tls: { fingerprint_sha256: appliance.fingerprintSha256 },

@@ -79,7 +79,7 @@ it.skipIf(missing)(
     const page = await told('firing', 'ZlbFarmDown', { farm: 'portal' });
     console.log(`a page after ${seconds()} s`);
 
-    expect([ticket.receiver, page.receiver]).toEqual(['tickets', 'page']);
+    expect([ticket.receiver, page.receiver]).toEqual(['tickets', 'page-paris']);
     expect(heard('ZlbExporterDown')).toEqual([]);
   },
   180_000,
