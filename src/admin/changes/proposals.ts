@@ -25,8 +25,9 @@ type Alert = Static<typeof AlertSchema>;
 
 /** The webhook of Alertmanager, version 4. */
 export const NotificationSchema = Type.Object({
-  version: Type.Literal('4'),
+  version: Type.String({ description: '4' }),
   alerts: Type.Array(AlertSchema, { maxItems: 10_000 }),
+  truncatedAlerts: Type.Optional(Type.Integer({ minimum: 0, description: 'How many more alerts there are.' })),
 });
 export type Notification = Static<typeof NotificationSchema>;
 
@@ -37,6 +38,8 @@ export interface Taken {
   readonly withdrawn: number;
   /** Without a repair, for appliances that the token does not cover, or too many. */
   readonly ignored: number;
+  /** Left out by the sender; absent for none. */
+  readonly truncated?: number;
 }
 
 /** The repair of a firing alert that could not be planned. */
@@ -127,9 +130,16 @@ export function createProposals(parts: ProposalsParts) {
   };
 }
 
-/** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
-async function take(state: ProposalsState, { alerts }: Notification, notifier: Notifier): Promise<Taken> {
-  const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
+/**
+ * Takes a notification up. Plans in the background: Alertmanager waits for nothing. Rejects with an
+ * {@link AdminProblem} for that of another program.
+ */
+async function take(state: ProposalsState, notification: Notification, notifier: Notifier): Promise<Taken> {
+  const { version, alerts, truncatedAlerts: truncated = 0 } = notification;
+  if (version !== '4') throw otherVersion(version);
+  if (truncated > 0)
+    state.log.warn({ truncated }, 'alerts left out, remove max_alerts from the webhook of Alertmanager');
+  const taken = { proposed: 0, withdrawn: 0, ignored: 0, ...(truncated > 0 && { truncated }) };
   // A notification may have thousands of alerts.
   const slice = createTimeSlice(sliceMs);
   for (const [index, each] of alerts.entries()) {
@@ -147,6 +157,15 @@ async function take(state: ProposalsState, { alerts }: Notification, notifier: N
     }
   }
   return taken;
+}
+
+function otherVersion(version: string): AdminProblem {
+  const name = version === '1' ? ', as a webhook of Grafana has' : '';
+  return new AdminProblem('malformed_body', {
+    detail: `The notification has the version ${oneLine(version, 20)}${name}; nothing was proposed.`,
+    remedy:
+      'Let an Alertmanager send it, with the receiver repairs of alertmanager.example.yml. A contact point of Grafana can be that Alertmanager.',
+  });
 }
 
 /** Adds an alert to the same repair of another one; false if there is none. */

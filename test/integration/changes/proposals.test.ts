@@ -250,4 +250,33 @@ describe('the path /alerts', () => {
     });
     expect(await all()).toEqual([]);
   });
+
+  it('refuses a notification of Grafana by name, and says what to do', async () => {
+    const { call, all, alert } = await givenAlertmanager();
+    const body = { version: '1', orgId: 1, title: '[FIRING:1]', state: 'alerting', alerts: [alert(needsRestart)] };
+
+    expect(await call('alertmanager', 'POST', '/alerts', body)).toMatchObject({
+      status: 400,
+      json: {
+        code: 'malformed_body',
+        detail: 'The notification has the version 1, as a webhook of Grafana has; nothing was proposed.',
+        remedy: expect.stringContaining('contact point of Grafana') as string,
+      },
+    });
+    expect(await all()).toEqual([]);
+  });
+
+  it('says how many alerts a notification leaves out, and logs it', async () => {
+    const { call, alert, logged } = await givenAlertmanager();
+    const told = await call('alertmanager', 'POST', '/alerts', {
+      version: '4',
+      truncatedAlerts: 7,
+      alerts: [alert(needsRestart)],
+    });
+
+    expect(told.json).toEqual({ proposed: 1, withdrawn: 0, ignored: 0, truncated: 7 });
+    expect(logged.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ level: 40, truncated: 7 }),
+    );
+  });
 });

@@ -107,7 +107,12 @@ export const gatewaySchemas = {
       description: 'Repairs of firing alerts that could not be planned; empty for a token without approver.',
     }),
   }),
-  TakenAlerts: Type.Object({ proposed: Type.Integer(), withdrawn: Type.Integer(), ignored: Type.Integer() }),
+  TakenAlerts: Type.Object({
+    proposed: Type.Integer(),
+    withdrawn: Type.Integer(),
+    ignored: Type.Integer(),
+    truncated: Type.Optional(Type.Integer({ description: 'Left out by the sender.' })),
+  }),
   Settings: Type.Object(
     {},
     {
