@@ -108,6 +108,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
   logListening(log, url, settings);
+  warnOfReadsThatAct(log, settings);
   try {
     await requests.reconfigure(requestsIn(settings));
     await gateway.reconfigure(settings);
@@ -215,6 +216,7 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       });
       access.update(web);
       Object.assign(current, { settings, web });
+      warnOfReadsThatAct(log, settings);
       const change = await fleet.watch(watchedIn(settings));
       requests.publish(true);
       warnOfOpenKeys(log, openKeys);
@@ -236,6 +238,11 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
 function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
   if (openKeys.length > 0)
     log.warn({ files: openKeys }, 'every user of this machine can read these keys; chmod 600 gives them to one alone');
+}
+
+function warnOfReadsThatAct(log: Logger, { polling }: Settings): void {
+  if (polling.askL4Daemon)
+    log.warn('polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them');
 }
 
 function watchedIn(settings: Settings): readonly WatchedAppliance[] {

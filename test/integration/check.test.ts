@@ -98,6 +98,20 @@ describe('the report of check', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
+  it('says once that only vip sees a dead daemon of L4 farms, where vip is off', async () => {
+    const given = await Promise.all([1, 2].map(() => givenAppliance(recordedWorld(), { farmsListen: true })));
+    const entries = given.map(({ entry }, index) => ({ ...entry, name: `lb-${index + 1}` }));
+    const probed = entries.map((entry) => ({ ...entry, collectors: { vip: { enabled: true } } }));
+
+    const without = await check(entries);
+    const withVip = await check(probed);
+
+    expect(without.out.match(/Only the collector vip, .*/g)).toEqual([
+      'Only the collector vip, which is off, sees when the daemon of L4 farms has died: the appliance calls them up. Concerned: lb-1, lb-2.',
+    ]);
+    expect(withVip.out).not.toContain('Only the collector vip');
+  }, 60_000);
+
   it('names a proxy that hangs, and does not take its waits for the cost of polling', async () => {
     const { appliance, entry } = await givenAppliance(recordedWorld(), { farmsListen: true });
     appliance.world.farms.get('secure-shop')!.runState = 'hung';

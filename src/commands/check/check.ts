@@ -14,7 +14,15 @@ import { readShownCertificate } from '../fingerprint.ts';
 import { probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
-import { journalNote, gatewayNotes, openKeyNote, sharedAddressNotes, variableNotes, webNotes } from './notes.ts';
+import {
+  gatewayNotes,
+  journalNote,
+  l4Notes,
+  openKeyNote,
+  sharedAddressNotes,
+  variableNotes,
+  webNotes,
+} from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type Report } from './report.ts';
 
@@ -45,6 +53,7 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   const decode = createDecoder();
   let failed = 0;
   let withFindings = 0;
+  const checks: ApplianceCheck[] = [];
   for (const appliance of appliances) {
     if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
@@ -57,7 +66,9 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
     if (!ok) failed += 1;
     if (ok && findings.length > 0) withFindings += 1;
     report.appliance(checked, findings);
+    checks.push(checked);
   }
+  l4Notes(checks).forEach(report.note);
   if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
   const audit = settings.admin && (await journalNote(settings.admin.journalFile));

@@ -8,8 +8,9 @@ import { certificateEndsAtMs } from '../../server/web-policy.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';
-import { counted } from '../../lib/text.ts';
+import { counted, listed } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
+import type { ApplianceCheck } from './probe.ts';
 
 /** A line about the configuration as a whole. */
 export interface Note {
@@ -26,6 +27,21 @@ export const variableNotes: readonly Note[] = [
 ].map((text) => ({ text }));
 
 const soonMs = 14 * 86_400_000;
+
+/** Returns a note about the appliances with L4 farms that the collector `vip` does not probe. */
+export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
+  const blind = checks.filter(
+    ({ appliance: { collectors }, probe: { facts } }) =>
+      collectors.vip?.enabled !== true && facts.farms?.some(({ profile }) => profile === 'l4xnat'),
+  );
+  if (blind.length === 0) return [];
+  const names = listed(blind.map(({ appliance: { name } }) => name));
+  return [
+    {
+      text: `Only the collector vip, which is off, sees when the daemon of L4 farms has died: the appliance calls them up. Concerned: ${names}.`,
+    },
+  ];
+}
 
 /** Returns notes about the listener of the gateway, and tokens that have expired or soon will. */
 export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] {
