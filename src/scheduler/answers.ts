@@ -1,3 +1,4 @@
+import { isOneOf } from '../lib/check.ts';
 import type { CallReport } from '../appliance/client.ts';
 import type { FailingCalls } from '../state/status.ts';
 
@@ -24,6 +25,9 @@ export interface AnswersParts {
   readonly now: () => number;
 }
 
+/** Reasons of an appliance that works, and does not have what was asked for. */
+const ofTheQuestion = ['bad_request', 'not_found', 'method_not_allowed'] as const;
+
 /**
  * Knows from the calls to an appliance whether it is up, why not, and how far its clock is off.
  */
@@ -45,8 +49,12 @@ export class Answers {
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
   called({ authenticated, clockOffsetSeconds, reason }: CallReport, ageMs: number): void {
     // Given up by us: it says nothing of the appliance.
-    if (reason !== 'cancelled')
-      this.state.failing = reason && { reason, sinceMs: this.state.failing?.sinceMs ?? this.#parts.now() };
+    if (reason !== 'cancelled') {
+      const isFailing = reason !== undefined && !isOneOf(ofTheQuestion, reason);
+      this.state.failing = isFailing
+        ? { reason, sinceMs: this.state.failing?.sinceMs ?? this.#parts.now() }
+        : undefined;
+    }
     this.state.called = true;
     if (authenticated) this.state.answeredAtMs = ageMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;

@@ -16,7 +16,7 @@ const anyPort = '--web.listen-address=127.0.0.1:0';
 /** A configuration file in a folder of its own. */
 function givenConfig(text: string): string {
   const file = join(givenFolder(), 'zlb.yml');
-  writeFileSync(file, text);
+  writeFileSync(file, text, { mode: 0o600 });
   return file;
 }
 

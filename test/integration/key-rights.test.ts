@@ -107,7 +107,7 @@ describe('everywhere, a key', () => {
     expect(json).toMatchObject({ exit_code: 1, appliances: [{ ok: false, failure: { reason: 'unlicensed' } }] });
     expect(page).toMatch(/warning: lb-1 is deactivated/);
     expect([up, farmsRead]).toEqual(['1', '0']);
-    expect(plugin).toMatchObject({ code: 2, text: expect.stringMatching(/^CRITICAL - lb-1 is deactivated/) });
+    expect(plugin).toMatchObject({ code: 1, text: expect.stringMatching(/^WARNING - lb-1 is deactivated/) });
     expect(pluginFarm.code).toBe(3);
   });
 });

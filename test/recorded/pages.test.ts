@@ -98,7 +98,11 @@ describe('pages of the recorded appliance', () => {
     };
     await expect(await status()).toMatchFileSnapshot('../golden/status.json');
 
-    given.pass(10 * minuteMs);
+    // A jump of ten seconds would have everything read again.
+    for (let passedMs = 0; passedMs < 10 * minuteMs; passedMs += 8_000) {
+      given.pass(8_000);
+      await given.get('/metrics');
+    }
 
     const page = await until(
       () => given.get('/metrics'),

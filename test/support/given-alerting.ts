@@ -150,7 +150,9 @@ export async function givenAlerting(world: World, { maxStale = '5s', isPair = fa
   };
 }
 
-/** Returns the shipped configuration with these addresses, which scrapes and evaluates each second. */
+/**
+ * Returns the shipped configuration with these addresses, which scrapes and evaluates each second.
+ */
 function prometheusConfiguration(targets: readonly string[], alertmanager: string): string {
   const text = readFileSync(new URL('../../deploy/prometheus/prometheus.yml', import.meta.url), 'utf8');
   return text

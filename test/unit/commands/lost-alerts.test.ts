@@ -22,14 +22,14 @@ const alerts = alertNames.map((name) => {
   const rules = shippedRules.filter(({ alert }) => alert === name);
   return {
     alert: name,
-    reading: rules[0]?.annotations?.['reading'],
+    readings: rules.flatMap(({ annotations }) => annotations?.['reading'] ?? []),
     readers: new Set(rules.flatMap(({ expr }) => [...collectorsOf(expr)])),
   };
 });
 
 it('every alert names the reading that it needs, and its rule uses that reading', () => {
-  const wrong = alerts.filter(({ reading, readers }) => reading !== undefined && !readers.has(reading));
-  const missing = alerts.filter(({ reading, readers }) => reading === undefined && readers.size === 1);
+  const wrong = alerts.filter(({ readings, readers }) => readings.some((reading) => !readers.has(reading)));
+  const missing = alerts.filter(({ readings, readers }) => readings.length === 0 && readers.size === 1);
 
   expect(wrong.map(({ alert }) => alert)).toEqual([]);
   expect(missing.map(({ alert }) => alert)).toEqual([]);
@@ -37,7 +37,7 @@ it('every alert names the reading that it needs, and its rule uses that reading'
 
 it('the alerts that check calls lost are those that need the reading, each once', () => {
   for (const { name } of collectors) {
-    const needing = new Set(alerts.filter(({ reading }) => reading === name).map(({ alert }) => alert));
+    const needing = new Set(alerts.filter(({ readings }) => readings.includes(name)).map(({ alert }) => alert));
     expect(new Set(lostAlerts([name]))).toEqual(needing);
   }
   expect(lostAlerts(['farms', 'backends'])).toEqual(expect.arrayContaining(['ZlbFarmDown', 'ZlbBackendDown']));

@@ -105,6 +105,10 @@ it('tells why the newest call failed, and since when calls fail; what was given 
   const since = { reason: 'connect', sinceMs: 2_000 };
   expect(failing).toEqual([undefined, since, since, since]);
   expect(answers.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
+  // It answers, and has no such route.
+  answers.called({ ...unreachable, reason: 'not_found' }, 0);
+  expect(answers.failing).toBeUndefined();
+  answers.called(unreachable, 0);
   answers.called(answered, 6_000);
   expect(answers.failing).toBeUndefined();
 });
