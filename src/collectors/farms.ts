@@ -54,12 +54,13 @@ export const farms = defineCollector<FarmList>({
     if (list && !(list instanceof ApplianceError) && !list.hasWaited) return list.read;
     const known = list && !(list instanceof ApplianceError) ? list.read : before;
     try {
-      return await readOneByOne(context, known, list instanceof ApplianceError);
+      const hasFailed = list instanceof ApplianceError;
+      return await readOneByOne(context, known, { hasFailed, wasUsual: before?.usualMs !== undefined });
     } catch (error) {
       if (!(error instanceof ApplianceError) || !list) throw error;
       // The failure of the usual list says more.
       if (list instanceof ApplianceError) throw list;
-      return list.read;
+      return { ...list.read, usualMs: undefined };
     }
   },
   entity: ofFarms.entity('farm', ({ state }) => state),
@@ -143,7 +144,7 @@ async function readAtOnce(
       async () => (await read('listFarms', {}, { took })).params.map(toFarm),
     );
     const hasWaited = usualMs === undefined && tookMs >= hungMs;
-    return { read: { ...watchedOf(listed, watches), usualMs: hasWaited ? undefined : tookMs, startedAtMs }, hasWaited };
+    return { read: { ...watchedOf(listed, watches), usualMs: tookMs, startedAtMs }, hasWaited };
   } catch (error) {
     if (error instanceof ApplianceError && listFailures.includes(error.reason)) return error;
     throw error;
@@ -154,7 +155,7 @@ async function readAtOnce(
 async function readOneByOne(
   context: CollectContext,
   before: FarmList | undefined,
-  hasFailed: boolean,
+  { hasFailed, wasUsual }: { readonly hasFailed: boolean; readonly wasUsual: boolean },
 ): Promise<FarmList> {
   const startedAtMs = context.age();
   let callMs = 0;
@@ -176,7 +177,8 @@ async function readOneByOne(
   return {
     farms: asked,
     excluded,
-    usualMs: before?.usualMs,
+    // Of a list that took long and waited for no proxy: the appliance has many farms.
+    usualMs: isHanging && !wasUsual ? undefined : before?.usualMs,
     startedAtMs,
     retryAtMs: hasFailed && !isHanging ? context.age() + retryAfterMs : undefined,
   };

@@ -18,7 +18,7 @@ const apiKey = 'canary-key-of-the-appliance';
 /** The permissions that the unit of deploy/systemd gives, for the folders of this machine. */
 function permissions(folder: string): readonly string[] {
   const unit = readFileSync('deploy/systemd/zlb-exporter.service', 'utf8');
-  const given = unit.match(/(?<= )--(?:permission|allow-\S+)/g) ?? [];
+  const given = unit.match(/(?<= )--(?:permission|allow-\S+|disable-warning\S+)/g) ?? [];
   const places = new Map([
     ['/opt/zlb-exporter', process.cwd()],
     ['/etc/zlb-exporter', join(folder, 'etc')],

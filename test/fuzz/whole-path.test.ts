@@ -48,6 +48,12 @@ const spoiling: fc.Arbitrary<Alter> = fc.oneof(
   ),
 );
 
+/** An answer of the damaged appliance. */
+interface Sent {
+  readonly path: string;
+  readonly text: string;
+}
+
 const spoiltAppliance = fc.record({
   spoil: spoiling,
   every: fc.integer({ min: 1, max: 5 }),
@@ -63,12 +69,12 @@ it('an appliance that sends damaged bodies costs its own readings at most, and n
 
   await fc.assert(
     fc.asyncProperty(spoiltAppliance, async ({ spoil, every, from }) => {
-      const sent: string[] = [];
+      const sent: Sent[] = [];
       let count = from;
       current.alter = (body, path, response) => {
         count += 1;
         const altered = count % every === 0 ? spoil(body, path, response) : body;
-        sent.push(altered.toString());
+        sent.push({ path, text: altered.toString() });
         return altered;
       };
 
@@ -114,18 +120,24 @@ function linesOf(page: string, appliance: string): readonly string[] {
 
 /**
  * Looked at with the bodies alone: an appliance is up only by an answer that could prove it, a farm
- * by a list that says so.
+ * by a list, or an answer about it alone, that says so.
  */
-function expectNothingMadeUp(page: string, sent: readonly string[]): void {
-  const bodies = sent.map(parsed);
-  const couldProve = bodies.some(isRecord) || sent.some((text) => /Not After|BEGIN CERTIFICATE/.test(text));
+function expectNothingMadeUp(page: string, sent: readonly Sent[]): void {
+  const bodies = sent.map(({ text }) => parsed(text));
+  const couldProve = bodies.some(isRecord) || sent.some(({ text }) => /Not After|BEGIN CERTIFICATE/.test(text));
   if (!couldProve) expect(valueOf(page, 'zlb_up', { appliance: 'lb-spoilt' }) ?? 0).toBe(0);
-  const saidUp = new Set(
-    bodies
+  const saidUp = new Set([
+    ...bodies
       .flatMap(farmsIn)
       .filter(isUp)
       .map(({ farmname }) => String(farmname)),
-  );
+    // The state of one farm, which is in the path.
+    ...sent.flatMap(({ path, text }) => {
+      const body = parsed(text);
+      const own = isRecord(body) && isRecord(body.params) && isUp(body.params);
+      return own ? (/\/farms\/([^/?]+)\/status/.exec(path)?.[1] ?? []) : [];
+    }),
+  ]);
   const farms = seriesOf(page, 'zlb_farm_status', { appliance: 'lb-spoilt', status: 'up' })
     .map((line) => /farm="((?:[^"\\]|\\.)*)"/.exec(line)?.[1] ?? '')
     .filter((farm) => /^[\w-]+$/.test(farm));

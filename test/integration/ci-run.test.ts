@@ -26,6 +26,12 @@ it.each([
     1,
   ],
   ['fails where a suite does not start', ['exit 1', counts('20 0 0'), ':'], '20 passed, 1 failed, 0 skipped', 1],
+  [
+    'names failures of the long suites, which do not decide',
+    [counts('7 0 0'), `${counts('20 1 0')}; exit 1`, counts('3 0 0')],
+    '30 passed, 1 failed, 0 skipped',
+    0,
+  ],
   ['fails where nothing passed', [counts('0 0 9'), ':', ':'], '0 passed, 0 failed, 9 skipped', 1],
 ])('.ci/run %s', (_, [test = '', all = '', judges = ''], last, status) => {
   expect(run({ test, 'run test:all': all, 'run test:judges': judges })).toEqual({ status, last });
