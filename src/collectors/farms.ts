@@ -177,7 +177,7 @@ async function readOneByOne(
   return {
     farms: asked,
     excluded,
-    // Of a list that took long and waited for no proxy: the appliance has many farms.
+    // A list that took long and waited for no proxy is usual: the appliance has many farms.
     usualMs: isHanging && !wasUsual ? undefined : before?.usualMs,
     startedAtMs,
     retryAtMs: hasFailed && !isHanging ? context.age() + retryAfterMs : undefined,

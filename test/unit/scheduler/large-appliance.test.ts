@@ -57,8 +57,8 @@ async function watch(given: Pick<GivenPoller, 'page'>, minutes: number): Promise
   return shown;
 }
 
-// Those that fail: since profiles are read before farms, and states alone, rounds over hundreds of
-// farms lose readings. Open.
+// Rounds over hundreds of farms lose readings, since profiles are read before farms and states
+// alone: the tests that fail are open.
 describe('an appliance with hundreds of farms', () => {
   it.fails('loses no reading while it answers, from its first round on', async () => {
     const given = givenFarms(500);
