@@ -195,7 +195,8 @@ export class JournalDatabase {
   /** Says to other processes who writes. */
   enter(writer: string): void {
     this.#database.prepare('INSERT OR REPLACE INTO writer VALUES (1, ?)').run(writer);
-    this.#commit();
+    this.#database.exec('COMMIT');
+    this.#holdLock();
   }
 
   /**
@@ -213,10 +214,13 @@ export class JournalDatabase {
       last = position;
       return position;
     });
-    this.#commit();
+    this.#database.exec('COMMIT');
     this.#last = last;
-    // Secrets of a change must not stay in the write-ahead log.
-    if (entries.some(({ changes, forgotten }) => changes ?? forgotten)) this.#emptyLog();
+    // Secrets of a change must not stay in the write-ahead log. Without effect while somebody
+    // reads; the next change does it then.
+    if (entries.some(({ changes, forgotten }) => changes ?? forgotten))
+      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.#holdLock();
     return positions;
   }
 
@@ -242,16 +246,8 @@ export class JournalDatabase {
     }
   }
 
-  /** Commits, and begins the next transaction, with which the lock goes on. */
-  #commit(): void {
-    this.#database.exec('COMMIT');
-    begin(this.#database, this.#file);
-  }
-
-  #emptyLog(): void {
-    this.#database.exec('COMMIT');
-    // Without effect while somebody reads; the next one does it then.
-    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  /** Begins the next transaction, with which the lock goes on. */
+  #holdLock(): void {
     begin(this.#database, this.#file);
   }
 
