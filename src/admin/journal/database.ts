@@ -216,12 +216,16 @@ export class JournalDatabase {
     });
     this.#database.exec('COMMIT');
     this.#last = last;
+    return positions;
+  }
+
+  /** Makes ready for the next entries; throws if it cannot, with the last ones on disk. */
+  settle(entries: readonly Entry[]): void {
     // Secrets of a change must not stay in the write-ahead log. Without effect while somebody
     // reads; the next change does it then.
     if (entries.some(({ changes, forgotten }) => changes ?? forgotten))
       this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#holdLock();
-    return positions;
   }
 
   #keep({ changes = new Map(), forgotten = [], freeze }: Entry): void {

@@ -66,7 +66,17 @@ class JournalThread {
     const opened = isOpen ? undefined : this.#database.contents;
     if (processNow() > untilMs) throw lateJournal(this.#file);
     const positions = entries.length === 0 ? [] : this.#database.write(entries);
+    if (entries.length > 0) this.#settle(entries);
     return { positions, ...(opened && { opened }) };
+  }
+
+  /** Entries that are on disk have not failed if this fails: the next question opens the file. */
+  #settle(entries: readonly Entry[]): void {
+    try {
+      this.#database?.settle(entries);
+    } catch {
+      this.#close();
+    }
   }
 
   /** Reads the file itself while another process writes it, or it cannot be written. */

@@ -1,8 +1,8 @@
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { verifyJournal } from '../../../src/admin/journal/verify.ts';
+import { exportedLines, verifyJournal } from '../../../src/admin/journal/verify.ts';
 import { errorCode } from '../../../src/lib/check.ts';
 import { feed } from '../../support/programs.ts';
 import { givenJournal, givenRecord } from '../../unit/admin/journal/given-journal.ts';
@@ -20,10 +20,10 @@ function mayMount(): boolean {
   return may;
 }
 
-/** A disk of 512 kB, gone with the test. */
-function givenDisk(): string {
+/** A small disk, gone with the test. */
+function givenDisk(size = '512k'): string {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-disk-'));
-  run('mount', '-t', 'tmpfs', '-o', 'size=512k', 'none', folder);
+  run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'none', folder);
   onTestFinished(() => {
     run('umount', '--lazy', folder);
     rmdirSync(folder);
@@ -69,6 +69,34 @@ describe.skipIf(!mayMount())('a journal on a disk', () => {
     expect(failures()).toBe(refused.length);
     expect(position.seq).toBe(20 + acknowledged.length + 1);
     expect(await verifyJournal(file)).toMatchObject({ faults: [], records: position.seq });
+  });
+
+  it('with room for a record and not for its copy into the file acknowledges what is there, and only that', async () => {
+    const folder = givenDisk('2m');
+    const file = join(folder, 'journal.db');
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    const acknowledged: string[] = [];
+    const refused: string[] = [];
+
+    for (let pages = 1; pages <= 24; pages += 1) {
+      const request = `room-for-${pages}`;
+      writeFileSync(join(folder, 'spare'), Buffer.alloc(pages * 4_096));
+      fill(join(folder, 'filler'));
+      rmSync(join(folder, 'spare'));
+      await journal.append(givenRecord({ request }), { changes: new Map([[request, 'x'.repeat(16_000)]]) }).then(
+        () => acknowledged.push(request),
+        () => refused.push(request),
+      );
+      rmSync(join(folder, 'filler'));
+    }
+    await journal.close();
+    const lines: string[] = [];
+    for await (const page of exportedLines(file)) lines.push(...page);
+
+    expect(refused.length * acknowledged.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => refused.some((request) => line.includes(`"${request}"`)))).toEqual([]);
+    expect(acknowledged.filter((request) => !lines.some((line) => line.includes(`"${request}"`)))).toEqual([]);
   });
 
   it('that is full from the start is begun once there is room', async () => {
