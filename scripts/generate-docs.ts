@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { webSchema } from '../src/config/web-schema.ts';
 import { adminTables, alertLists } from './docs/admin-tables.ts';
+import { commandTables } from './docs/command-tables.ts';
+import { limitTables } from './docs/limits.ts';
 import { configurationJsonSchema, configurationTables } from './docs/configuration-tables.ts';
 import { keyTable, plainSchema } from './docs/key-table.ts';
 import { withTables } from './docs/markdown.ts';
@@ -16,6 +18,8 @@ export function generatedDocs(): ReadonlyMap<string, string> {
     'metrics.md': metricsTables(),
     'admin.md': adminTables(),
     'operations.md': alertLists(),
+    'limits.md': limitTables(),
+    'command-line.md': commandTables(),
   };
   const documents = Object.entries(tables).map(
     ([name, texts]) => [name, withTables(readFileSync(new URL(name, docs), 'utf8'), texts)] as const,

@@ -54,7 +54,7 @@ machine: notifications are printed here.
 
   --patient                       alerts wait for minutes, as they ship, not for seconds
   --fault=lb-madrid/hung-proxy/shop
-                                  faults to begin with, separated by commas (docs/faq.md)
+                                  faults to begin with, separated by commas (docs/command-line.md)
   --prometheus=PATH               another Prometheus than the one in PATH
   --alertmanager=PATH             another Alertmanager than Debian's prometheus-alertmanager
 ${listeners.map((name) => `  --${name}.listen-address=127.0.0.1:${usual[name]}`).join('\n')}`;
@@ -291,7 +291,7 @@ Try, in another terminal, in the same folder
   export ZLB_ADMIN_TOKEN=${tokens.approver}
   npm start --silent -- admin changes approve ID --watch --reason=looked-at-it
 
-  Cause a fault, end it, list them (docs/faq.md):
+  Cause a fault, end it, list them (docs/command-line.md):
 
   curl -X PUT ${faults}/lb-madrid/hung-proxy/shop
   curl -X DELETE ${faults}/lb-madrid/hung-proxy/shop

@@ -208,9 +208,9 @@ const expectation: Readonly<Record<WireKind, string>> = {
 };
 
 /** A name is that of a file on the appliance, which is shorter. */
-const maxNameLength = 255;
+export const maxNameLength = 255;
 /** The longest texts are lists of ports and of ciphers. */
-const maxTextLength = 4_096;
+export const maxTextLength = 4_096;
 
 const decimal = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 

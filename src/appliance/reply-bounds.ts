@@ -7,10 +7,10 @@ export interface Excess {
 }
 
 /** Maximum nesting of a reply. The deepest recorded one has 7 levels. */
-const maxDepth = 32;
+export const maxDepth = 32;
 
 /** Maximum number of values of a reply; a row of the endpoint table may allow more. */
-const defaultMaxValues = 50_000;
+export const defaultMaxValues = 50_000;
 /** The maximum of values applies to this limit of bytes, and rises with a higher one. */
 const defaultBodyBytes = 8 * 1_048_576;
 

@@ -40,7 +40,7 @@ export const WireName = Type.Unsafe<string>({ [wireKeyword]: 'name' });
  * Rows of one list that are read: farms, certificates, interfaces. Five times those of the largest
  * simulated fleet; checking and rendering them cannot be interrupted.
  */
-const defaultMaxRows = 2_500;
+export const defaultMaxRows = 2_500;
 
 /** Backends of one farm that are read. Each has more series than a row of another list. */
 export const maxBackends = 1_000;

@@ -54,7 +54,7 @@ export interface VipTarget {
 }
 
 /** An appliance could report thousands. */
-const maxNames = 20;
+export const maxNames = 20;
 
 /**
  * Decides which farms are probed and what may be connected to: the addresses of TCP farms that run

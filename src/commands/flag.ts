@@ -20,10 +20,13 @@ export type FlagTable = Readonly<Record<string, Flag>>;
 export function linesOf(flags: FlagTable, width = 25): string {
   return Object.entries(flags)
     .filter(([, { about }]) => about !== undefined)
-    .map(([name, { value, about, label = `--${name}${value === undefined ? '' : `=${value}`}` }]) =>
-      `  ${label.padEnd(width)}  ${about}`.trimEnd(),
-    )
+    .map(([name, flag]) => `  ${labelOf(name, flag).padEnd(width)}  ${flag.about}`.trimEnd())
     .join('\n');
+}
+
+/** Returns a flag as the help writes it. */
+export function labelOf(name: string, { value, label }: Flag): string {
+  return label ?? `--${name}${value === undefined ? '' : `=${value}`}`;
 }
 
 export function oneOf(...words: readonly string[]): (value: string) => string | undefined {

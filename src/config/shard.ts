@@ -8,7 +8,7 @@ export interface Shard {
 }
 
 /** More processes than anybody runs, and few enough that `shardOf` is fast. */
-const maxShards = 1_000;
+export const maxShards = 1_000;
 
 /** Parses `0/3` to `2/3`; undefined for any other text. */
 export function parseShard(text: string): Shard | undefined {

@@ -1,9 +1,5 @@
 import { IncomingMessage } from 'node:http';
-
-/** Short bodies may come in any parts. */
-const freeParts = 256;
-/** Longer ones have at most one part for so many of the bytes that came. */
-const bytesPerPart = 256;
+import { bytesPerPart, freeParts } from './growing-buffer.ts';
 
 /** Says that a body came in too many short parts. */
 export class TooManyPartsError extends Error {

@@ -2,8 +2,9 @@
  * A body has at most one part for so many bytes of its limit, and some more: each part costs time,
  * however short it is.
  */
-const bytesPerPart = 256;
-const freeParts = 256;
+export const bytesPerPart = 256;
+/** Short bodies may come in any parts. */
+export const freeParts = 256;
 const firstBytes = 4_096;
 
 /**

@@ -62,7 +62,7 @@ export type KnownFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonl
 /** Stands for every name that polling does not know: who sends lines cannot make series. */
 const unknown = 'unknown';
 /** The most names that are kept for an appliance; a restart forgets those that are gone. */
-const maxNames = 10_000;
+export const maxNames = 10_000;
 const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
 /** Failures of a backend that begin at 0, so that the first one is a difference. */
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;

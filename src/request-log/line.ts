@@ -45,7 +45,7 @@ const header = new RegExp(`^<\\d{1,3}>(?:${header5424}|${header3164})`);
 const repeated = /^message repeated (\d{1,9}) times: \[ ?([^]*)\]\s*$/;
 const repeatedLength = 799;
 /** The most lines for which one stands. */
-const maxTimes = 10_000;
+export const maxTimes = 10_000;
 const farmPart = /^([\w.-]+), /;
 /** The proxy cuts its own lines at this length, so that a client chooses their end. */
 const cutLength = 4_095;

@@ -37,13 +37,13 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const maxConnections = 256;
+export const maxConnections = 256;
 /** Each appliance has one connection, and a second one while the first ends. */
-const maxOfSender = 16;
+export const maxOfSender = 16;
 const handshakeTimeout = 10_000;
 /** A sender connects when it has a line, and may be silent for long after it. */
-const firstBytesMs = 60_000;
-const idleMs = 3_600_000;
+export const firstBytesMs = 60_000;
+export const idleMs = 3_600_000;
 /** How long a connection waits whose sender is over its limit. */
 const restMs = 100;
 /** Lets the kernel keep a few thousand lines while the program is busy. */

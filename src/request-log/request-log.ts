@@ -57,8 +57,8 @@ const publishEveryMs = 1_000;
 /** Objectives say within that time that their farm is gone, also without a line. */
 const learnEveryMs = 30_000;
 /** How much of an appliance is read in a tenth of a second: lines, and whatever else costs. */
-const linesPerSlot = 2_500;
-const slotMs = 100;
+export const linesPerSlot = 2_500;
+export const slotMs = 100;
 /** How many addresses are remembered, with the appliance of each. */
 const maxAddresses = 1_000;
 

@@ -10,7 +10,7 @@ export interface Waiting {
 }
 
 /** The most that wait for the names of an appliance, about 3 MB. */
-const maxWaiting = 10_000;
+export const maxWaiting = 10_000;
 /** Services of the proxy have no longer names. */
 const longestName = 127;
 /** How long a request waits: a list of farms comes within that, or none comes. */

@@ -94,7 +94,7 @@ function nameOf({ object, labels }: Omit<ObjectState, 'state'>): string {
 }
 
 /** Transitions of all appliances together that are kept. */
-const maxHistory = 200;
+export const maxHistory = 200;
 
 /** The newest transitions of all appliances. */
 export class TransitionHistory {

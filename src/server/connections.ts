@@ -44,7 +44,7 @@ interface Connection {
 }
 
 /** Nearly all clients wait for each answer before they send the next request. */
-const maxPipelined = 16;
+export const maxPipelined = 16;
 
 /** The open connections by `connectionKey`, longest idle first. */
 type OpenConnections = Map<string, Connection>;

@@ -23,9 +23,9 @@ type PasswordCheck = (users: ReadonlyMap<string, Secret>, attempt: LoginAttempt)
 /**
  * The maximum number of waiting comparisons: more would finish after their clients have timed out.
  */
-const maxWaiting = 32;
+export const maxWaiting = 32;
 /** One network that guesses passwords must not use the whole queue. */
-const maxWaitingPerNetwork = 8;
+export const maxWaitingPerNetwork = 8;
 
 /** Remembered results of each kind, kept apart: wrong guesses cannot evict right passwords. */
 const maxRemembered = 100;

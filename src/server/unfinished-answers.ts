@@ -52,7 +52,7 @@ export class TooManyReadersError extends Error {
 }
 
 /** Shorter answers fit into the buffers of their socket, and are neither counted nor refused. */
-const countedBytes = 65_536;
+export const countedBytes = 65_536;
 /** Shorter answers are sent at once. */
 const smallBytes = 262_144;
 /**

@@ -42,7 +42,7 @@ export interface WebAccessParts {
   readonly idleTimeoutMs?: number;
 }
 
-const maxConnections = 512;
+export const maxConnections = 512;
 /**
  * Longer than a usual scrape interval, so that a connection is not closed just as the next scrape
  * uses it.
@@ -52,14 +52,16 @@ const keepAliveMs = 75_000;
 const stalledMs = 120_000;
 const closeGraceMs = 1_000;
 /** No path takes a body; short ones are ignored. */
-const maxBodyBytes = 1_024;
+export const maxBodyBytes = 1_024;
+/** The time that a client may take for each part of a request, unless a test says otherwise. */
+export const requestMs = 10_000;
 
 export const plainText = 'text/plain; charset=utf-8';
 /** Headers of every answer; caches must not store it. */
 const commonHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
 export function createWebAccess(parts: WebAccessParts): WebAccess {
-  const { log, thread = createBcryptThread(), idleTimeoutMs = 10_000 } = parts;
+  const { log, thread = createBcryptThread(), idleTimeoutMs = requestMs } = parts;
   const throttledLog = new ThrottledLog(log);
   let { policy } = parts;
   let takeToken = createTokenBucket(policy);

@@ -2,9 +2,9 @@ import { steadyNow } from '../../lib/time.ts';
 import { AdminProblem } from '../policy/problem.ts';
 
 /** Ten for each of a thousand appliances, every minute. */
-const alertsPerMinute = 10_000;
+export const alertsPerMinute = 10_000;
 /** A body counts as one alert for so many bytes before it is parsed: that costs as well. */
-const bytesPerAlert = 400;
+export const bytesPerAlert = 400;
 const minuteMs = 60_000;
 
 /** Counts the alerts that a principal posts. */

@@ -16,7 +16,7 @@ import { type NewChange, type Task, prepareAs, titleOf } from './plan.ts';
 import type { ChangesCore } from './core.ts';
 import { authoriseAll, said } from './rights.ts';
 
-const maxOpenPerPrincipal = 20;
+export const maxOpenPerPrincipal = 20;
 
 /** Plans a change and stores it, to wait for approval. */
 export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): Promise<Change> {

@@ -83,11 +83,11 @@ type Notifier = Omit<Caller, 'signal'>;
 
 type Refused = Repairing & { readonly because: string };
 
-const maxOpenPerAppliance = 5;
+export const maxOpenPerAppliance = 5;
 /** Limit of the repairs that could not be planned. */
 const maxRefused = 100;
 /** Each plan asks the appliance several questions, whether or not it can be made. */
-const maxPlansPerMinute = 10;
+export const maxPlansPerMinute = 10;
 const minuteMs = 60_000;
 /** Maximum time in one tick of the event loop. */
 const sliceMs = 5;

@@ -77,7 +77,7 @@ export function authoriseAll({ operations }: ChangesCore, principal: Principal, 
   }
 }
 
-const maxReasonLength = 500;
+export const maxReasonLength = 500;
 
 /** Returns what a caller says, in one line and without secrets. */
 export function said({ recorder }: ChangesCore, text: string | undefined, token: Secret): string | null {

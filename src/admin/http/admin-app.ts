@@ -55,7 +55,7 @@ const privateHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const;
-const maxConnections = 256;
+export const maxConnections = 256;
 const idleTimeoutMs = 10_000;
 const keepAliveMs = 5_000;
 /** Half an hour: uploads of backups and packages are large, and may come over slow lines. */

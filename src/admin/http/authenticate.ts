@@ -11,7 +11,7 @@ export interface Authenticated {
 }
 
 /** Wrong tokens allowed per network and minute; further failures get 429 and are not logged. */
-const failuresPerMinute = 30;
+export const failuresPerMinute = 30;
 
 /**
  * Creates a function that finds the principal of a request; it rejects with an

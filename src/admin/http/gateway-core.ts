@@ -35,13 +35,13 @@ export interface GatewaySurroundings {
 }
 
 /** Limits the journal to a few dozen megabytes an hour; no mistake causes that many refusals. */
-const maxDenialsPerMinute = 1_000;
+export const maxDenialsPerMinute = 1_000;
 
 /** Limit for a body that is no file, and before the minimum rate of a file applies. */
 const maxBodyMs = 20_000;
 /** Per appliance, for reads and changes each. */
-const maxWaiting = 16;
-const maxWaitMs = 30_000;
+export const maxWaiting = 16;
+export const maxWaitMs = 30_000;
 /** A call without an answer keeps its slot in the queue for this multiple of `admin.timeout`. */
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */

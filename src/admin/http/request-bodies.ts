@@ -27,7 +27,7 @@ export interface RequestBodies {
   ): Promise<Static<Schema>>;
 }
 
-const maxPerPrincipal = 32;
+export const maxPerPrincipal = 32;
 
 export function createRequestBodies(decode: Decode, limits: BodyLimits): RequestBodies {
   // By principal, so the configuration bounds its size.

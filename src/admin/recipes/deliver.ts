@@ -131,7 +131,7 @@ interface Pair {
   readonly keyPath: string;
 }
 
-const maxFiles = 10_000;
+export const maxFiles = 10_000;
 
 /** Folders below the configured one: `live/NAME` of certbot. A loop of links ends there too. */
 const maxDepth = 2;

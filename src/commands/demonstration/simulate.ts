@@ -41,7 +41,7 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
       ? 'The next start has other ports, another key and another certificate; simulate FOLDER keeps them.'
       : `It stays valid after a restart: zlb-exporter --config.file=${join(folder, 'zlb.yml')}`,
   );
-  say('Cause a fault, end it, list them (docs/faq.md):');
+  say('Cause a fault, end it, list them (docs/command-line.md):');
   say(`  curl -X PUT ${faults.url}/lb-madrid/hung-proxy/shop`);
   say(`  curl -X DELETE ${faults.url}/lb-madrid/hung-proxy/shop`);
   say(`  curl ${faults.url}`);

@@ -108,7 +108,7 @@ function isCertificate(
 }
 
 /** Hits of a kind that are shown. */
-const maxHits = 50;
+export const maxHits = 50;
 const maxBackends = 8;
 
 /** Renders the result of a search by kind. */

@@ -1,0 +1,161 @@
+import * as alertRate from '../../src/admin/changes/alert-rate.ts';
+import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
+import * as proposals from '../../src/admin/changes/proposals.ts';
+import { maxReasonLength } from '../../src/admin/changes/rights.ts';
+import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
+import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
+import * as gateway from '../../src/admin/http/gateway-core.ts';
+import { maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
+import { maxFiles } from '../../src/admin/recipes/deliver.ts';
+import { endpoints } from '../../src/appliance/api/table.ts';
+import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
+import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';
+import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
+import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts';
+import { maxShards } from '../../src/config/shard.ts';
+import { bytesPerPart, freeParts } from '../../src/lib/growing-buffer.ts';
+import { formatDuration } from '../../src/lib/time.ts';
+import { maxHits } from '../../src/pages/status/search.ts';
+import { maxNames } from '../../src/request-log/counts.ts';
+import { maxLineBytes } from '../../src/request-log/frames.ts';
+import { maxTimes } from '../../src/request-log/line.ts';
+import * as receiver from '../../src/request-log/receiver.ts';
+import { linesPerSlot, slotMs } from '../../src/request-log/request-log.ts';
+import { maxWaiting as maxWaitingLines, maxWaitMs as lineWaitMs } from '../../src/request-log/waiting.ts';
+import { maxHistory } from '../../src/scheduler/transitions.ts';
+import { maxPipelined } from '../../src/server/connections.ts';
+import { maxHeaderSize } from '../../src/server/create-app.ts';
+import * as password from '../../src/server/password-check.ts';
+import { countedBytes, defaultLimits } from '../../src/server/unfinished-answers.ts';
+import * as web from '../../src/server/web-access.ts';
+import { markdownTable } from './markdown.ts';
+
+/** Returns the tables of docs/limits.md, from the constants that the program uses. */
+export function limitTables(): Readonly<Record<string, string>> {
+  return { changes: changes(), clients: clients(), replies: replies(), request_log: requestLog(), others: others() };
+}
+
+function changes(): string {
+  const { maxWaiting, maxWaitMs, maxDenialsPerMinute } = gateway;
+  return limits([
+    ['open changes of a token, without proposals', count(maxOpenPerPrincipal)],
+    ['open proposals of an appliance', count(proposals.maxOpenPerAppliance)],
+    ['plans of proposals for an appliance in a minute', count(proposals.maxPlansPerMinute)],
+    [
+      'alerts that a token posts',
+      `${count(alertRate.alertsPerMinute)} at once, and as many a minute. ${alertRate.bytesPerAlert} bytes of a body count as one. Above that, 429`,
+    ],
+    ['a reason', `${maxReasonLength} characters, after it is decoded`],
+    [
+      'calls at once to an appliance',
+      `1 change, \`admin.max_concurrent_per_appliance\` reads; ${maxWaiting} of each wait, at most ${maxWaiting / 2} of one token, for ${formatDuration(maxWaitMs)}. A newcomer takes a place of the token with most of them; reads go in turns`,
+    ],
+    ['unfinished uploads of a token', count(maxUploads)],
+    [
+      'refusals of a token that are written to the audit',
+      `${count(maxDenialsPerMinute)} a minute; the others are counted`,
+    ],
+    ['wrong tokens of a network', `${failuresPerMinute} a minute`],
+    ['connections to the gateway', count(gatewayConnections)],
+  ]);
+}
+
+function clients(): string {
+  const { maxUnfinished, maxUnfinishedBytes, patienceMs } = defaultLimits;
+  return limits([
+    ['time for the handshake, the headers and the first request', `${formatDuration(web.requestMs)} each`],
+    ['size of headers, and of bodies (metrics listener)', `${kib(maxHeaderSize)}, ${kib(web.maxBodyBytes)}`],
+    [
+      'parts (chunks) of a body',
+      `${freeParts}, or one for ${bytesPerPart} of its bytes. Above that it is refused and no more is read`,
+    ],
+    [
+      'connections to the metrics listener',
+      `${web.maxConnections}. Above that, the network with the most connections loses one`,
+    ],
+    ['pipelined requests per connection', count(maxPipelined)],
+    [
+      'waiting password comparisons',
+      `${password.maxWaiting}, at most ${password.maxWaitingPerNetwork} of a network. Above that, the answer is 503`,
+    ],
+    [
+      `unfinished answers of a listener, of all paths, longer than ${kib(countedBytes)}`,
+      `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces the oldest that is older than ${formatDuration(patienceMs)}, else the oldest of the network and path with the most, if these have more than the newcomer's; else it gets 503`,
+    ],
+  ]);
+}
+
+function replies(): string {
+  const larger = Map.groupBy(
+    Object.values<{ readonly route: string; readonly maxValues?: number }>(endpoints).filter(
+      ({ maxValues }) => maxValues !== undefined,
+    ),
+    ({ maxValues }) => maxValues,
+  );
+  const exceptions = [...larger]
+    .toSorted(([one = 0], [other = 0]) => other - one)
+    .map(([most = 0, rows]) => `${count(most)} for ${rows.map(({ route }) => `\`${route}\``).join(', ')}`);
+  const head = ['What', 'Limit', 'Reason'];
+  return markdownTable(head, [
+    ['bytes', '`limits.body_bytes`, 8 MiB', '`oversize`'],
+    ['parts (chunks)', `one for ${bytesPerPart} bytes of that limit`, '`oversize`'],
+    ['values', `${count(defaultMaxValues)}; ${exceptions.join('; ')}`, '`oversize`'],
+    [
+      'rows of one list',
+      `${count(defaultMaxRows)}; ${count(maxBackends)} backends of a farm or service`,
+      'the rest is left out and counted',
+    ],
+    ['nesting', count(maxDepth), '`malformed`'],
+    ['a name, a text', `${maxNameLength}, ${count(maxTextLength)} characters`, 'it ends in a digest'],
+  ]);
+}
+
+function requestLog(): string {
+  return limits([
+    ['a line', `${count(maxLineBytes)} bytes`],
+    [
+      'lines of an appliance',
+      `${count((linesPerSlot * 1_000) / slotMs)} a second, also malformed and empty ones. Above that, TCP waits, and UDP is dropped`,
+    ],
+    ['connections', `${receiver.maxConnections}; of one appliance ${receiver.maxOfSender}`],
+    [
+      'silence on a connection',
+      `${formatDuration(receiver.firstBytesMs)} before its first byte, ${formatDuration(receiver.idleMs)} after it; then it ends`,
+    ],
+    ['equal lines that one line stands for', count(maxTimes)],
+    [
+      'names of farms, services and backends of an appliance',
+      `${count(maxNames)} that polling knows; the others are \`unknown\``,
+    ],
+    [
+      'requests that wait for the names of a new farm, or for the first list after a start',
+      `${count(maxWaitingLines)}, for ${formatDuration(lineWaitMs)}; then they are \`unknown\`, or \`early\` lines without any list`,
+    ],
+  ]);
+}
+
+function others(): string {
+  return limits([
+    ['shards', count(maxShards)],
+    ['changes of state that the status page keeps', `the newest ${maxHistory} of all appliances`],
+    ['hits of a search', `${maxHits} of each kind`],
+    ['files in `certificates_folder`', `${count(maxFiles)}, in the folder and two levels below it`],
+    ['names that the collector `vip` asks a farm for', count(maxServerNames)],
+  ]);
+}
+
+function limits(rows: readonly (readonly string[])[]): string {
+  return markdownTable(['What', 'Limit'], rows);
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}
+
+function kib(bytes: number): string {
+  return `${bytes / 1_024} KiB`;
+}
+
+function mib(bytes: number): string {
+  return `${bytes / 1_048_576} MiB`;
+}

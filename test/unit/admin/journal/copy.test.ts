@@ -1,0 +1,27 @@
+import { DatabaseSync, backup } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
+import { recordsOf } from '../../../support/journal-file.ts';
+import { givenFile, givenJournal, givenRecord } from './given-journal.ts';
+
+it('a copy that SQLite makes while the journal is written is whole, and an exporter goes on with it', async () => {
+  const { file, copy } = { file: givenFile(), copy: givenFile() };
+  const { journal } = givenJournal(file);
+  await journal.append(givenRecord({ request: 'before' }));
+  const later = Array.from(
+    { length: 20 },
+    async (_, n) => await journal.append(givenRecord({ request: `during-${n}` })),
+  );
+  const reader = new DatabaseSync(file, { readOnly: true });
+  await backup(reader, copy);
+  reader.close();
+  await Promise.all(later);
+
+  expect((await verifyJournal(copy)).faults).toEqual([]);
+  const { journal: restored } = givenJournal(copy);
+  await restored.append(givenRecord({ request: 'after' }));
+
+  const requests = (await recordsOf(copy)).map(({ request }) => request);
+  expect([requests[0], requests.at(-1)]).toEqual(['before', 'after']);
+  expect((await verifyJournal(copy)).faults).toEqual([]);
+});
