@@ -76,7 +76,7 @@ function withObject(matchers: readonly string[]): string {
 export function farmTable(...matchers: readonly string[]): Titled {
   return table({
     description:
-      'One row for each farm (virtual service), as its appliance words its state. Share is of the backends that are not in maintenance, in the service that is worst off.',
+      'One row for each farm (virtual service), as its appliance words its state. Share is of the backends that are not in maintenance, in the service that is worst off. Sessions of L4 farms are not read by default (polling.ask_l4_daemon).',
     height: 11,
     sortBy: 'Farm',
     empty: 'No farm is known.',

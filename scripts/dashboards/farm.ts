@@ -24,6 +24,8 @@ import { leastUpStates, numberedWords, yesNo } from './states.ts';
 import { only, share, stateColumn, table, type ValueColumn } from './table.ts';
 
 const backend = '{{appliance}} {{farm}} {{service}} {{backend}}';
+/** See docs/configuration.md. */
+const notAskedL4 = 'Those of L4 farms are not read by default (polling.ask_l4_daemon).';
 
 export function farm(): Dashboard {
   const ofFarm = (metric: string, ...matchers: string[]) => series(metric, inFarm, ...matchers);
@@ -138,7 +140,7 @@ export function farm(): Dashboard {
           queries: { '{{appliance}} {{farm}}': busiest(farmId, ofFarm('zlb_farm_pending_connections')) },
         }),
         'Persistence sessions': lines({
-          description: 'Clients that are bound to a backend, of the ten farms that had the most over this time.',
+          description: `Clients that are bound to a backend, of the ten farms that had the most over this time. ${notAskedL4}`,
           width: 24,
           queries: { '{{appliance}} {{farm}}': busiest(farmId, ofFarm('zlb_farm_sessions')) },
         }),
@@ -156,8 +158,7 @@ export function farm(): Dashboard {
           values: serviceColumns(),
         }),
         'Backends, one by one': table({
-          description:
-            'The state of each backend, its connections, its limit and its settings. Half-open connections belong to an address and are shared by all farms that use it.',
+          description: `The state of each backend, its connections, its limit and its settings. Half-open connections belong to an address and are shared by all farms that use it. ${notAskedL4}`,
           height: 11,
           sortBy: 'State',
           descending: true,
@@ -187,19 +188,18 @@ export function farm(): Dashboard {
           },
         }),
         'Use of connection limits': lines({
-          description:
-            'Established connections against the limit of an L4 backend, of the ten fullest. At the limit new clients are refused.',
+          description: `Established connections against the limit of an L4 backend, of the ten fullest. At the limit new clients are refused. ${notAskedL4}`,
           unit: 'percentunit',
           steps: highIs('orange', limit),
           queries: { [backend]: `topk(10, ${use})` },
-          empty: 'No backend has a limit (compact mode cannot tell).',
+          empty: 'No backend has a limit, or its connections are not read: see polling.ask_l4_daemon.',
         }),
         'Established connections by backend': lines({
-          description: 'Of the ten backends that had the most over this time.',
+          description: `Of the ten backends that had the most over this time. ${notAskedL4}`,
           queries: { [backend]: busiest(backendId, ofBackend('zlb_backend_established_connections')) },
         }),
         'Half-open connections by backend': lines({
-          description: 'Of the ten backends that had the most over this time.',
+          description: `Of the ten backends that had the most over this time. ${notAskedL4}`,
           queries: { [backend]: busiest(backendId, ofBackend('zlb_backend_pending_connections')) },
         }),
         Flapping: lines({

@@ -2,10 +2,12 @@ import { collapsed, type Section } from './board.ts';
 import { lines } from './graphs.ts';
 import {
   applianceId,
+  backendId,
   counted,
   exporterSeries,
   farmId,
   fastest,
+  inBits,
   inFarm,
   inService,
   once,
@@ -26,6 +28,8 @@ export function requestSection(): Section {
   const failed = total(farmId, requestId, rate(requests('code=~"5.+"')));
   const duration = series('zlb_request_duration_seconds_bucket', inFarm, inService);
   const durations = total(`le, ${farmId}`, `le, ${farmId}, service`, rate(duration));
+  const ofBackends = (part: 'sum' | 'count') =>
+    once(backendId, rate(series(`zlb_backend_request_duration_seconds_${part}`, inFarm, inService)));
   return collapsed({
     'Requests by answer': lines({
       description: 'Answers a second by the class of their status; 500, 502, 503 and 504 by themselves.',
@@ -47,6 +51,15 @@ export function requestSection(): Section {
       queries: { '{{appliance}} {{farm}}': `topk(10, histogram_quantile(0.95, ${durations}))` },
       empty: off,
     }),
+    'Mean time by backend': lines({
+      description:
+        'The mean time until a request was answered, of the ten slowest backends: is it one, or all of them?',
+      unit: 's',
+      queries: {
+        '{{appliance}} {{farm}} {{service}} {{backend}}': `topk(10, ${ofBackends('sum')} / (${ofBackends('count')} > 0))`,
+      },
+      empty: off,
+    }),
     'Errors by backend': lines({
       description:
         'Answers a second with a status of 500 or more, of the ten backends that gave the most; without a backend, the appliance answered by itself.',
@@ -59,6 +72,14 @@ export function requestSection(): Section {
         ),
       },
       empty: 'No request got an error, or no line about one came.',
+    }),
+    'Bytes of answers': lines({
+      description: 'Bits a second of the bodies of answers, of the ten farms with the most.',
+      unit: 'bps',
+      queries: {
+        '{{appliance}} {{farm}}': inBits(fastest(farmId, farmId, series('zlb_response_bytes_total', inFarm))),
+      },
+      empty: off,
     }),
     Objectives: objectives(),
     'Burn of the objectives': lines({

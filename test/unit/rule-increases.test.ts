@@ -35,6 +35,7 @@ const steady = [
   'zlb_request_duration_seconds_bucket',
   'zlb_backend_request_duration_seconds_sum',
   'zlb_backend_request_duration_seconds_count',
+  'zlb_response_bytes_total',
   'zlb_api_busy_seconds_total',
 ];
 const isOfProcess = (metric: string): boolean => /^(process|nodejs)_/.test(metric);
