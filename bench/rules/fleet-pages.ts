@@ -58,23 +58,32 @@ function courseOf(series: string, value: string, mood: Mood, startSeconds: numbe
   return () => value;
 }
 
-/** Maps recordings to the lines that they are of, and to the labels that stay. */
-const recordings: readonly (readonly [name: string, of: RegExp, stepSeconds: number, fromSeconds: number])[] = [
-  ['appliance:zlb_farm_status:seen', /^zlb_up(\{.*\}) /gm, 15, 3_600],
-  ['farm:zlb_farm_status:ran', /^zlb_farm_status(\{.*),status="up"(\}) /gm, 60, 900],
-  ['farm:zlb_farm_reachable:ok', /^zlb_farm_reachable(\{.*\}) /gm, 300, 3_600],
-  ['interface:zlb_interface_up:used', /^zlb_interface_up(\{.*\}) /gm, 300, 3_600],
-  ['farm:zlb_farm_status:down', /^zlb_farm_status(\{.*status="critical"\}) 1$/gm, 15, 3_600],
-  ['backend:zlb_backend_status:down', /^zlb_backend_status(\{.*status="down"\}) 1$/gm, 60, 900],
+/** Maps recordings to the lines that they are of: the labels that stay, and the one that is new. */
+const recordings: readonly (readonly [name: string, of: RegExp, stepSeconds: number, label?: string])[] = [
+  ['appliance:zlb_up:answered', /^zlb_up\{(.*)\} /gm, 15],
+  ['appliance:zlb_farm_status:seen', /^zlb_up\{(.*)\} /gm, 15],
+  ['appliance:zlb_farm_status:served', /^zlb_up\{(.*)\} /gm, 15],
+  ['farm:zlb_farm_status:ran', /^zlb_farm_status\{(.*),status="up"\} /gm, 60],
+  ['farm:zlb_farm_status:ran1d', /^zlb_farm_status\{(.*),status="up"\} /gm, 300],
+  ['farm:zlb_farm_status:listed', /^zlb_farm_status\{(.*),status="up"\} /gm, 300],
+  ['farm:zlb_farm_reachable:ok', /^zlb_farm_reachable\{(.*)\} /gm, 300],
+  ['interface:zlb_interface_up:used', /^zlb_interface_up\{(.*)\} /gm, 300],
+  ['farm:zlb_farm_status:down', /^zlb_farm_status\{(.*status="critical")\} 1$/gm, 15],
+  ['object:zlb_down:since', /^zlb_farm_status\{(.*status="critical")\} 1$/gm, 60, 'object="farm"'],
+  ['object:zlb_down:since', /^zlb_backend_status\{(.*status="down")\} 1$/gm, 60, 'object="backend"'],
+  ['object:zlb_down:since', /^zlb_interface_up\{(.*)\} 0$/gm, 60, 'object="interface"'],
 ];
+/** Prometheus takes no samples that are older, beside those of now. */
+const pastSeconds = 3_600;
 
-/** Returns what the rules recorded until now; the value is a time: since when (`down`), or when. */
+/** Returns what the rules recorded until now; the value is a time: since when, or when last. */
 function pastOf(page: string, now: number): readonly string[] {
-  return recordings.flatMap(([name, of, stepSeconds, fromSeconds]) => {
-    const begin = now - fromSeconds;
-    const times = Array.from({ length: fromSeconds / stepSeconds - 1 }, (_, index) => begin + index * stepSeconds);
-    return [...page.matchAll(of)].flatMap(([, ...labels]) =>
-      times.map((at) => `${name}${labels.join('')} ${name.endsWith(':down') ? begin : at} ${at}000\n`),
+  const begin = now - pastSeconds;
+  return recordings.flatMap(([name, of, stepSeconds, label]) => {
+    const times = Array.from({ length: pastSeconds / stepSeconds - 1 }, (_, index) => begin + index * stepSeconds);
+    const isSince = /:(down|since)$/.test(name);
+    return [...page.matchAll(of)].flatMap(([, labels]) =>
+      times.map((at) => `${name}{${[labels, label].filter(Boolean).join()}} ${isSince ? begin : at} ${at}000\n`),
     );
   });
 }
