@@ -87,8 +87,9 @@ const limits = mapping(
  * documentation use it.
  */
 export function configSchema(collectorNames: readonly string[], reservedLabels: readonly string[]) {
+  const optional = Type.Optional(collector);
   const collectors = Type.Unsafe<Readonly<Record<string, SettingsOf<typeof collector>>>>(
-    mapping(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
+    mapping(Object.fromEntries(collectorNames.map((name) => [name, optional])), {
       description: 'Settings by collector. Those of an appliance take precedence, key by key.',
       default: {},
       keepsKeys: true,

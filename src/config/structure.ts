@@ -1,4 +1,4 @@
-import { Ajv, type AnySchemaObject, type ErrorObject, type SchemaValidateFunction } from 'ajv';
+import { Ajv, type AnySchemaObject, type ErrorObject, type SchemaObject, type SchemaValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
 import type { Path, Problems } from './problems.ts';
@@ -18,12 +18,14 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
     useDefaults: true,
     coerceTypes: true,
     strictTypes: false,
+    // The schemas are typed: to check them at run time takes longer than to compile them.
+    validateSchema: false,
     // To optimize the code takes longer than it saves: it runs once for each reading of the file.
     code: { optimize: false },
   });
   ajv.addVocabulary(ownKeywords.filter((each) => each !== 'reads'));
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
-  const validate = ajv.compile<Static<Schema>>(schema);
+  const validate = ajv.compile<Static<Schema>>(withDefinitions(schema));
   return (source: Source, problems: Problems): Static<Schema> | undefined => {
     if (validate(source.value)) return source.value;
 
@@ -38,6 +40,26 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
     }
     return undefined;
   };
+}
+
+/**
+ * Returns a copy in which a mapping that stands in several places is defined once: Ajv would write
+ * code for each place, and there are 40 of a collector. A reference cannot have a default.
+ */
+function withDefinitions(schema: TSchema): SchemaObject {
+  const seen = new Set<unknown>();
+  const repeated = new Map<unknown, string>();
+  JSON.stringify(schema, (_key, part: unknown) => {
+    if (isRecord(part) && part.type === 'object' && !('default' in part)) {
+      if (seen.has(part)) repeated.set(part, repeated.get(part) ?? `part${repeated.size}`);
+      seen.add(part);
+    }
+    return part;
+  });
+  const referring = (own: unknown) => (_key: string, part: unknown) =>
+    part !== own && repeated.has(part) ? { $ref: `#/$defs/${repeated.get(part)}` } : part;
+  const copy = (part: unknown) => JSON.parse(JSON.stringify(part, referring(part)));
+  return { ...copy(schema), $defs: Object.fromEntries([...repeated].map(([part, name]) => [name, copy(part)])) };
 }
 
 /** Creates the keyword `reads`, which replaces a text by the value that its reader returns. */

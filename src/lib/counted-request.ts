@@ -1,5 +1,5 @@
-import { IncomingMessage } from 'node:http';
 import { bytesPerPart, freeParts } from './growing-buffer.ts';
+import { http } from './http.ts';
 
 /** Says that a body came in too many short parts. */
 export class TooManyPartsError extends Error {
@@ -16,7 +16,7 @@ export class TooManyPartsError extends Error {
  * it: Node keeps a part of one byte in about 500, so that a few unread bodies would fill the
  * memory. Its connection stays open for the answer.
  */
-export class CountedRequest extends IncomingMessage {
+export class CountedRequest extends http.IncomingMessage {
   #parts = 0;
   #bytes = 0;
 
