@@ -1,8 +1,8 @@
-import { constants, openSync, writeSync } from 'node:fs';
+import { constants, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
-import { errorCode, toError } from '../lib/check.ts';
+import { errorCode } from '../lib/check.ts';
 
 /**
  * Fields that must never be printed, should one ever be logged; the Secret type is the first lock.
@@ -56,10 +56,8 @@ function quoted(value: unknown): string {
   return /^[\w.:/+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/**
- * Characters that wait for a slow reader: about 1,000 lines, beyond the 64 kB that a pipe holds.
- */
-const maxWaitingLength = 262_144;
+/** Bytes that wait for a slow reader: about 1,000 lines, beyond the 64 kB that a pipe holds. */
+const maxWaitingBytes = 262_144;
 const retryMs = 100;
 const maxFlushRetries = 3;
 
@@ -82,75 +80,51 @@ function openStandardError({ fd }: { readonly fd: number }): number {
 
 /**
  * Creates an output that writes each line at once, so that the last lines before an end are not
- * lost. It never throws and never blocks: lines are kept for a slow reader, and dropped and counted
- * if they cannot be written. `lossNotice` renders the line that reports how many lines were lost.
+ * lost. It never throws and never blocks: lines wait for a slow reader or a full disk, and are
+ * dropped and counted beyond that. `lossNotice` renders the line that reports how many were lost.
  */
 function createLogOutput(fd: number, lossNotice: (lines: number, because: string) => string) {
-  const waiting: string[] = [];
-  let waitingLength = 0;
-  /**
-   * The line or notice under way. `reports` is the number of lost lines in a notice, 0 for a line.
-   */
-  let current: { rest: Uint8Array; readonly reports: number } | undefined;
-  /** True when the file ends in the middle of a line. */
-  let isTorn = false;
+  const output = pino.destination({
+    dest: fd,
+    sync: true,
+    maxLength: maxWaitingBytes,
+    // Otherwise it would sleep until the reader goes on.
+    retryEAGAIN: () => false,
+  });
   let dropped = 0;
-  /** Dropped lines that no notice reported yet. */
-  let unreported = 0;
+  let reported = 0;
   let because = '';
+  let hasReaderLeft = false;
   let retry: NodeJS.Timeout | undefined;
 
-  function drop(lines: number, reason: string): void {
-    dropped += lines;
-    unreported += lines;
-    because = reason;
-  }
-
-  function next(): typeof current {
-    const line = unreported > 0 ? lossNotice(unreported, because) : waiting.shift();
-    if (line === undefined) return undefined;
-    if (unreported === 0) waitingLength -= line.length;
-    return { rest: Buffer.from(isTorn ? `\n${line}` : line), reports: unreported };
-  }
-
-  function dropWaiting(reason: string): void {
-    drop(waiting.length + (current?.reports === 0 ? 1 : 0), reason);
-    current = undefined;
-    waiting.length = 0;
-    waitingLength = 0;
-  }
-
-  function writeWaiting(): void {
+  output.on('drop', () => {
+    dropped += 1;
+  });
+  output.on('error', (error) => {
+    hasReaderLeft = errorCode(error) === 'EPIPE';
+    because = errorCode(error) === 'EAGAIN' ? 'the reader of the log did not keep up' : error.message;
+    retry ??= setTimeout(() => {
+      retry = undefined;
+      output.write('');
+    }, retryMs).unref();
+  });
+  output.on('drain', () => {
     clearTimeout(retry);
-    try {
-      while ((current ??= next())) {
-        while (current.rest.length > 0) {
-          current.rest = current.rest.subarray(writeSync(fd, current.rest));
-          isTorn = current.rest.length > 0;
-        }
-        unreported -= current.reports;
-        current = undefined;
-      }
-    } catch (error) {
-      if (errorCode(error) === 'EAGAIN') retry = setTimeout(writeWaiting, retryMs).unref();
-      else dropWaiting(toError(error).message);
-    }
-  }
+    retry = undefined;
+    if (dropped === reported) return;
+    const lines = dropped - reported;
+    reported = dropped;
+    output.write(lossNotice(lines, because));
+  });
 
   return {
     droppedLines: () => dropped,
     write: (line: string): void => {
-      if (waitingLength > 0 && waitingLength + line.length > maxWaitingLength) {
-        drop(1, 'the reader of the log did not keep up');
-        return;
-      }
-      waiting.push(line);
-      waitingLength += line.length;
-      writeWaiting();
+      if (hasReaderLeft) dropped += 1;
+      else output.write(line);
     },
     flush: async (): Promise<void> => {
-      const isBehind = (): boolean => current !== undefined;
-      for (let retries = 0; isBehind() && retries < maxFlushRetries; retries += 1) await delay(retryMs);
+      for (let retries = 0; retry && !hasReaderLeft && retries < maxFlushRetries; retries += 1) await delay(retryMs);
     },
   };
 }
