@@ -27,6 +27,7 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   applianceUrl: 'https address',
   byteSize: 'size',
   certificates: 'PEM text',
+  cipherSuite: 'name',
   duration: 'duration',
   endpoint: 'address, or address:port',
   expiry: 'day, or time with zone',

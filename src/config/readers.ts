@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { parseEndpoint, parseListenAddress, parseNetwork } from '../lib/address.ts';
 import { NamePattern } from '../lib/name-pattern.ts';
 import { Secret } from '../lib/secret.ts';
@@ -75,6 +76,7 @@ export const readers = {
   applianceUrl,
   byteSize,
   certificates: certificatesIn,
+  cipherSuite,
   duration,
   endpoint,
   expiry,
@@ -108,6 +110,17 @@ function apiKey(text: string): Parsed<Secret> {
   return {
     problem: `holds what cannot go into an HTTP header: character ${misfit + 1} of ${text.length} is a space, a line break or not ASCII; copy the key again, alone`,
   };
+}
+
+/** Checks that OpenSSL takes a suite, and that it encrypts; returns its name as written. */
+function cipherSuite(text: string): Parsed<string> {
+  try {
+    if (!/^TLS_(?!.*_NULL_)\w+$/.test(text)) throw new Error('no suite that encrypts');
+    createSecureContext({ ciphers: text });
+    return { value: text };
+  } catch {
+    return { problem: 'is no cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' };
+  }
 }
 
 function applianceName(text: string): Parsed<string> {

@@ -10,27 +10,8 @@ export const tlsVersions = new Map([
   ['TLS13', 'TLSv1.3'],
 ] as const);
 
-/** The suites of TLS 1.3, which have the same name in both and cannot be chosen. */
+/** The suites of TLS 1.3, which cannot be chosen. */
 const newestSuites = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'] as const;
-
-/** The cipher suites that Go offers, with their names in OpenSSL. */
-const cipherNames = new Map([
-  ...newestSuites.map((name) => [name, name] as const),
-  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
-  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
-  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
-  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
-  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
-  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
-  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
-  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
-  ['TLS_RSA_WITH_AES_128_GCM_SHA256', 'AES128-GCM-SHA256'],
-  ['TLS_RSA_WITH_AES_256_GCM_SHA384', 'AES256-GCM-SHA384'],
-  ['TLS_RSA_WITH_AES_128_CBC_SHA', 'AES128-SHA'],
-  ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
-] as const);
 
 /** The curves that Go offers, with their names in OpenSSL. */
 export const curveNames = new Map([
@@ -41,11 +22,9 @@ export const curveNames = new Map([
 ] as const);
 
 type Version = typeof tlsVersions extends Map<infer Name, unknown> ? Name : never;
-type Cipher = typeof cipherNames extends Map<infer Name, unknown> ? Name : never;
 
 /** Returns the chosen suites as an OpenSSL list; undefined for Node's defaults. */
-export function cipherList(chosen: readonly Cipher[] | undefined, oldest: Version): string | undefined {
-  const suites = chosen?.flatMap((name) => cipherNames.get(name) ?? []);
+export function cipherList(suites: readonly string[] | undefined, oldest: Version): string | undefined {
   // OpenSSL allows no cipher for versions before 1.2 above its lowest security level.
   const old = oldest === 'TLS10' || oldest === 'TLS11';
   if (!suites) return old ? `${DEFAULT_CIPHERS}:@SECLEVEL=0` : undefined;
@@ -119,8 +98,8 @@ const tlsServer = mapping(
       default: 'TLS13',
     }),
     cipher_suites: Type.Optional(
-      Type.Array(Type.Enum([...cipherNames.keys()]), {
-        description: 'The cipher suites up to TLS 1.2, by their names in Go. Those of TLS 1.3 are always allowed.',
+      Type.Array(value('cipherSuite', {}), {
+        description: 'The cipher suites up to TLS 1.2, by their standard names. Those of TLS 1.3 are always allowed.',
         minItems: 1,
         examples: [['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256']],
       }),

@@ -66,7 +66,7 @@ rate_limit:
         minVersion: 'TLSv1.2',
         maxVersion: 'TLSv1.3',
         ciphers:
-          'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305',
+          'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256:TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
         curves: 'P-256:X25519',
         honorCipherOrder: false,
       },
@@ -134,7 +134,7 @@ basic_auth_users: { alice: "\${ALICE}" }
     'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
     'TLS_RSA_WITH_AES_128_GCM_SHA256',
     'TLS_RSA_WITH_AES_256_CBC_SHA',
-  ])('has %s under a name that OpenSSL knows', async (suite) => {
+  ])('takes the cipher suite %s', async (suite) => {
     const settings = await loadWebText(tls(`  cipher_suites: [${suite}]\n`), { files });
 
     expect(() => createSecureContext(tlsOptions(settings.tls!))).not.toThrow();
@@ -149,7 +149,7 @@ describe('mistakes in a web configuration', () => {
   key_file: server.key
   client_auth_typ: NoClientCert
   min_version: TLS14
-  cipher_suites: [TLS_RSA_WITH_RC4_128_SHA]
+  cipher_suites: [TLS_RSA_WITH_RC4_128_SHA, TLS_RSA_WITH_NULL_SHA]
   prefer_server_cipher_suites: perhaps
 http_server_config:
   headers: { Server: mine, X-Frame-Options: allow }
@@ -161,7 +161,8 @@ rate_limit: { interval: soon }
     ).toEqual([
       'web.yml:4:3: tls_server_config.client_auth_typ: unknown key; did you mean "client_auth_type"?',
       'web.yml:5:16: tls_server_config.min_version: must be one of TLS10, TLS11, TLS12, TLS13',
-      expect.stringMatching(/^web\.yml:6:19: tls_server_config\.cipher_suites\[0\]: must be one of TLS_AES_128_GCM/),
+      'web.yml:6:19: tls_server_config.cipher_suites[0]: is no cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+      'web.yml:6:45: tls_server_config.cipher_suites[1]: is no cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
       'web.yml:7:32: tls_server_config.prefer_server_cipher_suites: must be true or false, got "perhaps"',
       expect.stringMatching(/^web\.yml:9:14: http_server_config\.headers\.Server: unknown key; the keys here are /),
       'web.yml:9:45: http_server_config.headers.X-Frame-Options: must be one of deny, sameorigin',
