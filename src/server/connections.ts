@@ -147,7 +147,7 @@ function runInOrder(open: OpenConnections, { request, response }: Exchange, proc
  * must not keep Prometheus out.
  */
 function connectionToEvict(all: readonly Connection[], newcomer: string): Connection | undefined {
-  const largest = largestNetwork(all, newcomer);
+  const largest = largestShare(all, ({ socket }) => networkOf(socket.remoteAddress), networkOf(newcomer));
   return firstIdle(largest.members) ?? firstIdle(all) ?? (largest.mayEvict ? largest.members[0] : undefined);
 }
 
@@ -181,30 +181,14 @@ function rawText({ status, headers, body }: RawResponse): string {
   return `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** The members of one network, oldest first. */
-export interface LargestNetwork<T> {
-  readonly members: readonly T[];
-  /**
-   * True if the newcomer's network would hold fewer members than this one: then this network loses
-   * one.
-   */
-  readonly mayEvict: boolean;
-}
-
-/** A connection or an answer: it holds a part of a limited resource for a client. */
-interface OfClient {
-  readonly socket: Pick<Socket, 'remoteAddress'> | null;
-}
-
 /**
- * Returns the network that holds most of a limited resource; `all` is oldest first, `newcomer` the
- * address of the next client.
+ * Returns the largest share of a limited resource, oldest first, and whether it loses a part for
+ * the newcomer: its own would then still be smaller. `all` is oldest first.
  */
-export function largestNetwork<T extends OfClient>(all: Iterable<T>, newcomer: string | undefined): LargestNetwork<T> {
-  const networks = Map.groupBy(all, ({ socket }) => networkOf(socket?.remoteAddress));
-  const members = [...networks.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-  const ofNewcomer = networks.get(networkOf(newcomer))?.length ?? 0;
-  return { members, mayEvict: members.length > ofNewcomer + 1 };
+export function largestShare<T>(all: Iterable<T>, ownerOf: (part: T) => string, newcomer: string) {
+  const shares = Map.groupBy(all, ownerOf);
+  const members = [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+  return { members, mayEvict: members.length > (shares.get(newcomer)?.length ?? 0) + 1 };
 }
 
 /**

@@ -15,8 +15,8 @@ interface LoginAttempt {
 type PasswordResult = 'right' | 'wrong' | 'busy';
 
 /**
- * Checks a password and remembers the result, so that the same attempt is compared once. `users`
- * maps names to bcrypt hashes and is not empty. Rejects if the comparison does.
+ * Checks a password and remembers right ones, so that a scrape compares once. `users` maps names to
+ * bcrypt hashes and is not empty. Rejects if the comparison does.
  */
 type PasswordCheck = (users: ReadonlyMap<string, Secret>, attempt: LoginAttempt) => Promise<PasswordResult>;
 
@@ -27,14 +27,14 @@ export const maxWaiting = 32;
 /** One network that guesses passwords must not use the whole queue. */
 export const maxWaitingPerNetwork = 8;
 
-/** Remembered results of each kind, kept apart: wrong guesses cannot evict right passwords. */
+/** Right passwords that are remembered; wrong guesses cannot evict them. */
 const maxRemembered = 100;
 
 /** Creates a check with its own queue and memory. */
 export function createPasswordCheck(compare: BcryptThread['compare']): PasswordCheck {
-  /** Key of the HMAC under which results are remembered; passwords are not kept. */
+  /** Key of the HMAC of what is remembered; passwords are not kept. */
   const key = randomBytes(32);
-  const kept = { right: new Set<string>(), wrong: new Set<string>() };
+  const right = new Set<string>();
   const underWay = new Map<string, { readonly from: string; readonly result: Promise<PasswordResult> }>();
 
   /**
@@ -54,9 +54,9 @@ export function createPasswordCheck(compare: BcryptThread['compare']): PasswordC
 
   async function find(digest: string, isRight: () => Promise<boolean>): Promise<PasswordResult> {
     try {
-      const found = (await isRight()) ? 'right' : 'wrong';
-      keep(kept[found], digest);
-      return found;
+      if (!(await isRight())) return 'wrong';
+      keep(right, digest);
+      return 'right';
     } finally {
       underWay.delete(digest);
     }
@@ -67,10 +67,9 @@ export function createPasswordCheck(compare: BcryptThread['compare']): PasswordC
     const hash = own ?? decoyFor(user, users);
     const facts = JSON.stringify([user, password, hash, own !== undefined]);
     const digest = createHmac('sha256', key).update(facts).digest('base64');
-    for (const known of ['right', 'wrong'] as const) {
-      if (!kept[known].has(digest)) continue;
-      keep(kept[known], digest);
-      return known;
+    if (right.has(digest)) {
+      keep(right, digest);
+      return 'right';
     }
     const same = underWay.get(digest);
     if (same) return await same.result;

@@ -4,7 +4,7 @@ import { constants, createZstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { steadyNow } from '../lib/time.ts';
-import { networkOf } from './connections.ts';
+import { largestShare, networkOf } from './connections.ts';
 import { ThrottledLog } from './throttled-log.ts';
 
 /**
@@ -120,10 +120,8 @@ function createRoom(log: Logger, { maxUnfinished, maxUnfinishedBytes, patienceMs
   function superfluousFor(request: FastifyRequest): ServerResponse | undefined {
     const [oldest] = unfinished;
     if (oldest && steadyNow() - oldest[1].startedAtMs >= patienceMs) return oldest[0];
-    const shares = Map.groupBy(unfinished, ([, { readers }]) => readers);
-    const largest = [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-    const own = shares.get(readersOf(request))?.length ?? 0;
-    return largest.length > own + 1 ? largest[0]?.[0] : undefined;
+    const { members, mayEvict } = largestShare(unfinished, ([, { readers }]) => readers, readersOf(request));
+    return mayEvict ? members[0]?.[0] : undefined;
   }
 
   function remove(response: ServerResponse): void {

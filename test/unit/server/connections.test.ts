@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { largestNetwork, networkOf } from '../../../src/server/connections.ts';
+import { largestShare, networkOf } from '../../../src/server/connections.ts';
 
 /** Returns the network with most clients, by the addresses of its members. */
 function largest(addresses: readonly string[], newcomer: string | undefined) {
-  const { members, mayEvict } = largestNetwork(
-    addresses.map((remoteAddress) => ({ socket: { remoteAddress } })),
-    newcomer,
-  );
-  return { members: members.map(({ socket }) => socket.remoteAddress), mayEvict };
+  return largestShare(addresses, networkOf, networkOf(newcomer));
 }
 
 describe('the per-network limit', () => {
