@@ -12,8 +12,6 @@ import { startDemonstration } from '../simulator/demo.ts';
 import { listen } from '../simulator/listener.ts';
 import { beginFaults, startFaultSwitch, UnknownFaultError } from '../simulator/fault-switch.ts';
 import { sendLogsTo, watchedSimulation } from '../src/commands/demonstration/watched.ts';
-import { swallowedFlags } from '../src/commands/npm-flags.ts';
-import { watchForHangup } from '../src/commands/shell.ts';
 import { makeToken } from '../src/commands/token.ts';
 import { parseListenAddress } from '../src/lib/address.ts';
 import { errorCode } from '../src/lib/check.ts';
@@ -68,7 +66,6 @@ const stopping = new AbortController();
 // The reader of the output may stop early, as `head` does; everything must still be stopped then.
 process.stdout.on('error', () => stopping.abort());
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
-watchForHangup({ env: process.env, stop: () => stopping.abort(), stopped: stopping.signal });
 
 try {
   await main(process.argv.slice(2));
@@ -79,8 +76,6 @@ try {
 }
 
 async function main(words: readonly string[]): Promise<void> {
-  const swallowed = swallowedFlags({ words, env: process.env, flags: options });
-  if (swallowed !== undefined) throw new StackError(swallowed);
   const flags = parseFlags(words);
   if (flags.help) return say(help);
   const addresses = Object.fromEntries(

@@ -2,8 +2,7 @@ import type { BuildInfo } from './app/build-info.ts';
 import { type CommandName, commands, type Description, exporter, isCommand } from './commands/commands.ts';
 import type { Command, CommandContext } from './commands/command.ts';
 import { UsageError } from './commands/usage-error.ts';
-import { allFlags, parseFlags, refuseForeignFlags } from './commands/flags.ts';
-import { swallowedFlags } from './commands/npm-flags.ts';
+import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { spokenAs } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
 import { ConfigError } from './config/problems.ts';
@@ -40,8 +39,6 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
   const say = (line: string): void => edge.say(spoken(line));
   const warn = (line: string): void => edge.warn(spoken(line));
   try {
-    const swallowed = swallowedFlags({ words, env: edge.env, flags: Object.fromEntries(allFlags) });
-    if (swallowed !== undefined) throw new UsageError(swallowed);
     const { flags, positionals } = parseFlags(words);
     const asksForHelp = positionals[0] === 'help';
     const [name = '', ...rest] = asksForHelp ? positionals.slice(1) : positionals;

@@ -11,6 +11,5 @@ if (found >= needed) {
     `zlb-exporter needs Node.js ${needed} or newer and was started with ${process.versions.node} (${process.execPath}); ` +
       `install Node.js ${needed} and start it with that, or use the container image, which has its own\n`,
   );
-  if (process.argv.slice(2).some((word) => /^(?:-h|--help|--version)$/.test(word))) void import('./old-node.ts');
-  else process.exitCode = 1;
+  process.exitCode = 1;
 }

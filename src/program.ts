@@ -1,5 +1,5 @@
 import { runCommandLine } from './cli.ts';
-import { createShell, ownName, watchForHangup } from './commands/shell.ts';
+import { createShell, ownName } from './commands/shell.ts';
 import { sleep, steadyNow } from './lib/time.ts';
 import { readBuildInfo } from './app/build-info.ts';
 
@@ -9,7 +9,6 @@ const shutdownMs = 4_500;
 const stopping = new AbortController();
 // npm forwards a signal that the terminal has sent already, so a second one is ignored.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
-const atHangup = watchForHangup({ env: process.env, stop, stopped: stopping.signal });
 
 // Without a listener Node.js opens its debugger at this signal, which log rotations send to other
 // programs: every user of the machine could read the keys through it.
@@ -24,7 +23,7 @@ try {
     build: readBuildInfo(process.env),
     name: ownName(import.meta.url, process.argv[1] ?? '', process.env),
     stopped: stopping.signal,
-    onHangup: (listener) => void process.on('SIGHUP', () => (atHangup() === 'stop' ? stop() : listener())),
+    onHangup: (listener) => void process.on('SIGHUP', listener),
     say: (line) => process.stdout.write(`${line}\n`),
     warn: (line) => process.stderr.write(`${line}\n`),
     now: Date.now,

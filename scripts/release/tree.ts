@@ -1,7 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { gitRevision } from '../../src/app/build-info.ts';
 import { ruleFiles } from '../rule-files.ts';
 import { run } from '../run-program.ts';
 import { billFile, billOfMaterials } from '../sbom.ts';
@@ -51,7 +51,7 @@ export function readFacts(target: Target): Facts {
     license: manifest.license,
     maintainer: manifest.author,
     target,
-    revision: revision ?? gitRevision('.') ?? 'unknown',
+    revision: revision ?? (spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).stdout?.trim() || 'unknown'),
     builtAt: epoch ? new Date(Number(epoch) * 1_000) : new Date(),
   };
 }

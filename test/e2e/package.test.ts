@@ -87,22 +87,10 @@ describe('the package', () => {
   );
   if (!older) console.warn('NOT RUN: the test that needs a Node.js older than 24 as /usr/bin/node');
 
-  it.skipIf(!older)('shows its version and its help when an older Node.js starts it', () => {
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    const shown = (...words: readonly string[]) =>
-      run(home, older ?? '', 'node_modules/zlb-exporter/dist/src/main.js', ...words);
+  it.skipIf(!older)('says what it needs when an older Node.js starts it', () => {
+    const started = run(home, older ?? '', 'node_modules/zlb-exporter/dist/src/main.js', '--help');
 
-    for (const [words, text] of [
-      [['--version'], `zlb-exporter ${version} (`],
-      [['--help'], 'Usage: zlb-exporter [flags]'],
-      [['check', '-h'], 'Usage: zlb-exporter check'],
-      [['admin', '--help'], 'Usage: zlb-exporter admin'],
-    ] as const)
-      expect(shown(...words)).toEqual({
-        code: 0,
-        stdout: expect.stringContaining(text) as string,
-        stderr: expect.stringMatching(tooOld) as string,
-      });
+    expect(started).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(tooOld) as string });
   });
 
   it('asks for the version that the package asks for', () => {
