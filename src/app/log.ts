@@ -124,7 +124,8 @@ function createLogOutput(fd: number, lossNotice: (lines: number, because: string
       else output.write(line);
     },
     flush: async (): Promise<void> => {
-      for (let retries = 0; retry && !hasReaderLeft && retries < maxFlushRetries; retries += 1) await delay(retryMs);
+      const isBehind = (): boolean => retry !== undefined && !hasReaderLeft;
+      for (let retries = 0; isBehind() && retries < maxFlushRetries; retries += 1) await delay(retryMs);
     },
   };
 }
