@@ -48,7 +48,7 @@ export function digestForm(clean: string, original: string, maxLength: number): 
 }
 
 /** Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. */
-export function shellWord(word: string): string {
+function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   const [name = ''] = /^[\w.-]+=/.exec(word) ?? [];
   return `${name}'${word.slice(name.length).replaceAll("'", String.raw`'\''`)}'`;
