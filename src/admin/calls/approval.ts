@@ -22,15 +22,11 @@ export function approvalOf(
   if (breakGlass) {
     return new AdminProblem('break_glass_denied', {
       detail: `${key} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
-      remedy: 'Leave X-Break-Glass out to ask for approval, or use a token with break_glass: true.',
     });
   }
   const cannotWait = row.body === 'gzip' ? 'a file is not kept until then' : row.acts && 'nobody would get its answer';
   if (cannotWait !== undefined) {
-    return new AdminProblem('cannot_wait', {
-      detail: `${key} needs approval, and ${cannotWait}; nothing was sent.`,
-      remedy: 'Use a token with break_glass: true and X-Break-Glass: true, or the web interface of the appliance.',
-    });
+    return new AdminProblem('cannot_wait', { detail: `${key} needs approval, and ${cannotWait}; nothing was sent.` });
   }
   return 'waits';
 }

@@ -32,7 +32,7 @@ export function confirm(
   const because = given === undefined ? 'was not confirmed' : 'X-Confirm names something else';
   throw new AdminProblem(given === undefined ? 'confirmation_required' : 'confirmation_mismatch', {
     detail: `${call.operation.key} cannot be undone, and ${because}; nothing was sent.`,
-    remedy: `Check that you mean it, then repeat it with the header X-Confirm: ${encodeURIComponent(name)}.`,
+    refused: name,
     members: { expected },
   });
 }

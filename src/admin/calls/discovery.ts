@@ -110,7 +110,6 @@ function textOf(value: unknown): string | undefined {
 function takesNoJson(route: string): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
-    remedy: 'See GET /docs for what its body is.',
   });
 }
 

@@ -165,15 +165,11 @@ function resolve({ appliances }: GatewayParts, { principal, appliance: name }: N
   if (!principal.covers(name)) {
     throw new AdminProblem('appliance_denied', {
       detail: `The token of ${principal.name} does not cover an appliance of this name; nothing was sent.`,
-      remedy: 'GET /appliances lists those that it covers; admin.tokens in the configuration says which they are.',
     });
   }
   const appliance = appliances.get(name);
   if (appliance) return appliance;
-  throw new AdminProblem('unknown_appliance', {
-    detail: 'No appliance of this name is configured.',
-    remedy: 'GET /appliances lists the names.',
-  });
+  throw new AdminProblem('unknown_appliance', { detail: 'No appliance of this name is configured.' });
 }
 
 type Place = Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>;
@@ -294,7 +290,7 @@ function refuseUnanswered(
   if (force || unanswered.get(`${appliance} ${farmname}`) !== (changeCounts.get(appliance) ?? 0)) return;
   throw new AdminProblem('guarded', {
     detail: `The last read of this kind for ${farmname} was not answered: ${daemonMayHang}. Nothing was sent.`,
-    remedy: `Look at nftlb on ${appliance}. It may be read again after a change, or with X-Force: true and X-Reason.`,
+    refused: `Look at nftlb on ${appliance}. It may be read again after a change.`,
   });
 }
 

@@ -129,8 +129,6 @@ const lockedText = {
 };
 const unwritableText = {
   detail: 'The journal cannot be written, so nothing was sent. The log of the exporter says why.',
-  remedy:
-    'Look at the disk and the rights of admin.journal_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
 };
 
 /** The refusals of a principal in a minute: those recorded one by one, and the others. */

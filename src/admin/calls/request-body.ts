@@ -113,7 +113,7 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
   if (type !== undefined && accepted.includes(type)) return type;
   throw new AdminProblem('wrong_content_type', {
     detail: `The operation takes ${accepted.join(' or ')}${given === undefined ? ', and the request names no type' : ''}; nothing was sent.`,
-    remedy: `Send the header Content-Type: ${accepted[0]}.`,
+    refused: accepted[0],
   });
 }
 
@@ -167,7 +167,10 @@ const maxNumberLength = 40;
 
 /** Returns the refusal of a body that would be sent as another one than was checked. */
 function ambiguous(because: string, remedy: string): AdminProblem {
-  return new AdminProblem('malformed_body', { detail: `The body ${because}; nothing was sent.`, remedy });
+  return new AdminProblem('malformed_body', {
+    detail: `The body ${because}; nothing was sent.`,
+    remedy,
+  });
 }
 
 /** Refuses repeated names: guards and audit see the last value, and a release may use the first. */
@@ -223,7 +226,6 @@ function fileBody(
   if (!body || contentLength === undefined) {
     throw new AdminProblem('length_required', {
       detail: 'A file must come with its length, which the appliance insists on; nothing was sent.',
-      remedy: 'Send the file with a Content-Length, not in chunks.',
     });
   }
   refuseLong(contentLength, uploadBytes);
@@ -279,10 +281,7 @@ function refuseLong(bytes: number | undefined, most: number): void {
 }
 
 function tooLong(most: number): AdminProblem {
-  return new AdminProblem('body_too_large', {
-    detail: `The body is longer than ${most} bytes; nothing was sent.`,
-    remedy: 'Check what is sent; for backups and packages admin.upload_bytes is the limit.',
-  });
+  return new AdminProblem('body_too_large', { detail: `The body is longer than ${most} bytes; nothing was sent.` });
 }
 
 function tooManyParts({ message }: TooManyPartsError): AdminProblem {
@@ -293,22 +292,17 @@ function tooManyParts({ message }: TooManyPartsError): AdminProblem {
 }
 
 function bodyTooSlow(patienceMs: number): AdminProblem {
-  return new AdminProblem('body_too_slow', {
-    detail: `The body did not arrive within ${patienceMs / 1_000} s.`,
-    remedy: 'Check the connection of the client.',
-  });
+  return new AdminProblem('body_too_slow', { detail: `The body did not arrive within ${patienceMs / 1_000} s.` });
 }
 
 function fileTooSlow(): AdminProblem {
   return new AdminProblem('body_too_slow', {
     detail: `The file came at less than ${minBytesPerSecond} bytes a second; nothing was sent.`,
-    remedy: 'Check the connection of the client, or send the file from a machine with a better one.',
   });
 }
 
 function bodyNotAllowed(): AdminProblem {
   return new AdminProblem('body_not_allowed', {
     detail: 'The operation takes no body, and the request carries one; nothing was sent.',
-    remedy: 'Send the request without a body, Content-Length and Transfer-Encoding.',
   });
 }

@@ -208,7 +208,6 @@ function abortReason({ signal }: QueueRequest): AdminProblem {
 function busy(because: string): AdminProblem {
   return new AdminProblem('busy', {
     detail: `${because}; nothing was sent.`,
-    remedy: 'Wait, and send fewer at a time: each starts a process on the appliance.',
     headers: { 'retry-after': '2' },
   });
 }

@@ -307,7 +307,6 @@ function watchPace({ graceMs, tooSlow }: Pace, end: (error: Error) => void) {
 function unavailable(because: string): AdminProblem {
   return new AdminProblem('spool_unavailable', {
     detail: `There is no room for the body: ${because}.`,
-    remedy: 'Wait until other transfers have ended, or make room on the disk of admin.journal_file.',
     headers: { 'retry-after': '10' },
   });
 }

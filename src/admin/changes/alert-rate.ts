@@ -39,7 +39,6 @@ function tooManyAlerts(principal: string, missing: number): AdminProblem {
   const seconds = Math.ceil((missing / alertsPerMinute) * 60);
   return new AdminProblem('too_many_alerts', {
     detail: `${principal} posts more than ${alertsPerMinute} alerts a minute, where ${bytesPerAlert} bytes count as one; these were not taken.`,
-    remedy: 'Alertmanager posts them again. Look what fires so often, or raise group_interval of its route.',
     headers: { 'retry-after': String(seconds) },
   });
 }

@@ -104,10 +104,7 @@ function refuseTooMany({ book, asking }: ChangesCore, { name }: Principal): void
     book.changes.filter((each) => each.requested_by === name && !isOver(each.state)).length +
     [...asking].filter(({ principal }) => principal.name === name).length;
   if (open < maxOpenPerPrincipal) return;
-  throw new AdminProblem('too_many_changes', {
-    detail: `${name} has ${open} changes open; nothing was sent.`,
-    remedy: 'Cancel those that are not wanted any more, or wait until they are decided.',
-  });
+  throw new AdminProblem('too_many_changes', { detail: `${name} has ${open} changes open; nothing was sent.` });
 }
 
 /** Returns an id that is easy to read out. */
@@ -164,8 +161,5 @@ function valuesFor({ name, parameters }: Recipe, values: Task['parameters']): Ta
 }
 
 export function malformed(because: string): AdminProblem {
-  return new AdminProblem('malformed_body', {
-    detail: `${because}; nothing was sent.`,
-    remedy: 'GET /docs shows what the path takes.',
-  });
+  return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });
 }

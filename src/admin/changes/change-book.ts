@@ -272,7 +272,7 @@ function overdueOf({ now, principals }: ChangeBookParts, { stored: { change }, a
 export function alreadyOver({ id }: Pick<Change, 'id'>, because: string): AdminProblem {
   return new AdminProblem('change_over', {
     detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
-    remedy: `GET /changes/${id} shows what became of it.`,
+    refused: id,
   });
 }
 

@@ -140,14 +140,12 @@ function decisionOf(
 function otherDigest(): AdminProblem {
   return new AdminProblem('digest_mismatch', {
     detail: 'The digest is not that of the present plan; nothing was sent.',
-    remedy: 'Read the change again, look at its plan, and approve that one.',
   });
 }
 
 function planChanged(): AdminProblem {
   return new AdminProblem('plan_changed', {
     detail: 'The object or the findings are not what they were; nothing was sent. The change has the new plan.',
-    remedy: 'Look at the new plan, and approve that one.',
   });
 }
 

@@ -85,10 +85,7 @@ export function said({ recorder }: ChangesCore, text: string | undefined, token:
 }
 
 function unknownChange(): AdminProblem {
-  return new AdminProblem('unknown_change', {
-    detail: 'There is no such change, or the token does not cover it.',
-    remedy: 'GET /changes lists those that it covers; old ones are removed.',
-  });
+  return new AdminProblem('unknown_change', { detail: 'There is no such change, or the token does not cover it.' });
 }
 
 function notYours({ name }: Principal): AdminProblem {
@@ -102,13 +99,11 @@ function notYours({ name }: Principal): AdminProblem {
 export function notApprover({ name }: Principal): AdminProblem {
   return new AdminProblem('not_approver', {
     detail: `The token of ${name} may not approve or deny this change; nothing was sent.`,
-    remedy: 'Ask somebody whose token has approver: true in admin.tokens.',
   });
 }
 
 function ownChange({ person }: Principal): AdminProblem {
   return new AdminProblem('own_change', {
     detail: `${person} asked for it, and somebody else must approve it; nothing was sent.`,
-    remedy: 'Ask another approver. admin.approvals.self_approval is for one administrator alone.',
   });
 }

@@ -190,21 +190,17 @@ function malformedProblem(code: string): AdminProblem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new AdminProblem('malformed_header', {
-        status: 431,
         detail: `The headers are longer than ${maxHeaderSize} bytes; nothing was sent.`,
-        remedy: 'Check what the client puts into its headers.',
+        status: 431,
       });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AdminProblem('malformed_request', {
-        status: 408,
         detail: 'The request did not arrive in time.',
+        status: 408,
         remedy: 'Check the connection of the client.',
       });
     default:
-      return new AdminProblem('malformed_request', {
-        detail: 'This is not a valid HTTP request; nothing was sent.',
-        remedy: 'Check how the client writes its lines, headers and lengths, and which proxies are between.',
-      });
+      return new AdminProblem('malformed_request', { detail: 'This is not a valid HTTP request; nothing was sent.' });
   }
 }
 

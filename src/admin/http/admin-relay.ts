@@ -91,7 +91,6 @@ function onlyAppliance(covered: readonly string[]): string {
   if (only !== undefined && more.length === 0) return only;
   throw new AdminProblem('appliance_not_named', {
     detail: `This path names no appliance, and the token covers ${covered.length} of those configured.`,
-    remedy: 'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
   });
 }
 

@@ -98,7 +98,6 @@ export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
   if ((force || breakGlass) && reason === undefined) {
     throw new AdminProblem('reason_required', {
       detail: 'What is forced, or sent without approval, needs a reason for the audit; nothing was sent.',
-      remedy: 'Add the header X-Reason with a sentence.',
     });
   }
   return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force, breakGlass };
@@ -127,7 +126,10 @@ function textOf(
 }
 
 function malformed(detail: string, remedy: string): AdminProblem {
-  return new AdminProblem('malformed_header', { detail: `${detail}; nothing was sent.`, remedy });
+  return new AdminProblem('malformed_header', {
+    detail: `${detail}; nothing was sent.`,
+    remedy,
+  });
 }
 
 /** Sends a refusal; on compatible paths it also has the fields of the appliance's own API. */
@@ -180,7 +182,6 @@ export function toProblem(error: unknown): AdminProblem {
   if (status < 500) {
     return new AdminProblem('malformed_request', {
       detail: 'The request could not be read; nothing was sent.',
-      remedy: 'Check how the client writes its request.',
       cause: error,
     });
   }

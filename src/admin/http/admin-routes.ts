@@ -150,7 +150,6 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
     if (!call) {
       throw new AdminProblem('missing_parameter', {
         detail: `${operation.row.route} needs a plain value for each name in braces; nothing was sent.`,
-        remedy: 'Add them to the query, such as &farmname=shop.',
       });
     }
     return await gateway.parametersOf({
@@ -222,13 +221,11 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
     if (given === undefined) {
       throw new AdminProblem('reason_required', {
         detail: 'A person whose change is refused must be able to read why.',
-        remedy: 'Add the header X-Reason with a sentence.',
       });
     }
     if (freeze.state) {
       throw new AdminProblem('already_frozen', {
         detail: `${freeze.state.by} froze all changes on ${freeze.state.since}: ${freeze.state.reason}.`,
-        remedy: 'It holds as it is. To freeze for another reason, lift it first with DELETE /freeze.',
       });
     }
     const reason = recorder.scrubbed(given, token);

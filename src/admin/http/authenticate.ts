@@ -38,7 +38,6 @@ export function createAuthenticator(
     if (!count.isAllowed && count.isExceeded) {
       throw new AdminProblem('too_many_failures', {
         detail: `More than ${failuresPerMinute} requests without a valid token came from this address within a minute.`,
-        remedy: 'Check the token of the client; a request with a valid one is answered all the time.',
         headers: { 'retry-after': String(count.ttlInSeconds) },
       });
     }
@@ -93,16 +92,14 @@ function hasTokenInQuery(url: string): boolean {
 function unauthenticated(because: string): AdminProblem {
   return new AdminProblem('unauthenticated', {
     detail: `${because}.`,
-    remedy: 'Send Authorization: Bearer TOKEN, or the token in ZAPI_KEY; `zlb-exporter token` makes one.',
     headers: challenge,
   });
 }
 
 function tokenInUrl(status: 400 | 401): AdminProblem {
   return new AdminProblem('token_in_url', {
-    status,
     detail: 'A token in a URL is never accepted: it stays in histories, logs and referrers.',
-    remedy: 'Send it in the header Authorization: Bearer TOKEN, and replace the one that was in the URL.',
+    status,
     headers: status === 401 ? challenge : {},
   });
 }

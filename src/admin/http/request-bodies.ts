@@ -66,7 +66,6 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
 function tooMany(principal: string): AdminProblem {
   return new AdminProblem('too_many_bodies', {
     detail: `${principal} has ${maxPerPrincipal} requests under way whose bodies have not arrived in whole; nothing was sent.`,
-    remedy: 'Send fewer at a time, and check for clients that stop in the middle of a body.',
     headers: { 'retry-after': '2' },
   });
 }

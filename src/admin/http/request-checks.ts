@@ -11,8 +11,8 @@ export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): 
   const { host, expect } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AdminProblem('malformed_header', {
-      status: 417,
       detail: 'The header Expect asks for something unknown; nothing was sent.',
+      status: 417,
       remedy: 'Leave the header out.',
     });
   }
@@ -51,7 +51,6 @@ export function rejectCrossOrigin({ headers }: FastifyRequest): void {
   if (!isCrossOrigin(headers)) return;
   throw new AdminProblem('cross_origin', {
     detail: 'The request comes from a web page of another origin; nothing was sent.',
-    remedy: 'Use the page under /docs of this listener, or a client that is no web page.',
   });
 }
 

@@ -120,8 +120,5 @@ export function refuseFrozen({ state }: Pick<FreezeSwitch, 'state'>, call: Opera
 
 /** Returns the refusal of a call while changes are frozen, with who froze them and why. */
 export function frozenProblem({ by, since, reason }: Freeze, outcome = 'Nothing was sent.'): AdminProblem {
-  return new AdminProblem('frozen', {
-    detail: `${by} froze all changes on ${since}: ${reason}. ${outcome}`,
-    remedy: 'Reads still work. An admin lifts it with DELETE /freeze.',
-  });
+  return new AdminProblem('frozen', { detail: `${by} froze all changes on ${since}: ${reason}. ${outcome}` });
 }

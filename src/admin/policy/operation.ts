@@ -71,7 +71,6 @@ export function createOperations(): Operations {
       if (others.length > 0) throw methodNotAllowed(others);
       throw new AdminProblem('unknown_path', {
         detail: 'The API of the appliance has no such path, so nothing was sent.',
-        remedy: 'See GET /docs for all operations; trailing slashes and empty segments are part of a path.',
       });
     },
     named: (name) => all.find(({ key, row }) => key === name || row.route === name),
@@ -86,7 +85,6 @@ function refuseUnsafe(path: string): void {
   if (path.length > maxPathLength) {
     throw new AdminProblem('path_too_long', {
       detail: `The path has ${path.length} characters, ${maxPathLength} are the most.`,
-      remedy: 'Check what the client puts into the path; names are short.',
     });
   }
   const segments = path.split('/').slice(1).map(percentDecoded);
@@ -96,7 +94,6 @@ function refuseUnsafe(path: string): void {
   throw new AdminProblem('unsafe_path', {
     detail:
       'A segment of the path is empty, a dot segment, encoded twice, or holds an encoded slash, a backslash, a bare number sign or a control character; nothing was sent.',
-    remedy: 'Write each name once, percent-encoded where needed, with single slashes between and none at the end.',
   });
 }
 

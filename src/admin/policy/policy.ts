@@ -197,13 +197,11 @@ export function refuseUnseen(
   if (appliance !== undefined && !principal.covers(appliance)) {
     throw new AdminProblem('appliance_denied', {
       detail: `The token of ${principal.name} does not cover an appliance of this name, and sees no record of it.`,
-      remedy: 'GET /appliances lists those that it covers.',
     });
   }
   if (operation !== undefined && !listsAllow(principal, operation)) {
     throw new AdminProblem('operation_denied', {
       detail: `The allow and deny lists of ${principal.name} leave this operation out, and its records with it.`,
-      remedy: 'Use another token, or change admin.tokens in the configuration.',
     });
   }
 }

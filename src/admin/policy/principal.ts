@@ -149,7 +149,6 @@ export const challenge = { 'www-authenticate': 'Bearer realm="zlb-exporter"' } a
 export function tokenExpired({ name, expiresAtMs = 0 }: Principal): AdminProblem {
   return new AdminProblem('token_expired', {
     detail: `The token of ${name} expired on ${new Date(expiresAtMs).toISOString()}.`,
-    remedy: 'Make a new one with `zlb-exporter token`, and put its digest into admin.tokens.',
     headers: challenge,
   });
 }

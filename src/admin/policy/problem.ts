@@ -1,72 +1,217 @@
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { AdminError } from './admin-error.ts';
 
-/** All refusals of the gateway itself: stable code, HTTP status and title. */
-const problemKinds = {
-  unauthenticated: [401, 'No valid token'],
-  token_expired: [401, 'The token has expired'],
-  token_in_url: [400, 'A token must not be part of a URL'],
-  too_many_failures: [429, 'Too many wrong tokens'],
-  cross_origin: [403, 'Requests from other web pages are refused'],
-  role_too_low: [403, 'The role does not allow this operation'],
-  operation_denied: [403, 'The token does not allow this operation'],
-  appliance_denied: [403, 'The token does not cover this appliance'],
-  unknown_appliance: [404, 'No such appliance'],
-  appliance_not_named: [404, 'The path does not say which appliance'],
-  unknown_path: [404, 'No such operation'],
-  unsafe_path: [400, 'The path is not acceptable'],
-  path_too_long: [414, 'The path is too long'],
-  method_not_allowed: [405, 'The path has no such operation'],
-  malformed_request: [400, 'The request is malformed'],
-  malformed_header: [400, 'A header is malformed'],
-  body_not_allowed: [400, 'The operation takes no body'],
-  malformed_body: [400, 'The body cannot be read'],
-  wrong_content_type: [415, 'The content type is not the one of the operation'],
-  length_required: [411, 'The length of the body must be known'],
-  body_too_large: [413, 'The body is too large'],
-  too_many_bodies: [429, 'Too many bodies of this token are under way'],
-  body_too_slow: [408, 'The body did not arrive in time'],
-  confirmation_required: [428, 'The operation must be confirmed'],
-  confirmation_mismatch: [412, 'The confirmation names another object'],
-  reason_required: [400, 'The operation needs a reason'],
-  caller_left: [499, 'The caller left, or was cut off by a stop of the exporter'],
-  guarded: [409, 'The operation would do more than it seems'],
-  already_frozen: [409, 'Changes are frozen already'],
-  missing_parameter: [400, 'The query lacks a value'],
-  frozen: [423, 'Changes are frozen'],
-  break_glass_denied: [403, 'The token may not send this without approval'],
-  cannot_wait: [403, 'The operation needs approval, and cannot wait for it'],
-  recipe_refused: [409, 'The recipe cannot be carried out'],
-  unknown_change: [404, 'No such change'],
-  too_many_changes: [429, 'Too many changes are open'],
-  too_many_alerts: [429, 'Too many alerts'],
-  not_approver: [403, 'The token may not decide on changes'],
-  own_change: [403, 'A change is approved by somebody else'],
-  change_over: [409, 'The change does not wait any more'],
-  digest_mismatch: [412, 'The digest is that of another plan'],
-  plan_changed: [409, 'The plan is not what it was'],
-  audit_unavailable: [503, 'The journal cannot be written'],
-  busy: [503, 'Too many requests for the appliance'],
-  spool_unavailable: [503, 'There is no room for a large body'],
-  upstream_unauthorized: [502, 'The appliance refused the key of the gateway'],
-  upstream_unreachable: [502, 'The appliance cannot be reached'],
-  upstream_malformed: [502, 'The appliance did not answer as an appliance does'],
-  upstream_redirect: [502, 'The appliance redirected the request'],
-  upstream_oversize: [502, 'The answer of the appliance is too large'],
-  upstream_timeout: [504, 'The appliance did not answer in time'],
-  internal_error: [500, 'The gateway failed'],
-} as const satisfies Record<string, readonly [status: number, title: string]>;
+const repeatWith = (name: string) =>
+  `Check that you mean it, then repeat it with the header X-Confirm: ${encodeURIComponent(name)}.`;
+const checkUrl = 'Check the url of the appliance in the configuration: something else may be listening there.';
+const checkIt = 'Check with `zlb-exporter check` that the appliance can be reached and is one.';
 
-export type ProblemCode = keyof typeof problemKinds;
+/**
+ * All refusals of the gateway itself: stable code, HTTP status, title and the next step, which may
+ * depend on what was refused.
+ */
+const refusals = {
+  unauthenticated: [
+    401,
+    'No valid token',
+    'Send Authorization: Bearer TOKEN, or the token in ZAPI_KEY; `zlb-exporter token` makes one.',
+  ],
+  token_expired: [
+    401,
+    'The token has expired',
+    'Make a new one with `zlb-exporter token`, and put its digest into admin.tokens.',
+  ],
+  token_in_url: [
+    400,
+    'A token must not be part of a URL',
+    'Send it in the header Authorization: Bearer TOKEN, and replace the one that was in the URL.',
+  ],
+  too_many_failures: [
+    429,
+    'Too many wrong tokens',
+    'Check the token of the client; a request with a valid one is answered all the time.',
+  ],
+  cross_origin: [
+    403,
+    'Requests from other web pages are refused',
+    'Use the page under /docs of this listener, or a client that is no web page.',
+  ],
+  role_too_low: [
+    403,
+    'The role does not allow this operation',
+    'Use a token with the role that may, or change admin.tokens in the configuration.',
+  ],
+  operation_denied: [
+    403,
+    'The token does not allow this operation',
+    'Use another token, or change admin.tokens in the configuration.',
+  ],
+  appliance_denied: [
+    403,
+    'The token does not cover this appliance',
+    'GET /appliances lists those that it covers; admin.tokens in the configuration says which they are.',
+  ],
+  unknown_appliance: [404, 'No such appliance', 'GET /appliances lists the names.'],
+  appliance_not_named: [
+    404,
+    'The path does not say which appliance',
+    'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
+  ],
+  unknown_path: [
+    404,
+    'No such operation',
+    'See GET /docs for all operations; trailing slashes and empty segments are part of a path.',
+  ],
+  unsafe_path: [
+    400,
+    'The path is not acceptable',
+    'Write each name once, percent-encoded where needed, with single slashes between and none at the end.',
+  ],
+  path_too_long: [414, 'The path is too long', 'Check what the client puts into the path; names are short.'],
+  method_not_allowed: [405, 'The path has no such operation', 'Use one of the methods in the Allow header.'],
+  malformed_request: [
+    400,
+    'The request is malformed',
+    'Check how the client writes its request, and which proxies are between.',
+  ],
+  malformed_header: [400, 'A header is malformed', 'Check what the client puts into its headers.'],
+  body_not_allowed: [
+    400,
+    'The operation takes no body',
+    'Send the request without a body, Content-Length and Transfer-Encoding.',
+  ],
+  malformed_body: [400, 'The body cannot be read', 'GET /docs shows what the path takes.'],
+  wrong_content_type: [
+    415,
+    'The content type is not the one of the operation',
+    (type: string) => `Send the header Content-Type: ${type}.`,
+  ],
+  length_required: [411, 'The length of the body must be known', 'Send the file with a Content-Length, not in chunks.'],
+  body_too_large: [
+    413,
+    'The body is too large',
+    'Check what is sent; for backups and packages admin.upload_bytes is the limit.',
+  ],
+  too_many_bodies: [
+    429,
+    'Too many bodies of this token are under way',
+    'Send fewer at a time, and check for clients that stop in the middle of a body.',
+  ],
+  body_too_slow: [
+    408,
+    'The body did not arrive in time',
+    'Check the connection of the client, or send it from a machine with a better one.',
+  ],
+  confirmation_required: [428, 'The operation must be confirmed', repeatWith],
+  confirmation_mismatch: [412, 'The confirmation names another object', repeatWith],
+  reason_required: [400, 'The operation needs a reason', 'Add the header X-Reason with a sentence.'],
+  caller_left: [499, 'The caller left, or was cut off by a stop of the exporter', 'Repeat it if it is still wanted.'],
+  guarded: [
+    409,
+    'The operation would do more than it seems',
+    (remedies: string) => `${remedies} To do it nevertheless, add X-Force: true and X-Reason.`,
+  ],
+  already_frozen: [
+    409,
+    'Changes are frozen already',
+    'It holds as it is. To freeze for another reason, lift it first with DELETE /freeze.',
+  ],
+  missing_parameter: [400, 'The query lacks a value', 'Add them to the query, such as &farmname=shop.'],
+  frozen: [423, 'Changes are frozen', 'Reads still work. An admin lifts it with DELETE /freeze.'],
+  break_glass_denied: [
+    403,
+    'The token may not send this without approval',
+    'Leave X-Break-Glass out to ask for approval, or use a token with break_glass: true.',
+  ],
+  cannot_wait: [
+    403,
+    'The operation needs approval, and cannot wait for it',
+    'Use a token with break_glass: true and X-Break-Glass: true, or the web interface of the appliance.',
+  ],
+  recipe_refused: [409, 'The recipe cannot be carried out', (remedy: string) => remedy],
+  unknown_change: [404, 'No such change', 'GET /changes lists those that it covers; old ones are removed.'],
+  too_many_changes: [
+    429,
+    'Too many changes are open',
+    'Cancel those that are not wanted any more, or wait until they are decided.',
+  ],
+  too_many_alerts: [
+    429,
+    'Too many alerts',
+    'Alertmanager posts them again. Look what fires so often, or raise group_interval of its route.',
+  ],
+  not_approver: [
+    403,
+    'The token may not decide on changes',
+    'Ask somebody whose token has approver: true in admin.tokens.',
+  ],
+  own_change: [
+    403,
+    'A change is approved by somebody else',
+    'Ask another approver. admin.approvals.self_approval is for one administrator alone.',
+  ],
+  change_over: [
+    409,
+    'The change does not wait any more',
+    (id: string) => `GET /changes/${id} shows what became of it.`,
+  ],
+  digest_mismatch: [
+    412,
+    'The digest is that of another plan',
+    'Read the change again, look at its plan, and approve that one.',
+  ],
+  plan_changed: [409, 'The plan is not what it was', 'Look at the new plan, and approve that one.'],
+  audit_unavailable: [
+    503,
+    'The journal cannot be written',
+    'Look at the disk and the rights of admin.journal_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
+  ],
+  busy: [
+    503,
+    'Too many requests for the appliance',
+    'Wait, and send fewer at a time: each starts a process on the appliance.',
+  ],
+  spool_unavailable: [
+    503,
+    'There is no room for a large body',
+    'Wait until other transfers have ended, or make room on the disk of admin.journal_file.',
+  ],
+  upstream_unauthorized: [
+    502,
+    'The appliance refused the key of the gateway',
+    'Check admin_api_key, or api_key where there is none, and that the API user is enabled on the appliance.',
+  ],
+  upstream_unreachable: [502, 'The appliance cannot be reached', checkIt],
+  upstream_malformed: [502, 'The appliance did not answer as an appliance does', checkIt],
+  upstream_redirect: [502, 'The appliance redirected the request', checkUrl],
+  upstream_oversize: [
+    502,
+    'The answer of the appliance is too large',
+    'Raise admin.download_bytes if such an answer is expected.',
+  ],
+  upstream_timeout: [
+    504,
+    'The appliance did not answer in time',
+    'Raise admin.timeout if the appliance is merely slow.',
+  ],
+  internal_error: [500, 'The gateway failed', 'Look into the log of the exporter for the request id.'],
+} as const satisfies Record<
+  string,
+  readonly [status: number, title: string, remedy: string | ((refused: string) => string)]
+>;
+
+export type ProblemCode = keyof typeof refusals;
 
 /** The codes in the order of the documentation and the metrics. */
-export const problemCodes = Object.keys(problemKinds) as readonly ProblemCode[];
+export const problemCodes = Object.keys(refusals) as readonly ProblemCode[];
 
 export interface ProblemDetails {
   /** A sentence about this case, without secrets. */
   readonly detail: string;
-  /** The next step for the caller. */
-  readonly remedy: string;
+  /** What was refused, for the remedy of the code. */
+  readonly refused?: string | undefined;
+  /** Replaces the usual remedy of the code. */
+  readonly remedy?: string;
   /** Replaces the usual status of the code. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -84,15 +229,21 @@ export class AdminProblem extends AdminError {
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(code: ProblemCode, details: ProblemDetails) {
-    const { detail, remedy, status = problemStatus(code), headers = {}, members = {}, cause } = details;
-    super(problemKinds[code][1], { detail, remedy, code, status, cause });
+    const { detail, refused, remedy = usualRemedy(code, refused), status = problemStatus(code), cause } = details;
+    super(refusals[code][1], { detail, remedy, code, status, cause });
+    const { headers = {}, members = {} } = details;
     this.headers = headers;
     this.members = members;
   }
 }
 
 export function problemStatus(code: ProblemCode): number {
-  return problemKinds[code][0];
+  return refusals[code][0];
+}
+
+function usualRemedy(code: ProblemCode, refused = ''): string {
+  const [, , remedy] = refusals[code];
+  return typeof remedy === 'string' ? remedy : remedy(refused);
 }
 
 /** Codes of failures that are found before the appliance could change anything. */
@@ -110,33 +261,24 @@ export function neverChanged(code: string): boolean {
 
 /** Returns the end of a request whose caller has left, for the audit. */
 export function callerLeft(): AdminProblem {
-  return new AdminProblem('caller_left', {
-    detail: 'The caller left before the call was sent; nothing was sent.',
-    remedy: 'Repeat it if it is still wanted.',
-  });
+  return new AdminProblem('caller_left', { detail: 'The caller left before the call was sent; nothing was sent.' });
 }
 
 export function methodNotAllowed(methods: readonly string[]): AdminProblem {
   return new AdminProblem('method_not_allowed', {
     detail: `The path takes ${methods.join(', ')}; nothing was sent.`,
-    remedy: 'Use one of the methods in the Allow header.',
     headers: { allow: methods.join(', ') },
   });
 }
 
 /** Returns the problem of a bug; the caller does not learn its message. */
 export function internalError(cause: unknown): AdminProblem {
-  return new AdminProblem('internal_error', {
-    detail: 'The gateway failed.',
-    remedy: 'Look into the log of the exporter for the request id.',
-    cause,
-  });
+  return new AdminProblem('internal_error', { detail: 'The gateway failed.', cause });
 }
 
 /** Returns the problem of an answer that the API does not have. */
 export function strangeAnswer(detail: string, code: ProblemCode = 'upstream_malformed'): AdminProblem {
-  const remedy = 'Check the url of the appliance in the configuration: something else may be listening there.';
-  return new AdminProblem(code, { detail, remedy });
+  return new AdminProblem(code, { detail });
 }
 
 /** `unsent`: no byte of it left; `perhaps`: it may have done its work; `none`: it is a read. */
@@ -147,10 +289,13 @@ export function upstreamProblem(error: unknown, appliance: string, effect: Effec
   if (error instanceof AdminProblem) return error;
   if (!(error instanceof ApplianceError)) return internalError(error);
   if (effect === 'unsent') return unsentProblem(error, appliance);
-  const isGone = error.reason === 'cancelled';
-  return new AdminProblem(codeOfReason[error.reason], {
-    detail: isGone ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`,
-    remedy: effect === 'perhaps' ? `${repeatWithCare} ${remedyOf(error)}` : remedyOf(error),
+  const code = codeOfReason[error.reason];
+  const detail =
+    code === 'caller_left' ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`;
+  const remedy = error.reason === 'tls' ? checkTls : usualRemedy(code);
+  return new AdminProblem(code, {
+    detail,
+    remedy: effect === 'perhaps' ? `${repeatWithCare} ${remedy}` : remedy,
     cause: error,
   });
 }
@@ -160,7 +305,7 @@ function unsentProblem(error: ApplianceError, appliance: string): AdminProblem {
   if (reason === 'cancelled') return callerLeft();
   return new AdminProblem(codeOfReason[reason], {
     detail: `${appliance}: ${message}; nothing was sent.`,
-    remedy: reason === 'tls' ? remedyOf(error) : checkIt,
+    remedy: reason === 'tls' ? checkTls : checkIt,
     cause: error,
   });
 }
@@ -185,16 +330,9 @@ const codeOfReason: Readonly<Record<FailureReason, ProblemCode>> = {
   malformed: 'upstream_malformed',
 };
 
-const checkIt = 'Check with `zlb-exporter check` that the appliance can be reached and is one.';
 const repeatWithCare = 'The appliance may have carried it out: read the object before you repeat the call.';
 
-function remedyOf({ reason }: ApplianceError): string {
-  if (reason === 'tls')
-    return 'Check tls of the appliance in the configuration; `zlb-exporter fingerprint` prints what it shows.';
-  if (reason === 'oversize') return 'Raise admin.download_bytes if such an answer is expected.';
-  if (reason === 'timeout') return 'Raise admin.timeout if the appliance is merely slow.';
-  return checkIt;
-}
+const checkTls = 'Check tls of the appliance in the configuration; `zlb-exporter fingerprint` prints what it shows.';
 
 /** Refuses the answers that must not reach a caller. */
 export function refuseAnswer(status: number, appliance: string): void {
@@ -202,7 +340,6 @@ export function refuseAnswer(status: number, appliance: string): void {
   if (status === 401) {
     throw new AdminProblem('upstream_unauthorized', {
       detail: `${appliance} refused the key of the gateway with 401; nothing was changed.`,
-      remedy: 'Check admin_api_key, or api_key where there is none, and that the API user is enabled on the appliance.',
     });
   }
   if (status < 200 || status > 599)

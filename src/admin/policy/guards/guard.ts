@@ -126,7 +126,7 @@ export function refuseFindings(findings: readonly GuardFinding[], { forced, warn
   if (blocking.length === 0 || forced || warned) return;
   throw new AdminProblem('guarded', {
     detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
-    remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it nevertheless, add X-Force: true and X-Reason.`,
+    refused: blocking.map(({ remedy }) => remedy).join(' '),
     members: { findings },
   });
 }
