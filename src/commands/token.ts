@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { dayOf } from '../lib/time.ts';
+import { dayMs, dayOf } from '../lib/time.ts';
 import type { Command } from './command.ts';
 
-const yearMs = 365 * 86_400_000;
+const yearMs = 365 * dayMs;
 
 /**
  * Prints a token for the admin gateway: alone on standard output, for a file; its digest on

@@ -1,6 +1,7 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
 import type { Parsed } from '../lib/check.ts';
 import { nextMatches } from '../lib/cron.ts';
+import { dayMs } from '../lib/time.ts';
 
 /** Parses a node-cron expression of six fields, seconds first. */
 export function schedule(text: string): Parsed<string> {
@@ -21,7 +22,6 @@ export function isAtMostOncePerMinute(expression: string): boolean {
   return parse(expression).second.length === 1;
 }
 
-const dayMs = 86_400_000;
 /** Enough days with runs to find the longest gap of a weekly and of a monthly schedule. */
 const checkedDays = 32;
 

@@ -1,5 +1,7 @@
 import { createTask, parse } from 'node-cron';
 
+import { dayMs } from './time.ts';
+
 const everyHour = 24;
 
 /** The longest offset and random delay of a run: a weekly one is not spread over the week. */
@@ -38,8 +40,6 @@ function isSkipped(zone: string, time: number): boolean {
   const offsets = [local - dayMs, local + dayMs].map((near) => offsetMs(offsetOf(zone, near)));
   return offsets.every((offset) => offsetMs(offsetOf(zone, local - offset)) !== offset);
 }
-
-const dayMs = 86_400_000;
 
 /** Returns the offset of a zone at a moment as the name of a zone of its own, such as `+10:30`. */
 function offsetOf(timeZone: string, atMs: number): string {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 
-const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export const dayMs = 86_400_000;
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs } as const;
 
 /**
  * Returns the milliseconds of a duration such as `20s`, `3m` or `1h30m`; undefined for any other

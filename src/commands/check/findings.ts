@@ -27,8 +27,6 @@ function exact(text: string): string {
   return `    ${text}`;
 }
 
-const soonMs = 30 * 86_400_000;
-
 /** Returns all problems of an appliance, the worst first. */
 export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
   const { failure } = checked.probe;
@@ -61,7 +59,7 @@ function* trustFindings({ appliance, address, shown, nowMs }: ApplianceCheck): F
       'Replace it by:',
       ...pinLines(found, address.port),
     );
-  if (endsAtMs >= nowMs + soonMs) return;
+  if (endsAtMs >= nowMs + alertThresholds.expirySoonSeconds * 1_000) return;
   const ends = `The certificate of the API ${endsAtMs < nowMs ? 'expired' : 'expires'} on ${dayOf(endsAtMs)}.`;
   if (pinned === undefined)
     yield finding(ends, 'Renew it on the appliance: polling that verifies it ends on that day.');

@@ -5,6 +5,7 @@ import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { certificateEndsAtMs } from '../../server/web-policy.ts';
+import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';
@@ -25,8 +26,6 @@ export const variableNotes: readonly Note[] = [
   'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
   'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys need a file.',
 ].map((text) => ({ text }));
-
-const soonMs = 14 * 86_400_000;
 
 /** Returns a note about the appliances with L4 farms that the collector `vip` does not probe. */
 export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
@@ -50,7 +49,7 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
   const transport = tls ? (tls.clientCa === undefined ? 'TLS' : 'TLS with client certificates') : 'without TLS';
   const nowMs = Date.now();
   const ends = tokens.flatMap(({ name, expiresAtMs }) => {
-    if (expiresAtMs === undefined || expiresAtMs > nowMs + soonMs) return [];
+    if (expiresAtMs === undefined || expiresAtMs > nowMs + alertThresholds.expirySoonSeconds * 1_000) return [];
     const expires = `${expiresAtMs > nowMs ? 'expires' : 'expired'} on ${dayOf(expiresAtMs)}`;
     return [{ text: `The token of ${name} ${expires}; zlb-exporter token makes one.`, isWrong: true }];
   });

@@ -1,7 +1,7 @@
 import type { ConfigError } from '../../config/problems.ts';
 import { counted, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
-import { dayOf, formatDuration } from '../../lib/time.ts';
+import { dayMs, dayOf, formatDuration } from '../../lib/time.ts';
 import type { FarmProbe } from './farm-probes.ts';
 import { type ApplianceCheck, clockOffsetOf, hasWaited, secondsOf } from './probe.ts';
 import { type Finding, keyHeadersText, percent } from './findings.ts';
@@ -41,7 +41,6 @@ export function createTextReport({ say, warn, shell }: CommandContext, quiet: bo
   };
 }
 
-const dayMs = 86_400_000;
 const [margin, labelWidth] = ['    ', 12];
 
 /** Returns the line of an appliance for programs, without its name. */

@@ -1,6 +1,6 @@
 import type { Validity } from '../../state/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
-import { formatDuration } from '../../lib/time.ts';
+import { dayMs, formatDuration } from '../../lib/time.ts';
 import { findingOf, type MonitoredCertificate, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
 import {
   type CheckResult,
@@ -11,8 +11,6 @@ import {
   rangesOf,
   stateBy,
 } from './check-result.ts';
-
-const dayMs = 86_400_000;
 
 /**
  * How long certificates are valid: by `-w` and `-c` in days, or else by the windows of the alerts.

@@ -1,6 +1,6 @@
 import { type Severity, severityOf, severityRank, wordOf } from '../../state/severity.ts';
 import { markOf, stateMark } from '../marks.ts';
-import { span } from '../../lib/time.ts';
+import { dayMs, span } from '../../lib/time.ts';
 import { alertThresholds, expiryWindow, lifeLeft } from '../../state/alert-thresholds.ts';
 import type { CertificateStatus } from '../../state/status.ts';
 import { html, type Markup } from '../html.ts';
@@ -31,7 +31,6 @@ function endOf({ certificate: { isUnreadable, notAfterSeconds = 0 } }: Certifica
   return isUnreadable ? 0 : notAfterSeconds;
 }
 
-const dayMs = 86_400_000;
 const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
 const days = (seconds: number): number => seconds / 86_400;
 const percent = (ratio: number): string => `${ratio * 100} %`;
