@@ -1,5 +1,4 @@
 import { createTask, parse } from 'node-cron';
-
 import { dayMs } from './time.ts';
 
 const everyHour = 24;
