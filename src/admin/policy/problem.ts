@@ -208,7 +208,7 @@ export const problemCodes = Object.keys(refusals) as readonly ProblemCode[];
 export interface ProblemDetails {
   /** A sentence about this case, without secrets. */
   readonly detail: string;
-  /** What was refused, for the remedy of the code. */
+  /** The thing that was refused, for the remedy of the code. */
   readonly refused?: string | undefined;
   /** Replaces the usual remedy of the code. */
   readonly remedy?: string;
