@@ -14,7 +14,7 @@ export const neededPrograms: readonly string[] = [
   'amtool',
 ];
 const everyday: readonly string[] =
-  'awk bash cat cut date df env grep head ls mktemp mv sed sha256sum sleep sort tail tee tr uniq wc'.split(' ');
+  'awk bash cat cut date df diff env grep head ls mktemp mv sed sha256sum sleep sort tail tee tr uniq wc'.split(' ');
 
 /**
  * Fills a folder that is the whole path of the documents' shell. It has programs that read, and

@@ -1,21 +1,26 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
-const portsOfWorker = 1_000;
+const lowest = 10_000;
+const pairs = 10_000;
 
 /**
- * Returns a port of 127.0.0.1 that nobody had a moment ago, below those that the system gives out:
- * servers that listen on any port must not get this one meanwhile. Each worker has ports of its
- * own, so that no test of another one takes it either.
+ * Returns a port of 127.0.0.1 for a program that starts in a moment. Nobody else is given it until
+ * this process ends, in whatever run: ports come in pairs, and who listens on the second one has
+ * the first one. The system gives out higher ports, so no server that listens on any port takes it.
  */
 export async function freePort(): Promise<number> {
-  const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % 20;
-  const port = 10_000 + worker * portsOfWorker + Math.floor(Math.random() * portsOfWorker);
-  const server = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
+  const port = lowest + 2 * Math.floor(Math.random() * pairs);
+  const claim = createServer().unref();
+  if (!(await listens(claim, port + 1))) return await freePort();
+  const trial = createServer();
+  const isFree = await listens(trial, port);
+  trial.close();
+  return isFree ? port : await freePort();
+}
+
+function listens(server: Server, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     server.once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => resolve(true));
   });
-  if (!isFree) return await freePort();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
