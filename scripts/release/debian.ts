@@ -1,5 +1,5 @@
-import { cpSync, globSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { run } from '../run-program.ts';
 import { type Facts, type PackageParts, programs, settle, writeFile } from './tree.ts';
@@ -78,12 +78,23 @@ function addDocuments(root: string, { version, maintainer, homepage, license, bu
       `Copyright: ${builtAt.getUTCFullYear()} the authors of zlb-exporter; of the packages in`,
       ' /usr/lib/zlb-exporter/node_modules, which have their licences beside them, and of Node.js,',
       ' whose licences are in /usr/lib/zlb-exporter/bin/LICENSE',
+      'Comment: Their authors ship these packages without the text of their licence:',
+      ...withoutLicenceText(join(root, 'usr/lib/zlb-exporter')).map((name) => ` ${name}`),
       `License: ${license}`,
       ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.',
       '',
     ].join('\n'),
   );
   cpSync('deploy/packages/lintian-overrides', join(root, 'usr/share/lintian/overrides/zlb-exporter'));
+}
+
+/** Names the packages without a file of their licence, with what they say: `abstract-logging (MIT)`. */
+function withoutLicenceText(folder: string): readonly string[] {
+  return globSync('**/node_modules/{,@*/}*/package.json', { cwd: folder }).flatMap((file) => {
+    const { name, license } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, string>;
+    const hasText = readdirSync(join(folder, dirname(file))).some((beside) => /^(?:licen[cs]e|copying)/i.test(beside));
+    return hasText ? [] : [`${name} (${license})`];
+  });
 }
 
 function maintainerScripts(): Readonly<Record<string, string>> {

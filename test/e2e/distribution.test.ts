@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -87,6 +87,11 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     const bill = readFileSync(inRoot('/usr/share/doc/zlb-exporter/zlb-exporter.cdx.json'), 'utf8');
     expect(bill).toContain('"cpe:2.3:a:nodejs:node.js:');
     expect(readFileSync(inRoot('/usr/lib/zlb-exporter/bin/LICENSE'), 'utf8')).toContain('Node.js is licensed');
+    const copyright = readFileSync(inRoot('/usr/share/doc/zlb-exporter/copyright'), 'utf8');
+    const bare = globSync(inRoot('/usr/lib/zlb-exporter/node_modules/{,@*/}*/package.json'))
+      .map(dirname)
+      .filter((path) => !readdirSync(path).some((name) => /^(?:licen[cs]e|copying)/i.test(name)));
+    for (const path of bare) expect(copyright).toContain(` ${basename(path)} (`);
   });
 
   it('keeps configuration, keys and audit at a downgrade, an upgrade and a removal, and takes them at a purge', () => {
