@@ -16,7 +16,9 @@ interface Packed {
 
 /** This Node.js before all others, and nothing of this clone. */
 const environment = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_(?!COMPILE_CACHE$)|^INIT_CWD$/.test(name))),
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_(?!COMPILE_CACHE$)|^INIT_CWD$/.test(name)),
+  ),
   PATH: [dirname(process.execPath), ...(process.env['PATH'] ?? '').split(delimiter)]
     .filter((place) => !place.endsWith('node_modules/.bin'))
     .join(delimiter),
