@@ -9,12 +9,12 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { createCertificate } from '../simulator/certificate.ts';
 import { startDemonstration } from '../simulator/demo.ts';
-import { listen } from '../simulator/listener.ts';
 import { beginFaults, startFaultSwitch, UnknownFaultError } from '../simulator/fault-switch.ts';
 import { sendLogsTo, watchedSimulation } from '../src/commands/demonstration/watched.ts';
 import { makeToken } from '../src/commands/token.ts';
 import { parseListenAddress } from '../src/lib/address.ts';
 import { errorCode } from '../src/lib/check.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { readRuleFiles, ruleFiles } from './rule-files.ts';
 import {
   impatientRules,
@@ -121,13 +121,6 @@ async function refuseTaken(name: Listener, text: string): Promise<void> {
   }
   server.close();
   await once(server, 'close');
-}
-
-/** Finds a port for the exporter, which starts in a moment. */
-async function freePort(): Promise<number> {
-  const { port, close } = await listen(createServer(), '127.0.0.1', 0);
-  await close();
-  return port;
 }
 
 interface Place {

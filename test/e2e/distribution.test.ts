@@ -49,7 +49,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'zlb-distribution-'));
     [root, built] = await Promise.all([makeCleanRoot(join(folder, 'root')), buildPackages(folder)]);
-    complaints = lint(built.deb);
+    complaints = lint(built.deb, folder);
   }, 600_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -170,9 +170,10 @@ function deadLinks(folder: string): readonly string[] {
   });
 }
 
-/** Asks lintian about a package; it takes half a minute. */
-async function lint(file: string): Promise<string> {
-  const child = spawn('lintian', ['--allow-root', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Asks lintian about a package; it takes half a minute, and leaves files in its folder. */
+async function lint(file: string, folder: string): Promise<string> {
+  const env = { ...process.env, TMPDIR: folder };
+  const child = spawn('lintian', ['--allow-root', file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout } = collectOutput(child);
   await once(child, 'close');
   return stdout();
