@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -7,6 +6,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
+import { openFiles } from '../../support/open-files.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { targetOf } from './given-target.ts';
 import { until, untilIs } from '../../support/until.ts';
@@ -27,19 +27,6 @@ function openRequest(url: string, token: string, lines: readonly string[]) {
   const common = ['Host: gateway', `Authorization: Bearer ${token}`];
   socket.write([`${first} HTTP/1.1`, ...common, ...headers, '', ''].join('\r\n'));
   return { socket, text: () => text };
-}
-
-/** Returns the open files of this process below a folder, as the kernel names them. */
-function openFiles(folder: string): readonly string[] {
-  return readdirSync('/proc/self/fd')
-    .map((fd) => {
-      try {
-        return readlinkSync(`/proc/self/fd/${fd}`);
-      } catch {
-        return '';
-      }
-    })
-    .filter((link) => link.startsWith(folder));
 }
 
 function openUpload(url: string, token: string, length = 10_000_000) {
@@ -80,7 +67,7 @@ describe('an upload that cannot be sent', () => {
     answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
 
     expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
-    await untilIs(() => openFiles(dirname(journalFile)).filter((link) => link.includes('spool')).length, 0);
+    await untilIs(() => openFiles(dirname(journalFile)).filter(({ link }) => link.includes('spool')).length, 0);
   });
 });
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { PassThrough, Readable } from 'node:stream';
@@ -7,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Intake } from '../../../../src/admin/calls/spool.ts';
 import { givenSpool } from '../../../support/given-spool.ts';
+import { openFiles } from '../../../support/open-files.ts';
 import { until, untilIs } from '../../../support/until.ts';
 
 const pace = { graceMs: 50, tooSlow: () => new Error('too slow') };
@@ -14,20 +14,6 @@ const patient = { ...pace, graceMs: 60_000 };
 
 function intake(source: Readable, parts: Partial<Intake> = {}): Intake {
   return { principal: 'alice', source, pace: patient, signal: new AbortController().signal, ...parts };
-}
-
-/** The files below a folder that this process has open, as the kernel names them. */
-function openFiles(folder: string): readonly string[] {
-  return readdirSync('/proc/self/fd')
-    .flatMap((fd) => {
-      try {
-        return [{ fd, link: readlinkSync(`/proc/self/fd/${fd}`) }];
-      } catch {
-        return [];
-      }
-    })
-    .filter(({ link }) => link.startsWith(folder))
-    .map(({ fd }) => fd);
 }
 
 describe('a spooled body', () => {
@@ -52,8 +38,8 @@ describe('a spooled body', () => {
     const spooled = await spool.take(intake(Readable.from([Buffer.alloc(100_000)])));
     await spooled.whole;
 
-    const [fd, ...others] = openFiles(folder);
-    const { mode, nlink, size } = await stat(`/proc/self/fd/${fd}`);
+    const [file, ...others] = openFiles(folder);
+    const { mode, nlink, size } = await stat(`/proc/self/fd/${file?.fd}`);
     const reader = spooled.read(patient);
     spooled.release();
 
@@ -126,7 +112,7 @@ describe('a spooled body', () => {
   });
 
   it('that is too slow, fails or is aborted fails for its readers, and its source stays open', async () => {
-    const { spool, folder } = await givenSpool();
+    const { spool } = await givenSpool();
     const leaving = new AbortController();
     const slow = new PassThrough();
     const failing = new PassThrough();
@@ -145,7 +131,6 @@ describe('a spooled body', () => {
     expect(reasons).toEqual(['Error: too slow', 'Error: cut', 'Error: unwanted']);
     expect([slow.destroyed, unwanted.destroyed]).toEqual([false, false]);
     for (const body of bodies) body.release();
-    await untilIs(() => openFiles(folder).length, 0);
   });
 
   it('that keeps the minimum rate may take long', async () => {
@@ -165,6 +150,7 @@ describe('a spooled body', () => {
     source.end();
 
     expect(await spooled.whole).toBe(10_000);
+    await pieces.return?.();
     spooled.release();
   });
 
