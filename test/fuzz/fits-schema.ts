@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { isRecord } from '../../src/lib/check.ts';
 
 /**
@@ -62,7 +63,17 @@ function misfitOfWire(kind: string, before: unknown, after: unknown, at: string)
   if (kind === 'state' && typeof before === 'string')
     return before.toLowerCase().includes(after.split(' ')[0] ?? '') ? undefined : `${at} is another word`;
   const text = kind === 'text' && typeof before === 'string' ? before.trim() : before;
-  return text === after ? undefined : `${at} is another text`;
+  const most = kind === 'text' ? maxTextLength : maxNameLength;
+  const isSame = typeof text === 'string' && text.length > most ? isBeginning(after, text, most) : text === after;
+  return isSame ? undefined : `${at} is another text`;
+}
+
+/** Whether this is the beginning of a longer text, with what tells it from others of that beginning. */
+function isBeginning(after: string, text: string, most: number): boolean {
+  const beginning = /^([^]*)~[\da-f]{12}$/.exec(after)?.[1];
+  if (beginning === undefined || after.length !== most) return false;
+  // A pair of surrogates may be cut.
+  return text.toWellFormed().startsWith(beginning.slice(0, -1));
 }
 
 function first(wrong: readonly (string | undefined)[]): string | undefined {
