@@ -88,7 +88,7 @@ function addDocuments(root: string, { version, maintainer, homepage, license, bu
   cpSync('deploy/packages/lintian-overrides', join(root, 'usr/share/lintian/overrides/zlb-exporter'));
 }
 
-/** Names the packages without a file of their licence, with what they say: `abstract-logging (MIT)`. */
+/** Names the packages without the text of their licence, with its name: `left-pad (MIT)`. */
 function withoutLicenceText(folder: string): readonly string[] {
   return globSync('**/node_modules/{,@*/}*/package.json', { cwd: folder }).flatMap((file) => {
     const { name, license } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, string>;

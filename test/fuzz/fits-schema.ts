@@ -68,7 +68,7 @@ function misfitOfWire(kind: string, before: unknown, after: unknown, at: string)
   return isSame ? undefined : `${at} is another text`;
 }
 
-/** Whether this is the beginning of a longer text, with what tells it from others of that beginning. */
+/** Whether this is the beginning of a longer text, with a digest of it. */
 function isBeginning(after: string, text: string, most: number): boolean {
   const beginning = /^([^]*)~[\da-f]{12}$/.exec(after)?.[1];
   if (beginning === undefined || after.length !== most) return false;

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** Returns the files below a folder that this process has open, each with its name for the kernel. */
+/** Returns the files below a folder that this process has open, each with its path. */
 export function openFiles(folder: string): readonly { readonly fd: string; readonly link: string }[] {
   return readdirSync('/proc/self/fd')
     .flatMap((fd) => {
