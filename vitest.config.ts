@@ -9,7 +9,7 @@ const long = [
   'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-cases,alert-gaps,descriptors,politeness,request-flood,send-page}.test.ts',
   'test/integration/systemd-install/install.test.ts',
-  'test/integration/journal/{disk,kill}.test.ts',
+  'test/integration/journal/{disk,kill,synced}.test.ts',
   'test/unit/scheduler/large-appliance.test.ts',
 ];
 

@@ -18,6 +18,8 @@ export const installable: readonly Installable[] = [
   needs('prometheus-alertmanager amtool', ['prometheus-alertmanager'], ['test', 'all']),
   needs('chromium', ['chromium'], ['test', 'all']),
   needs('openssl', ['openssl'], ['test', 'all']),
+  // The order of system calls.
+  needs('strace', ['strace'], ['all']),
   // Programs in the commands of the documents.
   needs('curl', ['curl'], ['all']),
   needs('jq', ['jq'], ['all']),

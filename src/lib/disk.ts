@@ -38,16 +38,6 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Syncs the folder of a file, so that its names survive a loss of power. */
-export async function syncFolder(file: string): Promise<void> {
-  const folder = await open(dirname(file), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
 /**
  * Writes all bytes at a place of a file; a full disk may take the first few of them before it
  * refuses.

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { FileKindError, makeFolder, openRegularFile, syncFolder } from '../../lib/disk.ts';
+import { FileKindError, makeFolder, openRegularFile } from '../../lib/disk.ts';
 import { checkLine, genesis, readLine, sealRecord } from './chain.ts';
 import { brokenJournal, formerJournal, heldJournal, otherFile } from './failures.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
@@ -81,14 +81,13 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
   // Nobody waits for a lock: the next call tries again.
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // The write-ahead log lets others read while this process writes.
+    // The write-ahead log lets others read while this process writes. SQLite syncs the folder too.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
     begin(database, file);
     if (numberOf(database, 'PRAGMA user_version') === 0) database.exec(tables);
     refuseOther(database, file);
     const journal = new JournalDatabase(database, file, known);
     journal.enter(describeWriter(now()));
-    await syncFolder(file);
     return journal;
   } catch (error) {
     database.close();

@@ -39,20 +39,6 @@ describe('the documentation of the configuration', () => {
     expect(named.filter((path) => !existsSync(new URL(path, docs)))).toEqual([]);
   });
 
-  it('has no configurations in any document that the schema refuses', async () => {
-    const root = new URL('../', docs);
-    const pages = ['README.md', ...globSync(['docs/*.md', 'deploy/**/*.md'], { cwd: root.pathname })];
-    const texts = await Promise.all(pages.map((page) => readFile(new URL(page, root), 'utf8')));
-    const shown = texts
-      .flatMap((text) => [...text.matchAll(/^( *)```yaml\n(.*?)```/gms)])
-      .map(([, indent, yaml = '']) => yaml.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
-      // Values of the Helm chart have an image, and the keys of appliances below it.
-      .filter((yaml) => /^appliances:/m.test(yaml) && !/^image:/m.test(yaml));
-
-    expect(shown.length).toBeGreaterThan(3);
-    expect(shown.filter((yaml) => !fits(parse(yaml)))).toEqual([]);
-  });
-
   it('has examples and defaults that fit the schema', () => {
     // Collectors are alike.
     const different = new Map(nodesOf(schema).map((node) => [JSON.stringify(node), node]));

@@ -92,6 +92,18 @@ describe('a label', async () => {
     expect(new Set(rooms).size).toBe(2);
   });
 
+  it('keeps a name distinct from the short form of a longer one that looks the same', async () => {
+    const long = 'x'.repeat(200);
+    const short = (await labelOf(long)) ?? '';
+
+    const { duplicates } = await rendered((emit) => {
+      emit.sample(temperature, { room: long }, 1);
+      emit.sample(temperature, { room: short }, 2);
+    });
+
+    expect(duplicates).toBe(0);
+  });
+
   it('keeps two names distinct that differ only in characters that cannot be shown', async () => {
     const { duplicates } = await rendered((emit) => {
       for (const room of ['hall', 'ha\nll', 'ha\rll', 'ha\ud83dll', 'ha\ud83ell', 'ha\ufffdll'])

@@ -226,10 +226,24 @@ describe('the last minute of a farm', () => {
 
     for (let index = 0; index < 100; index += 1)
       counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
+    expect(counts.lastMinute('shop'), 'ten seconds that are not over').toBeUndefined();
     vi.advanceTimersByTime(10_000);
     expect(counts.lastMinute('shop')).toEqual({ perSecond: 100 / 60, failed: 3, p95Seconds: 1 });
 
     vi.advanceTimersByTime(60_000);
     expect(counts.lastMinute('shop')).toBeUndefined();
   });
+});
+
+it('names of an appliance are known up to 10,000; the others are counted as unknown', async () => {
+  const { counts, page } = given();
+  counts.learn(Array.from({ length: 10_001 }, (_, index) => ({ name: `farm-${index}`, backends: [] })));
+
+  counts.answered({ ...answer, farm: 'farm-9000' });
+  counts.answered({ ...answer, farm: 'farm-10000' });
+
+  const requestsOf = async (farm: string) => seriesOf(await page(), 'zlb_requests_total', { farm, code: '2xx' }).length;
+  expect(await requestsOf('farm-9000')).toBe(1);
+  expect(await requestsOf('farm-10000')).toBe(0);
+  expect(await requestsOf('unknown')).toBe(1);
 });

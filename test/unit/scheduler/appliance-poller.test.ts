@@ -243,6 +243,21 @@ describe('a 402', () => {
     expect(asked.filter(({ key }) => key !== 'readSystemVersion').length).toBeLessThan(260);
   });
 
+  it('on calls of a module, however many, costs one look at the activation in a minute', async () => {
+    const { poller, asked } = givenPoller({
+      names,
+      answer: answering({ listVpns: unlicensed, readStats: unlicensed }),
+    });
+
+    poller.start();
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    const looks = asked.filter(({ key }) => key === 'readActivationInfo').length;
+    const refused = asked.filter(({ key }) => key === 'readStats').length;
+    expect(refused).toBeGreaterThanOrEqual(60);
+    expect(looks).toBeLessThanOrEqual(61);
+  });
+
   it('on every call stops all but the activation, once a minute, and all continue afterwards', async () => {
     let licensed = false;
     const answer = (key: ReadKey): Answer => (licensed ? answering()(key) : unlicensed);

@@ -17,10 +17,12 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
   const change = givenChange(known);
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
+  const forgotten: string[] = [];
   let tellOpened: (opened: Opened) => void = () => undefined;
   const journal: ChangesCore['journal'] = {
-    append({ state }) {
+    append({ state }, alongside) {
       states.push(state);
+      forgotten.push(...(alongside?.forgotten ?? []));
       return Promise.resolve({ seq: 1, hash: '' });
     },
     keep: () => Promise.resolve(),
@@ -39,12 +41,18 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
     log: pino({ level: 'silent' }),
   };
   const book = new ChangeBook(parts);
-  const open = (stored: object = { change, sealed: { person: 'alice', salt: '' } }): void =>
-    tellOpened({ changes: new Map([[change.id, JSON.stringify(stored)]]), freeze: undefined });
+  const open = (
+    stored: object = { change, sealed: { person: 'alice', salt: '' } },
+    others: readonly Change[] = [],
+  ): void => {
+    const kept = others.map((each) => [each.id, JSON.stringify({ change: each, sealed: null })] as const);
+    tellOpened({ changes: new Map([[change.id, JSON.stringify(stored)], ...kept]), freeze: undefined });
+  };
   open();
   return {
     clock,
     states,
+    forgotten,
     book,
     open,
     entry: book.find(change.id)!,
@@ -120,4 +128,17 @@ it('asks the audit only for the records of the change that a stopped exporter le
   await sweep();
 
   expect(book.changes).toMatchObject([{ state: 'uncertain' }]);
+});
+
+it('keeps the newest 200 changes that are over', async () => {
+  const { book, clock, entry, forgotten, open } = givenBook();
+  const over = Array.from({ length: 200 }, (_, index) =>
+    givenChange({ id: `ch-${index}`, state: 'done', created: new Date(created - 1_000 * (index + 1)).toISOString() }),
+  );
+  open(undefined, over);
+  clock.ms += 1_800_000;
+
+  await book.endIfOverdue(book.find(entry.stored.change.id)!);
+
+  expect(forgotten).toEqual(['ch-199']);
 });

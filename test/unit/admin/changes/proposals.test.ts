@@ -1,12 +1,14 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
+import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { changeRecipes } from '../../../../src/admin/recipes/recipes.ts';
 import type { AlertSource, Change } from '../../../../src/admin/changes/change.ts';
 import { createProposals, repairOf, repairs } from '../../../../src/admin/changes/proposals.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { alertNames } from '../../../support/shipped-rules.ts';
+import { until } from '../../../support/until.ts';
 import { givenChange } from './given-change.ts';
 
 const since = '2026-11-24T01:00:00Z';
@@ -19,7 +21,7 @@ const proposal = givenChange({
 });
 
 /** Proposals for the alerts that an Alertmanager sends, beside the changes that there are. */
-function givenProposals(changes: readonly Change[], appliances = ['lb-1']) {
+function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { refuses = false } = {}) {
   const principals = createPrincipals([givenEntry('token', { name: 'alertmanager', role: 'alertmanager' })], () => 0);
   const found = principals.identify('token');
   if (!found || !('principal' in found)) throw new Error('the token is in force');
@@ -34,6 +36,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1']) {
         return all;
       },
       async ask({ appliance, task: { parameters }, alerts = [] }) {
+        if (refuses) throw new AdminProblem('upstream_unreachable', { detail: 'It does not answer.', remedy: '-' });
         await planned.promise;
         const change = { ...proposal, id: `ch-${all.length}`, appliance, parameters };
         asked.push(appliance);
@@ -67,6 +70,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1']) {
       return asked;
     },
     suppressed: () => suppressed,
+    notProposed: () => proposals.notProposed({ approver: true, covers: () => true }),
   };
 }
 
@@ -133,4 +137,30 @@ it.each([
   ['critical', undefined],
 ])('ZlbFarmDown of a farm that is %s is repaired by %s', (status, recipe) => {
   expect(repairOf({ alertname: 'ZlbFarmDown', farm: 'shop', status })?.recipe).toBe(recipe);
+});
+
+it('ten plans a minute are tried for an appliance, although none can be made', async () => {
+  const { tell, suppressed, notProposed } = givenProposals([], ['lb-1'], { refuses: true });
+  const repair = (farm: number) => ({ ...needsRestart, farm: `farm-${farm}` });
+
+  for (let farm = 1; farm <= 11; farm += 1) {
+    await tell([repair(farm)]);
+    await until(notProposed, (refused) => refused.length === Math.min(farm, 10));
+  }
+
+  expect(suppressed()).toBe(1);
+});
+
+it('the newest hundred repairs that cannot be planned are kept, for whoever looks why', async () => {
+  const appliances = Array.from({ length: 21 }, (_, at) => `lb-${at}`);
+  const { tell, notProposed } = givenProposals([], appliances, { refuses: true });
+
+  for (const appliance of appliances)
+    await tell(['a', 'b', 'c', 'd', 'e'].map((farm) => ({ ...needsRestart, appliance, farm })));
+  await until(
+    notProposed,
+    (refused) => refused.at(-1)?.parameters.farm === 'e' && refused.at(-1)?.appliance === 'lb-20',
+  );
+
+  expect(notProposed()).toHaveLength(100);
 });

@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
-import { rejectTokenInQuery } from '../../../../src/admin/http/authenticate.ts';
+import rateLimit from '@fastify/rate-limit';
+import { fastify } from 'fastify';
+import { expect, it, onTestFinished } from 'vitest';
+import { createAuthenticator, rejectTokenInQuery } from '../../../../src/admin/http/authenticate.ts';
+import type { Principals } from '../../../../src/admin/policy/principal.ts';
+import type { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 
 it.each([
   'token',
@@ -23,4 +27,25 @@ it.each([
 
 it.each(['/farms', '/farms?', '/farms?keyword=a', '/farms?tokens=a&note=token', '/token/key'])('%s has none', (url) => {
   expect(() => rejectTokenInQuery(url)).not.toThrow();
+});
+
+it('wrong tokens are limited for a network: an IPv4 address, or an IPv6 /64 whatever its address', async () => {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  await app.register(rateLimit, { global: false });
+  app.setErrorHandler((error, _, reply) => reply.send((error as AdminProblem).code));
+  const nobody = { identify: () => undefined } as unknown as Principals;
+  const authenticate = createAuthenticator(app, nobody, () => undefined);
+  app.get('/', async (request) => {
+    // The requests of `inject` lack it.
+    Object.assign(request.raw, { headersDistinct: { authorization: ['Bearer a-guess'] } });
+    return await authenticate(request);
+  });
+  const guess = async (remoteAddress: string) => (await app.inject({ url: '/', remoteAddress })).body;
+
+  for (let host = 1; host <= 30; host += 1) expect(await guess(`2001:db8::${host}`)).toBe('unauthenticated');
+
+  expect(await guess('2001:db8::ffff:1')).toBe('too_many_failures');
+  expect(await guess('2001:db8:0:1::1'), 'another network').toBe('unauthenticated');
+  expect(await guess('192.0.2.1'), 'another network').toBe('unauthenticated');
 });

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import type { HealthSummary } from '../../../src/state/health.ts';
+import { createViewCache } from '../../../src/pages/status/view-cache.ts';
+
+it('keeps the newest 32 views of a summary: anybody may search for anything', async () => {
+  const view = createViewCache();
+  const summary = {} as HealthSummary;
+  const rendered: string[] = [];
+  const look = (search: string) =>
+    view(summary, search, () => {
+      rendered.push(search);
+      return Promise.resolve({ status: 200, text: search, etagInput: search });
+    });
+  const searches = Array.from({ length: 33 }, (_, index) => `search-${index}`);
+  for (const search of searches) await look(search);
+
+  await look('search-1');
+  await look('search-0');
+
+  expect(rendered).toEqual([...searches, 'search-0']);
+});
