@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type Dashboard, VariableType } from '@grafana/grafana-foundation-sdk/dashboard';
 import { admin } from './dashboards/admin.ts';
 import { appliance } from './dashboards/appliance.ts';
@@ -11,32 +9,24 @@ import { fleet } from './dashboards/fleet.ts';
 import { datasource } from './dashboards/variables.ts';
 
 const boards: readonly Dashboard[] = [fleet(), appliance(), farm(), certificates(), exporter(), admin()];
-const biome = fileURLToPath(new URL('../node_modules/.bin/biome', import.meta.url));
 const input = 'DS_PROMETHEUS';
 /** The oldest release for which the tables are written; see `paginated` in table.ts. */
 const grafanaVersion = '10.0.0';
 
-/** The texts of dashboards/, by the names of the files; a variable chooses their data source. */
+/**
+ * The texts of dashboards/, by the names of the files; a variable chooses their data source. Each
+ * file is one line: boards are read in scripts/dashboards/.
+ */
 export function dashboardFiles(): ReadonlyMap<string, string> {
-  return new Map(boards.map((board) => [`${board.uid}.json`, formatted(JSON.stringify(board, null, 2))]));
+  return new Map(boards.map((board) => [`${board.uid}.json`, `${JSON.stringify(board)}\n`]));
 }
 
 /**
  * The texts of deploy/grafana/import/, for grafana.com and for an import by hand: Grafana asks once
- * for the data source. Each is one line, because nobody reads them.
+ * for the data source.
  */
 export function importFiles(): ReadonlyMap<string, string> {
   return new Map(boards.map((board) => [`${board.uid}.json`, `${JSON.stringify(importable(board))}\n`]));
-}
-
-/** As `npm run format` would leave it. */
-function formatted(json: string): string {
-  const { status, stdout, stderr, error } = spawnSync(biome, ['format', '--stdin-file-path=dashboard.json'], {
-    input: json,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`biome cannot format a dashboard: ${error?.message ?? stderr}`);
-  return stdout;
 }
 
 /** Returns a board as Grafana exports one for others: with its data source as an input. */

@@ -31,7 +31,7 @@ export function configurationTables(): Readonly<Record<string, string>> {
 
 /**
  * Returns docs/configuration.schema.json, the JSON Schema for editors: without own keywords, and
- * with everything optional that has a default.
+ * with everything optional that has a default. It is one line: editors read it.
  */
 export function configurationJsonSchema(): string {
   const schema = configSchema(
@@ -46,7 +46,6 @@ export function configurationJsonSchema(): string {
         ? { ...value, required: value.required.filter((key) => !hasDefault(value, key)) }
         : value;
     },
-    2,
   );
   return `${forEditors}\n`;
 }
