@@ -1,9 +1,9 @@
-/** Returns the page of two equal appliances, made of the page of `lb-one`: each family has both, one after the other. */
+/** Returns the page of two equal appliances, from that of `lb-one`: each family has both. */
 export function withTwin(page: string): string {
   return page.replaceAll(/(?:^[^#\n].*\n)+/gm, (samples) => samples + samples.replaceAll('"lb-one"', '"lb-two"'));
 }
 
-/** Returns a page as OpenMetrics has it: counters are named without `_total`, and an end is marked. */
+/** Returns a page as OpenMetrics: headers of counters lack `_total`, and the end is marked. */
 export function asOpenMetrics(page: string): string {
   const counters = [...page.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name = '']) => name);
   const headers = new RegExp(`^(# (?:HELP|TYPE) (?:${counters.join('|')}))_total `, 'gm');

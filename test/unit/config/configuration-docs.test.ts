@@ -1,8 +1,6 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { configurationJsonSchema } from '../../../scripts/docs/configuration-tables.ts';
 import type { SchemaNode } from '../../../scripts/docs/key-table.ts';
 

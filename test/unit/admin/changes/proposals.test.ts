@@ -151,7 +151,7 @@ it('ten plans a minute are tried for an appliance, although none can be made', a
   expect(suppressed()).toBe(1);
 });
 
-it('the newest hundred repairs that cannot be planned are kept, for whoever looks why', async () => {
+it('the newest hundred repairs that cannot be planned are kept, with the reason', async () => {
   const appliances = Array.from({ length: 21 }, (_, at) => `lb-${at}`);
   const { tell, notProposed } = givenProposals([], appliances, { refuses: true });
 
