@@ -1,11 +1,12 @@
-import * as alertRate from '../../src/admin/changes/alert-rate.ts';
 import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/changes/rights.ts';
 import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
 import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
 import * as gateway from '../../src/admin/http/gateway-core.ts';
-import { maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
+import { alertsPerMinute } from '../../src/admin/http/change-routes.ts';
+import { bytesPerMinute, maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
+import { maxValues } from '../../src/admin/calls/request-body.ts';
 import { maxFiles } from '../../src/admin/recipes/deliver.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
@@ -42,9 +43,11 @@ function changes(): string {
     ['open proposals of an appliance', count(proposals.maxOpenPerAppliance)],
     ['plans of proposals for an appliance in a minute', count(proposals.maxPlansPerMinute)],
     [
-      'alerts that a token posts',
-      `${count(alertRate.alertsPerMinute)} at once, and as many a minute. ${alertRate.bytesPerAlert} bytes of a body count as one. Above that, 429`,
+      'bodies of a token that are no files',
+      `${mib(bytesPerMinute)} at once, and as much a minute. Above that, 429, and the body is not read`,
     ],
+    ['values in a JSON body', count(maxValues)],
+    ['alerts that a token posts', `${count(alertsPerMinute)} at once, and as many a minute. Above that, 429`],
     ['a reason', `${maxReasonLength} characters, after it is decoded`],
     [
       'calls at once to an appliance',

@@ -19,6 +19,16 @@ export interface UnreadBody {
   readonly contentLength: number | undefined;
   /** Undefined if the request has no body. */
   readonly body: Readable | undefined;
+  /** Of its sender, for a body in memory; absent for one that the gateway made itself. */
+  readonly room?: BodyRoom;
+}
+
+/** The bytes that a sender may bring into memory now. */
+export interface BodyRoom {
+  /** Takes bytes before they are read; throws an {@link AdminProblem} if so many are not left. */
+  claim(bytes: number): void;
+  /** Takes bytes that were read; throws likewise. */
+  count(bytes: number): void;
 }
 
 /** A body for the appliance, and its form for the audit. */
@@ -56,12 +66,12 @@ export interface BodyLimits {
   /** Time for a whole body; a file must keep the minimum rate afterwards. */
   readonly patienceMs: number;
   readonly spool: Spool;
-  /** Called with the bytes of a body in memory before it is parsed; may throw. */
-  readonly onReceived?: ((bytes: number) => void) | undefined;
 }
 
 /** Maximum size of a body in memory; settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
+/** Maximum of values in a JSON body; those of thousands of alerts are most. */
+export const maxValues = 65_536;
 const maxShownName = 100;
 
 const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[]>> = {
@@ -86,12 +96,13 @@ export async function readBody(
   }
   const contentType = checkType(acceptedTypes[kind], request.contentType);
   if (kind === 'gzip') return fileBody(contentType, request, limits);
-  refuseLong(request.contentLength, wholeBytes);
-  const { patienceMs, onReceived } = limits;
-  const content = request.body
-    ? await inTime(receive(request.body), patienceMs, () => bodyTooSlow(patienceMs))
-    : Buffer.alloc(0);
-  onReceived?.(content.length);
+  const { contentLength = 0, body, room } = request;
+  refuseLong(contentLength, wholeBytes);
+  const { patienceMs } = limits;
+  // Reading and parsing cost time that all share: what is refused is not read.
+  room?.claim(contentLength);
+  const content = body ? await inTime(receive(body), patienceMs, () => bodyTooSlow(patienceMs)) : Buffer.alloc(0);
+  room?.count(content.length - contentLength);
   const sha256 = createHash('sha256').update(content).digest('hex');
   return {
     contentType,
@@ -122,7 +133,9 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   if (content.length === 0) return {};
   const text = textOf(content);
   // Parsing and all that reads the value later would take long, or fail.
-  if (excessOf(text, Number.POSITIVE_INFINITY)) throw ambiguous('is nested too deep', 'Send it flat.');
+  const excess = excessOf(text, maxValues);
+  if (excess?.reason === 'malformed') throw ambiguous('is nested too deep', 'Send it flat.');
+  if (excess) throw tooManyValues();
   const value = parseJson(text);
   if (isRecord(value)) {
     refuseRepeated(text);
@@ -282,6 +295,13 @@ function refuseLong(bytes: number | undefined, most: number): void {
 
 function tooLong(most: number): AdminProblem {
   return new AdminProblem('body_too_large', { detail: `The body is longer than ${most} bytes; nothing was sent.` });
+}
+
+function tooManyValues(): AdminProblem {
+  return new AdminProblem('body_too_large', {
+    detail: `The body has more than ${maxValues} values; nothing was sent.`,
+    remedy: 'Send it in several requests.',
+  });
 }
 
 function tooManyParts({ message }: TooManyPartsError): AdminProblem {

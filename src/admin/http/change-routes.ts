@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Principal } from '../policy/principal.ts';
 import { refuseViewer } from '../policy/policy.ts';
+import { Allowance } from '../../lib/allowance.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type DecisionWord, openStates, type ChangeState, changeStates, type ShownChange } from '../changes/change.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { DecisionOn } from '../changes/decide.ts';
 import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
 import { AskedSchema, malformed } from '../changes/ask.ts';
-import { createAlertRate } from '../changes/alert-rate.ts';
 import { notApprover } from '../changes/rights.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
@@ -173,6 +173,8 @@ function noted(request: FastifyRequest, reason: string | undefined): string | un
 }
 
 const alertsPath = '/alerts';
+/** Of a token, at once and every minute: ten for each of a thousand appliances. */
+export const alertsPerMinute = 10_000;
 
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
 function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoutesParts): void {
@@ -181,17 +183,23 @@ function registerAlerts(app: FastifyInstance, { proposals, bodies }: ChangeRoute
     schema: 'TakenAlerts',
     takes: NotificationSchema,
   });
-  const rate = createAlertRate();
+  const allowance = new Allowance(alertsPerMinute);
   app.post(alertsPath, { schema }, async (request) => {
     const caller = callerOf(request);
     const { name } = caller.principal;
-    let bytes = 0;
-    const notification = await bodies.readJson(request, NotificationSchema, (received) => {
-      bytes = received;
-      rate.received(name, bytes);
-    });
-    rate.taken(name, notification.alerts.length, bytes);
+    const notification = await bodies.readJson(request, NotificationSchema);
+    const { length } = notification.alerts;
+    const seconds = allowance.secondsUntil(name, length);
+    if (seconds > 0) throw tooManyAlerts(name, seconds);
+    allowance.take(name, length);
     return await proposals.take(notification, caller);
+  });
+}
+
+function tooManyAlerts(principal: string, seconds: number): AdminProblem {
+  return new AdminProblem('too_many_alerts', {
+    detail: `${principal} posts more than ${alertsPerMinute} alerts a minute; these were not taken.`,
+    headers: { 'retry-after': String(seconds) },
   });
 }
 

@@ -2,13 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { Allowance } from '../../lib/allowance.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type BodyLimits, readBody, type UnreadBody } from '../calls/request-body.ts';
+import { type BodyLimits, type BodyRoom, readBody, type UnreadBody } from '../calls/request-body.ts';
 import { malformed } from '../changes/ask.ts';
 import { callerOf } from './admin-request.ts';
 
-/** Receives bodies; limits the unfinished ones, each of which holds a connection. */
+/**
+ * Receives bodies; limits the unfinished ones, each of which holds a connection, and the bytes of
+ * those in memory.
+ */
 export interface RequestBodies {
   /**
    * Returns the body of a request, which is not read yet. Rejects with an {@link AdminProblem} if
@@ -17,21 +21,19 @@ export interface RequestBodies {
   admit(request: FastifyRequest): Promise<UnreadBody>;
   /**
    * Reads the JSON body of a request to a path of the gateway itself. Rejects with an
-   * {@link AdminProblem} if it does not fit the schema, or with what `onReceived` throws, which
-   * gets its bytes before it is parsed.
+   * {@link AdminProblem} if it does not fit the schema.
    */
-  readJson<Schema extends TSchema>(
-    request: FastifyRequest,
-    schema: Schema,
-    onReceived?: BodyLimits['onReceived'],
-  ): Promise<Static<Schema>>;
+  readJson<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Promise<Static<Schema>>;
 }
 
 export const maxPerPrincipal = 32;
+/** Bodies in memory of a token, at once and every minute; certificates have a few kilobytes. */
+export const bytesPerMinute = 4_194_304;
 
 export function createRequestBodies(decode: Decode, limits: BodyLimits): RequestBodies {
   // By principal, so the configuration bounds its size.
   const underWay = new Map<string, readonly IncomingMessage[]>();
+  const allowance = new Allowance(bytesPerMinute);
 
   async function refuseTooMany(principal: string, request: IncomingMessage): Promise<void> {
     const others = (underWay.get(principal) ?? []).filter(({ complete, socket }) => !complete && !socket.destroyed);
@@ -43,18 +45,39 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
     if (!request.complete) throw tooMany(principal);
   }
 
+  function roomOf(principal: string): BodyRoom {
+    const refuse = (bytes: number): void => {
+      const seconds = allowance.secondsUntil(principal, bytes);
+      if (seconds > 0) throw tooManyBytes(principal, seconds);
+    };
+    return {
+      claim(bytes) {
+        // Of an unknown length, whatever comes: there must be some room.
+        refuse(Math.max(1, bytes));
+        allowance.take(principal, bytes);
+      },
+      count(bytes) {
+        allowance.take(principal, bytes);
+        refuse(0);
+      },
+    };
+  }
+
   async function admit(request: FastifyRequest): Promise<UnreadBody> {
     const { raw, headers } = request;
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
-    if (hasBody) await refuseTooMany(callerOf(request).principal.name, raw);
-    return { contentType: headers['content-type'], contentLength, body: hasBody ? raw : undefined };
+    const contentType = headers['content-type'];
+    if (!hasBody) return { contentType, contentLength, body: undefined };
+    const { name } = callerOf(request).principal;
+    await refuseTooMany(name, raw);
+    return { contentType, contentLength, body: raw, room: roomOf(name) };
   }
 
   return {
     admit,
-    async readJson(request, schema, onReceived) {
-      const body = await readBody('json', await admit(request), { ...limits, onReceived });
+    async readJson(request, schema) {
+      const body = await readBody('json', await admit(request), limits);
       const fields = body?.fields ?? {};
       const checked = decode(schema, fields);
       if (checked.ok) return fields as Static<typeof schema>;
@@ -67,5 +90,12 @@ function tooMany(principal: string): AdminProblem {
   return new AdminProblem('too_many_bodies', {
     detail: `${principal} has ${maxPerPrincipal} requests under way whose bodies have not arrived in whole; nothing was sent.`,
     headers: { 'retry-after': '2' },
+  });
+}
+
+function tooManyBytes(principal: string, seconds: number): AdminProblem {
+  return new AdminProblem('too_many_bytes', {
+    detail: `${principal} sends more than ${bytesPerMinute} bytes a minute in bodies that are no files; nothing was sent.`,
+    headers: { 'retry-after': String(seconds) },
   });
 }

@@ -97,6 +97,11 @@ const refusals = {
     'Too many bodies of this token are under way',
     'Send fewer at a time, and check for clients that stop in the middle of a body.',
   ],
+  too_many_bytes: [
+    429,
+    'Too much was sent with this token',
+    'Wait, and look for a client that repeats itself. For alerts, raise group_interval of their route.',
+  ],
   body_too_slow: [
     408,
     'The body did not arrive in time',

@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { makeToken } from '../../../src/commands/token.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
+import { exchangeRaw } from '../../support/raw-exchange.ts';
 
 const tinyChunk = '1\r\n \r\n';
 
@@ -20,6 +22,37 @@ async function beginBody(url: string, token: string, path: string, chunks: numbe
     socket.on('data', (bytes) => resolve(bytes.toString())).on('error', () => resolve('closed'));
   });
 }
+
+describe('bodies of a token', () => {
+  const four = <Answer>(post: () => Promise<Answer>) => Promise.all(Array.from({ length: 4 }, post));
+
+  it('are refused above a rate by their length, before they are read', async () => {
+    const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() });
+    const post = () => call('POST', '/changes', { as: 'operator', json: { a: 'x'.repeat(1_040_000) } });
+    const head = `POST /changes HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${tokenOf('operator')}\r\nContent-Type: application/json\r\nContent-Length: 1040000\r\n\r\n`;
+
+    const answers = await four(post);
+    const { text: refused } = await exchangeRaw(url, head);
+    const other = await call('POST', '/changes', { as: 'admin', json: {} });
+
+    expect(answers.map(({ json }) => json?.code)).toEqual(answers.map(() => 'malformed_body'));
+    expect(refused).toMatch(/^HTTP\/1\.1 429 [^]*retry-after: \d+\r\nconnection: close\r\n[^]*"code":"too_many_bytes"/);
+    expect(other.json?.code).toBe('malformed_body');
+  });
+
+  it('of an unknown length count when they have come', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+    const post = async () => {
+      const body = Readable.from(['{"a":"', 'x'.repeat(1_040_000), '"}']);
+      return (await call('POST', '/changes', { as: 'operator', body, type: 'application/json' })).json?.code;
+    };
+
+    const first = await four(post);
+
+    expect(new Set(first)).toEqual(new Set(['malformed_body']));
+    expect([await post(), await post()]).toEqual(['too_many_bytes', 'too_many_bytes']);
+  });
+});
 
 describe('an unfinished body in chunks of one byte', () => {
   it('is refused by its number of chunks, long before its limit in bytes', async () => {

@@ -170,6 +170,12 @@ describe('a body in memory', () => {
     ['that is too long by its length', 'json', { contentLength: 1_048_577 }, 'body_too_large'],
     ['that is too long without one', 'pem', { ...chunks(1_048_577), contentType: 'text/plain' }, 'body_too_large'],
     [
+      'that has very many values',
+      'json',
+      { body: Readable.from([Buffer.from(`{"a":[${'1,'.repeat(70_000)}1]}`)]) },
+      'body_too_large',
+    ],
+    [
       'that is a file and too long',
       'gzip',
       { contentType: 'application/gzip', contentLength: 1_001 },
