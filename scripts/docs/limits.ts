@@ -23,6 +23,7 @@ import { maxTimes } from '../../src/request-log/line.ts';
 import * as receiver from '../../src/request-log/receiver.ts';
 import { linesPerSlot, slotMs } from '../../src/request-log/request-log.ts';
 import { maxWaiting as maxWaitingLines, maxWaitMs as lineWaitMs } from '../../src/request-log/waiting.ts';
+import { keptReplies } from '../../src/scheduler/reading-store.ts';
 import { maxHistory } from '../../src/scheduler/transitions.ts';
 import { maxPipelined } from '../../src/server/connections.ts';
 import { maxHeaderSize } from '../../src/server/create-app.ts';
@@ -110,6 +111,7 @@ function replies(): string {
     ],
     ['nesting', count(maxDepth), '`malformed`'],
     ['a name, a text', `${maxNameLength}, ${count(maxTextLength)} characters`, 'it ends in a digest'],
+    ['all that is kept of an appliance', `${keptReplies} times \`limits.body_bytes\``, '`oversize`'],
   ]);
 }
 

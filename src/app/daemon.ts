@@ -20,6 +20,7 @@ import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCron, type Cron } from '../scheduler/schedule.ts';
 import { createCounters } from '../scheduler/counters.ts';
 import { FleetPoller, type FleetChange, type Inherited } from '../scheduler/fleet.ts';
+import { keptReplies } from '../scheduler/reading-store.ts';
 import { ownFamilies } from '../scheduler/own-numbers.ts';
 import type { Transition } from '../state/status.ts';
 
@@ -173,6 +174,7 @@ function createFleet(
       connect: (onCall) => connectAppliance({ appliance, settings: appliance, decode, now, onCall }),
       polling: appliance.polling,
       maxSeries: appliance.limits.seriesPerAppliance,
+      maxBytes: keptReplies * appliance.limits.bodyBytes,
       counters,
       onTransition,
       state,

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../lib/check.ts';
+import { beginning } from '../lib/text.ts';
 import type { Decode, OnUnreadable } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { type Excess, excessOf } from './reply-bounds.ts';
@@ -128,7 +129,7 @@ const maxMessage = 1_000;
 
 function sentenceOf(json: unknown, mediaType: string): string {
   const message = fieldOf(json, 'message');
-  if (typeof message === 'string') return `: ${message.slice(0, maxMessage)}`;
+  if (typeof message === 'string') return `: ${beginning(message, maxMessage)}`;
   return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 

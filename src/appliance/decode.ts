@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnySchemaObject, Ajv, type ErrorObject, type FuncKeywordDefinition, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { isRecord } from '../lib/check.ts';
-import { digestForm } from '../lib/text.ts';
+import { beginning, digestForm, ownText } from '../lib/text.ts';
 import type { Excess } from './reply-bounds.ts';
 import { partKeyword, rowsKeyword, type WireKind, wireKeyword, type WireRowsSchema } from './wire-types.ts';
 
@@ -57,11 +57,13 @@ export function createDecoder(): Decode {
       validate = ajv.compile(schema);
       compiled.set(schema, validate);
     }
-    losses.length = 0;
-    if (!validate(body)) return malformed(sentence(validate.errors?.[0]));
-    const decisive = onUnreadable ? undefined : losses.find(({ isNumber }) => !isNumber);
+    const fits = validate(body);
+    // None is kept for the next reply: a value may have megabytes.
+    const found = losses.splice(0);
+    if (!fits) return malformed(sentence(validate.errors?.[0]));
+    const decisive = onUnreadable ? undefined : found.find(({ isNumber }) => !isNumber);
     if (decisive) return malformed(decisive.because);
-    if (losses.length > 0) onUnreadable?.(summarized(losses));
+    if (found.length > 0) onUnreadable?.(summarized(found));
     return { ok: true };
   };
 }
@@ -80,7 +82,7 @@ function summarized(losses: readonly Loss[]): readonly Unreadable[] {
   return [...Map.groupBy(losses, ({ field }) => field)].map(([field, ofField]) => ({
     field,
     count: ofField.reduce((sum, { count }) => sum + count, 0),
-    example: (JSON.stringify(ofField[0]?.value) ?? 'nothing').slice(0, maxExample),
+    example: beginning(JSON.stringify(ofField[0]?.value) ?? 'nothing', maxExample),
   }));
 }
 
@@ -224,13 +226,18 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
   const written = String(value);
-  const text = written.trim();
+  const text = trimmed(written);
   if (kind === 'name') return text === '' ? undefined : bounded(written, maxNameLength);
   if (kind === 'text') return bounded(text, maxTextLength);
-  if (kind === 'state') return text.slice(0, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
+  if (kind === 'state') return beginning(text, maxStateLength).toLowerCase().replaceAll(/\s+/g, ' ');
   if (text === '') return null;
   const number = typeof value === 'number' ? value : decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) && (kind === 'signed' || number >= 0) ? number : undefined;
+}
+
+function trimmed(text: string): string {
+  const part = text.trim();
+  return part.length < text.length ? ownText(part) : text;
 }
 
 /** Bounds what is kept of a text; no appliance has an object of the name that a longer one gets. */

@@ -19,6 +19,19 @@ export function compareNames(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
+/**
+ * Returns a text in memory of its own. A part of a longer text keeps all of that one: a name of an
+ * appliance would keep a reply of megabytes.
+ */
+export function ownText(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
+}
+
+/** Returns the first characters of a text, which keep nothing of the rest. */
+export function beginning(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : ownText(text.slice(0, maxLength));
+}
+
 /** Is the part of a pattern: a character that controls, hides or turns the reading direction. */
 export const unseen = String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]`;
 const unseenRun = new RegExp(`${unseen}+`, 'gu');
@@ -28,7 +41,7 @@ const unseenRun = new RegExp(`${unseen}+`, 'gu');
  * become spaces, and it is cut to `maxLength` UTF-16 units.
  */
 export function oneLine(text: string, maxLength: number): string {
-  return text.replaceAll(unseenRun, ' ').slice(0, maxLength).toWellFormed();
+  return beginning(text.replaceAll(unseenRun, ' '), maxLength).toWellFormed();
 }
 
 /** Returns true for a text of at most this length that {@link oneLine} leaves as it is. */
@@ -43,8 +56,7 @@ export function isOneLine(text: string, maxLength: number): boolean {
 export function digestForm(clean: string, original: string, maxLength: number): string {
   // By code units: as UTF-8, all lone surrogates would look alike.
   const digest = createHash('sha256').update(original, 'utf16le').digest('hex').slice(0, 12);
-  const form = `${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`;
-  return Buffer.from(form, 'utf16le').toString('utf16le');
+  return ownText(`${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`);
 }
 
 /** Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. */

@@ -37,6 +37,8 @@ export interface AppliancePollerParts {
     readonly askL4Daemon?: boolean;
   };
   readonly maxSeries: number;
+  /** Limit of what is kept of its replies. */
+  readonly maxBytes: number;
   readonly counters: Counters;
   readonly onTransition: (transition: Transition) => void;
   /** State of the poller that this one replaces, if it polled the same appliance. */

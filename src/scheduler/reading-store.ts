@@ -1,7 +1,9 @@
+import { ApplianceError } from '../appliance/errors.ts';
 import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { type FamilySize, fillRegistry, type FillResult, totalSeries } from '../metrics/render.ts';
 import type { Emit } from '../metrics/family.ts';
+import { sizeOf } from '../lib/size.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { DropReason } from './counters.ts';
 import { keyOf, type Origin, type Reading } from '../state/reading.ts';
@@ -18,6 +20,8 @@ export interface NewReading extends Omit<Reading, keyof Origin> {
    * `isExtended` decides.
    */
   readonly extendedMs: number;
+  /** The result of `admit`. */
+  readonly bytes: number;
 }
 
 export interface StoredReading extends Origin, Omit<NewReading, 'write'> {
@@ -26,6 +30,9 @@ export interface StoredReading extends Origin, Omit<NewReading, 'write'> {
   /** Series of these that the limit leaves out. */
   readonly leftOut: number;
 }
+
+/** All readings of an appliance together are as long as so many of its longest replies. */
+export const keptReplies = 4;
 
 /** Readings by {@link keyOf}. */
 export type StoredReadings = Map<string, StoredReading>;
@@ -41,6 +48,8 @@ export interface ReadingStoreParts {
   readonly evicted: EvictedReadings;
   readonly store: MetricsStore;
   readonly maxSeries: number;
+  /** Limit of all readings together, as they are in memory. */
+  readonly maxBytes: number;
   /** The lower, the earlier a collector gets its series when the limit does not suffice for all. */
   readonly priority: (collector: string) => number;
   /** True for a reading that may be shown past its `max_stale`. */
@@ -83,6 +92,18 @@ export class ReadingStore {
   /** Returns the data of a reading; undefined for one that is not stored. */
   newest(origin: Origin): unknown {
     return this.#stored.get(keyOf(origin))?.data;
+  }
+
+  /** Returns the bytes of a reading; throws if it is too long beside the others. */
+  admit(origin: Origin, data: unknown): number {
+    const { maxBytes } = this.#parts;
+    const key = keyOf(origin);
+    const bytes = sizeOf(data);
+    let all = bytes;
+    for (const [other, reading] of this.#stored) if (other !== key) all += reading.bytes;
+    if (all <= maxBytes) return bytes;
+    const message = `all that is known of the appliance would take more than ${maxBytes} bytes; leave farms out with farms.exclude, or raise limits.body_bytes, of which it is ${keptReplies} times`;
+    throw new ApplianceError('oversize', { endpoint: origin.collector, message });
   }
 
   put(origin: Origin, { write, ...shown }: NewReading): void {

@@ -259,6 +259,7 @@ export class RunResults {
   #record(job: Job, origin: Origin, { data, askedAtMs }: Found): Changes {
     if (this.#readings.isOvertaken(origin, askedAtMs)) return noChanges;
     const { collector, maxStaleMs } = job;
+    const bytes = this.#readings.admit(origin, data);
     const freshForMs = this.#parts.lateness.freshForMs(job);
     const farms = this.#compare(job, origin, data);
     this.#readings.put(origin, {
@@ -268,6 +269,7 @@ export class RunResults {
       takenAtMs: askedAtMs,
       maxStaleMs,
       extendedMs: freshForMs > maxStaleMs ? freshForMs : 0,
+      bytes,
     });
     const changes = isFarmCollector(collector) ? noChanges : this.#updateFacts(collector, data);
     this.#status = undefined;
@@ -314,13 +316,14 @@ export class RunResults {
   }
 
   #createReadings(): ReadingStore {
-    const { name, jobs, state, store, maxSeries, counters } = this.#parts;
+    const { name, jobs, state, store, maxSeries, maxBytes, counters } = this.#parts;
     return new ReadingStore({
       appliance: name,
       stored: state.stored,
       evicted: state.evicted,
       store,
       maxSeries,
+      maxBytes,
       priority: (collector) => jobs.get(collector)?.priority ?? jobs.size,
       isExtended: (reading, ageMs) => this.#isExtended(reading, ageMs),
       onDropped: (reason, series) => {

@@ -46,6 +46,7 @@ export function createPoller({
     collectors: scheduled(collectors.filter(({ enabled }) => enabled)),
     polling: usualPolling,
     maxSeries: 50_000,
+    maxBytes: 32_000_000,
     counters: createCounters(name),
     store: createStoreFor(name),
     cron: createCron(),

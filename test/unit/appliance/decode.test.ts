@@ -12,6 +12,7 @@ import {
   WireState,
   WireText,
 } from '../../../src/appliance/wire-types.ts';
+import { keptBytes } from '../../support/kept-memory.ts';
 
 const decode = createDecoder();
 const row = Type.Object({ name: WireName, state: WireState, count: WireNumber });
@@ -123,6 +124,20 @@ it('names and texts are kept up to a length, and different ones stay different',
   expect(new Set(kept).size).toBe(2);
   expect(text).toHaveLength(4_096);
   expect(unreadable).toEqual([]);
+});
+
+it.each([
+  ['a text with very many blanks', { text: `a text of a farm${' '.repeat(1_000_000)}` }],
+  ['a long text', { text: 'a text of a farm'.repeat(100_000) }],
+  ['a long status', { state: 'a status of a farm'.repeat(100_000) }],
+  ['a long name', { list: [{ name: 'a name of a farm'.repeat(100_000) }] }],
+  ['a text in place of a number', { number: 'a number of a farm'.repeat(100_000) }],
+])('%s keeps nothing of what is cut off', (_, body) => {
+  const json = JSON.stringify(body);
+  const all: unknown[] = [];
+
+  expect(keptBytes(() => all.push(...Array.from({ length: 20 }, () => read(json))))).toBeLessThan(1_000_000);
+  expect(all).toHaveLength(20);
 });
 
 describe('a status word on the wire', () => {

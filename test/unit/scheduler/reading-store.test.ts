@@ -19,6 +19,7 @@ interface Given {
 
 function given({
   maxSeries = 100,
+  maxBytes = 1_000,
   stored = new Map() as StoredReadings,
   store = createMetricsStore([farmState, sessions, backend, weight]),
 } = {}): Given {
@@ -30,6 +31,7 @@ function given({
     evicted: new Map(),
     store,
     maxSeries,
+    maxBytes,
     priority: (collector) => ['farms', 'backends'].indexOf(collector),
     isExtended: () => false,
     onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
@@ -39,7 +41,7 @@ function given({
   return { readingStore, page, told, successor: () => given({ maxSeries, stored: new Map(stored), store }) };
 }
 
-const nothingSaid = { data: undefined, since: undefined };
+const nothingSaid = { data: undefined, since: undefined, bytes: 0 };
 const freshUntil = (ageMs: number) => ({ ...nothingSaid, takenAtMs: 0, maxStaleMs: ageMs, extendedMs: ageMs });
 
 /** A reading of one sample that may be shown until then. */
@@ -79,6 +81,23 @@ describe('the readingStore', () => {
 
     expect(await page()).toEqual([]);
     expect(readingStore.all.has('backends')).toBe(true);
+  });
+
+  it('refuses a reading that is too long beside the others, and takes a newer one of its origin', () => {
+    const { readingStore } = given({ maxBytes: 500 });
+    const shop = { collector: 'backends', farm: 'shop' };
+    const long = { backends: [{ ip: 'x'.repeat(300) }] };
+    readingStore.put(shop, { ...reading('shop', 1), bytes: readingStore.admit(shop, long) });
+
+    expect(readingStore.admit(shop, long)).toBeGreaterThan(300);
+    expect(() => readingStore.admit({ collector: 'backends', farm: 'db' }, long)).toThrow(
+      expect.objectContaining({
+        reason: 'oversize',
+        message: expect.stringContaining('more than 500 bytes; leave farms out'),
+      }),
+    );
+    readingStore.remove(shop);
+    expect(readingStore.admit({ collector: 'backends', farm: 'db' }, long)).toBeGreaterThan(300);
   });
 
   it('evicts a reading exactly when it is too old, and reports its origin', async () => {
