@@ -36,7 +36,7 @@ const roles = {
 } as const;
 
 interface Way {
-  /** What the hostile appliance answers. */
+  /** The reply of the hostile appliance. */
   readonly reply: string;
   readonly clients: readonly Omit<HostileClients, 'port'>[];
   readonly to?: 'admin' | 'log' | 'metrics';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** What a hostile appliance answers to a path; it may go on as long as the socket is open. */
+/** Answers to a path as a hostile appliance does, as long as the socket is open. */
 export type HostileReply = (socket: Socket, path: string) => void;
 
 const megabyte = 1_000_000;

@@ -9,7 +9,7 @@ import { brokenReplies, type HostileReply, hostileReplies } from './hostile-repl
 /** The calls of the process with the appliances, or of that with the hostile clients. */
 export type PeerCalls = typeof calls;
 
-/** What a hostile client sends, again and again. */
+/** Hostile clients of one kind. */
 export interface HostileClients {
   readonly port: number;
   readonly connections: number;

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 export class Allowance {
   readonly #perMinute: number;
   readonly #now: () => number;
-  /** What was left to each peer, and when. The configuration names the peers, and so bounds them. */
+  /** The room left to each peer at a time. The configuration names the peers: they are few. */
   readonly #rooms = new Map<string, { readonly left: number; readonly atMs: number }>();
 
   constructor(perMinute: number, now = steadyNow) {

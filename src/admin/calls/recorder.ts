@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/check.ts';
-import { minFindableLength, redacted, type Secret } from '../../lib/secret.ts';
+import { minFindableLength, redacted, redactedCharacters, type Secret } from '../../lib/secret.ts';
 import type { Alongside, Journal } from '../journal/journal.ts';
 import { AuditError } from '../journal/failures.ts';
 import { type AuditPosition, type AuditRecord, noRequest } from '../journal/record.ts';
@@ -174,6 +174,8 @@ function createDenials({ now, maxDenialsPerMinute }: Pick<RecorderParts, 'now' |
  * contain.
  */
 const words = [/\S+/g, /[^\s/]+/g, /[\w-]+/g] as const;
+/** Matches a word of a token in which characters are percent-encoded. */
+const encodedWord = /[\w-]*(?:%[0-9a-f]{2}[\w-]*)+/gi;
 /** A path is encoded once, or by mistake twice. */
 const maxEncodings = 4;
 
@@ -203,7 +205,7 @@ function scrubEncoded(given: string, scrub: RemoveSecrets, encodings = maxEncodi
   const clean = scrub(given);
   const decoded = percentDecodedLeniently(clean);
   if (decoded === clean) return clean;
-  if (encodings === 0) return redacted;
+  if (encodings === 0) return clean.replaceAll(encodedWord, (word) => redactedCharacters(word.length));
   // Unchanged unless it contains a secret.
   const cleanInside = scrubEncoded(decoded, scrub, encodings - 1);
   return cleanInside === decoded ? clean : cleanInside;

@@ -19,7 +19,7 @@ export interface UnreadBody {
   readonly contentLength: number | undefined;
   /** Undefined if the request has no body. */
   readonly body: Readable | undefined;
-  /** Of its sender, for a body in memory; absent for one that the gateway made itself. */
+  /** The room of its sender; absent for a body that the gateway made itself. */
   readonly room?: BodyRoom;
 }
 

@@ -95,7 +95,8 @@ function refuseHidden({ recorder }: ChangesCore, task: Task, { token }: Caller):
   if (masked === undefined && !recorder.holdsSecret(body, token)) return;
   throw new AdminProblem('cannot_wait', {
     detail: `The body has a secret, or what looks like one${masked === undefined ? '' : `, in ${oneLine(masked, 64)}`}. An approver would not see it, so the change cannot wait; nothing was sent.`,
-    remedy: 'Send it with a token whose calls need no approval, or with X-Break-Glass and a reason.',
+    remedy:
+      'If it is none, write it so that it does not look like one. Else send it with a token whose calls need no approval, or with X-Break-Glass and a reason.',
   });
 }
 

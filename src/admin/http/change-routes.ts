@@ -173,7 +173,7 @@ function noted(request: FastifyRequest, reason: string | undefined): string | un
 }
 
 const alertsPath = '/alerts';
-/** Of a token, at once and every minute: ten for each of a thousand appliances. */
+/** Limit of a token, at once and every minute: ten for each of a thousand appliances. */
 export const alertsPerMinute = 10_000;
 
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */

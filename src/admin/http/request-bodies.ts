@@ -52,7 +52,7 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
     };
     return {
       claim(bytes) {
-        // Of an unknown length, whatever comes: there must be some room.
+        // A body of unknown length needs some room.
         refuse(Math.max(1, bytes));
         allowance.take(principal, bytes);
       },

