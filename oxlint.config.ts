@@ -91,7 +91,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'admin/recipes': {
     floor: 3,
-    imports: ['appliance', 'admin/calls', 'admin/policy'],
+    imports: ['appliance', 'collectors', 'admin/calls', 'admin/policy'],
   },
   'admin/calls': {
     floor: 3,

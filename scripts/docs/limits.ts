@@ -7,7 +7,7 @@ import * as gateway from '../../src/admin/http/gateway-core.ts';
 import { alertsPerMinute } from '../../src/admin/http/change-routes.ts';
 import { bytesPerMinute, maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
 import { maxValues } from '../../src/admin/calls/request-body.ts';
-import { maxFiles } from '../../src/admin/recipes/deliver.ts';
+import { maxFiles } from '../../src/admin/recipes/certificates-folder.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';

@@ -6,6 +6,7 @@ import { collectorFamilies, collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, objectivesOf, type Settings, sendersOf, watchesFarm } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { connectAppliance } from './connect-appliance.ts';
+import type { GatewaySurroundings } from '../admin/http/gateway-core.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
 import { listen, RestartNeededError } from '../lib/listen.ts';
 import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
@@ -43,6 +44,8 @@ export interface DaemonParts extends Configuration {
   readonly droppedLogLines?: () => number;
   readonly now: () => number;
   readonly random: () => number;
+  /** Replaces the clock and the timers of what changes wait for. */
+  readonly waits?: GatewaySurroundings['waits'];
 }
 
 /** The exporter while it listens and polls. */
@@ -81,7 +84,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const httpLog = log.child({ part: 'http' });
   const access = createWebAccess({ policy: web, log: httpLog });
   let adminMetrics: AdminMetrics | undefined;
-  const gateway = createGatewayLifecycle(() => ({
+  const gateway = createGatewayLifecycle(parts.waits, () => ({
     fleet,
     // Created once, so that counters survive when the gateway is switched off and on again.
     metrics: (adminMetrics ??= createAdminMetrics(self.registry)),

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
 import type { AdminSettings, TokenSettings } from '../../src/config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../src/config/settings.ts';
-import { startDaemon } from '../../src/app/daemon.ts';
+import { type DaemonParts, startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenEntry } from './given-principal.ts';
@@ -57,6 +57,8 @@ export interface GivenOptions {
   readonly target?: { readonly url: string; readonly fingerprintSha256: string };
   /** Replaces the real clock. */
   readonly now?: () => number;
+  /** Replaces the clock and the timers of what changes wait for. */
+  readonly waits?: DaemonParts['waits'];
 }
 
 /**
@@ -119,6 +121,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     now: options.now ?? Date.now,
     random: () => 0.5,
+    waits: options.waits,
   });
   const url = daemon.adminUrl ?? '';
   const pool = new Pool(url, { connect: { rejectUnauthorized: false } });

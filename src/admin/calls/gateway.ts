@@ -210,11 +210,11 @@ function countChange({ changeCounts }: CountingParts, { appliance }: Pick<AdminR
   changeCounts.set(appliance, (changeCounts.get(appliance) ?? 0) + 1);
 }
 
-/** The time after its approval in which a change is sent without reading everything again. */
+/** The time after its plan in which a change is sent without reading everything again. */
 const maxReadAgeMs = 1_000;
 
 /**
- * Returns the replies that the approval of a change has just read; undefined if a change was sent
+ * Returns the replies that the plan of a change was just made from; undefined if a change was sent
  * to the appliance since, or if this one had to wait.
  */
 function recentAnswers({ changeCounts }: CountingParts, { appliance, recent }: AdminRequest): Answers | undefined {
@@ -228,7 +228,7 @@ async function guard(
   { reach }: HeldSlot,
 ): Promise<Overridden> {
   const findings = await inspectCall(call, body?.fields ?? {}, reach, recentAnswers(gateway, request));
-  const isSeen = blockingOf(findings).every(({ guard: name }) => request.approved?.guards.has(name) ?? true);
+  const isSeen = blockingOf(findings).every(({ guard: name }) => request.plan?.guards.has(name) ?? true);
   const overridden = isSeen ? overriddenBy(findings, request) : {};
   refuseFindings(findings, overridden);
   return overridden;
@@ -298,14 +298,14 @@ function refuseUnanswered(
 function recheck(gateway: GatewayParts, { request, call }: PermittedCall, held: HeldSlot): void {
   refuseFrozen(gateway.freeze, call);
   recheckCaller(gateway, request, held);
-  refuseUnapproved(request, call, held);
+  refuseUnplanned(request, call, held);
 }
 
-/** Refuses a change that no approved plan has. */
-function refuseUnapproved({ approved }: AdminRequest, { operation, path }: OperationCall, held: HeldSlot): void {
-  if (!approved || !changes(operation.row.risk) || approved.urls.has(held.reach.urlOf(path))) return;
+/** Refuses a call that the plan of its change does not have. */
+function refuseUnplanned({ plan }: AdminRequest, { operation, path }: OperationCall, held: HeldSlot): void {
+  if (!plan || !changes(operation.row.risk) || plan.urls.has(held.reach.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
-    detail: `${held.appliance.name} is not the machine that the approved plan names; nothing was sent.`,
+    detail: `${held.appliance.name} is not the machine that the plan names; nothing was sent.`,
     remedy: 'Ask again: a reload has changed the url of the appliance.',
   });
 }
@@ -321,13 +321,13 @@ async function recordIntent(
   overridden: Overridden,
 ): Promise<void> {
   const { body, request } = permitted;
-  const { approved } = request;
+  const { plan } = request;
   if (!isAudited(permitted)) return;
   await recorder.record(subjectOf(permitted), {
     event: 'intent',
     ...(body ? { body: body.masked } : {}),
     ...(body?.sha256 === undefined ? {} : { body_sha256: body.sha256 }),
-    ...(approved ? { requested_by: approved.requestedBy } : {}),
+    ...(plan ? { requested_by: plan.requestedBy } : {}),
     ...overridden,
   });
 }

@@ -4,8 +4,8 @@ import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { RequestBody, UnreadBody } from './request-body.ts';
 
-/** An approved plan. */
-export interface ApprovedPlan {
+/** The plan of the change that a call belongs to: nothing else is sent. */
+export interface PinnedPlan {
   readonly requestedBy: string;
   /** Addresses of its calls; a reload may give an appliance's name to another machine. */
   readonly urls: ReadonlySet<string>;
@@ -26,14 +26,16 @@ export interface AdminRequest extends Caller, UnreadBody {
   readonly force: boolean;
   /** True if the caller sends at once, in an emergency, what needs approval. */
   readonly breakGlass: boolean;
-  /** Set only for a call of an approved change. */
-  readonly approved?: ApprovedPlan;
+  /** Set only for a call of a change that is carried out. */
+  readonly plan?: PinnedPlan;
+  /** True if another person has approved that plan. */
+  readonly isApproved?: boolean;
   /**
    * Set only for the dry runs of one plan, which share what they read. A plan does not show the
    * parameters of a call, so the appliance is not asked for them.
    */
   readonly planning?: Answers;
-  /** The replies that the approval of this change has just read. */
+  /** The replies that the plan of this change was just made from. */
   readonly recent?: RecentReads | undefined;
   readonly onCall: (call: OperationCall) => void;
   /**

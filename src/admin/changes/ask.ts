@@ -1,80 +1,110 @@
-import type { Caller, Principal } from '../policy/principal.ts';
 import { randomBytes } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Caller, Principal } from '../policy/principal.ts';
 import { frozenProblem } from '../policy/freeze.ts';
-import type { Operations } from '../policy/operation.ts';
-import { changes, refuseViewer } from '../policy/policy.ts';
+import { refuseViewer } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { PermittedCall } from '../calls/request.ts';
+import { confirmationOf } from '../calls/confirmation.ts';
 import { maskedFields } from '../calls/mask.ts';
-import { contentTypes, jsonContent } from '../recipes/calls.ts';
-import type { Recipe } from '../recipes/recipe.ts';
-import { type Change, isOver, type SealedParts } from './change.ts';
-import { type NewChange, type Task, prepareAs, titleOf } from './plan.ts';
+import { contentTypes } from '../recipes/calls.ts';
+import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent } from './change.ts';
+import { type FreshPlan, type NewChange, type Planning, prepareAs, refuseRefused, type Task, titleOf } from './plan.ts';
+import { planLines } from './plan-lines.ts';
 import type { ChangesCore } from './core.ts';
 import { authoriseAll, said } from './rights.ts';
+import { claim, start } from './run.ts';
 
 export const maxOpenPerPrincipal = 20;
 
-/** Plans a change and stores it, to wait for approval. */
-export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): Promise<Change> {
-  const { principal } = asker;
-  core.gateway.applianceFor({ principal, appliance: asked.appliance });
-  refuseViewer(principal);
-  if (core.freeze.state) throw frozenProblem(core.freeze.state);
-  refuseHidden(core, asked.task, asker);
-  // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
-  if (!asked.alerts) refuseTooMany(core, principal);
-  core.asking.add(asker);
-  try {
-    return await planAndAdd(core, asked, asker);
-  } finally {
-    core.asking.delete(asker);
-  }
+/** A change to run at once. */
+export interface RunningChange extends NewChange {
+  /** The digest of the dry run that was looked at: then this plan and no other is run. */
+  readonly digest?: string | undefined;
+  /** When that dry run was asked for. */
+  readonly askedAtMs?: number | undefined;
+  /** Told what the steps do, once they run. */
+  readonly tell: (event: StepEvent) => void;
 }
 
-async function planAndAdd(
+/** A change that runs, or that waits since the policy says so. */
+export interface Started {
+  readonly change: Change;
+  /** Resolves to the change as it ended; undefined for one that waits. */
+  readonly over: Promise<Change> | undefined;
+}
+
+/** Plans a change and stores it, to wait for approval. */
+export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): Promise<Change> {
+  refuseUnasked(core, asked, asker);
+  refuseWaiting(core, asked.task, asker);
+  return await counted(core, asker, async () => {
+    const planning = planningOf(core, asked);
+    return await addWaiting(core, asked, { planning, prepared: await planned(core, planning, asker), asker });
+  });
+}
+
+/** Plans a change, and shows the plan; nothing is stored. */
+export async function showPlan(
   core: ChangesCore,
-  { appliance, task, reason, force, alerts }: NewChange,
+  asked: NewChange & Pick<RunningChange, 'askedAtMs'>,
   asker: Caller,
-): Promise<Change> {
-  const { principal, token } = asker;
-  const now = core.now();
-  const id = newId();
-  const salt = randomBytes(32).toString('hex');
-  const parts = { id, appliance, task, reason, force, salt, askedAtMs: now };
-  const { plan, digest, steps } = await prepareAs(asker, core, parts);
-  if (!principal.plansOnly) authoriseAll(core, principal, steps);
-  const sources = alerts?.map((each) => ({ ...each, summary: said(core, each.summary ?? undefined, token) }));
-  const change: Change = {
-    id,
-    state: sources ? 'proposed' : 'pending',
-    appliance,
-    title: titleOf(task),
-    ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operation }),
-    parameters: task.parameters,
-    force,
-    requested_by: principal.name,
-    reason: said(core, reason, token),
-    alert: sources?.[0] ?? null,
-    ...(sources && { alerts: sources }),
-    created: new Date(now).toISOString(),
-    expires: new Date(now + core.settings().ttlMs).toISOString(),
+): Promise<PlanOfChange> {
+  const planning = planningOf(core, asked);
+  const { plan, digest } = await prepareAs(asker, core, planning);
+  return {
+    dry_run: true,
+    appliance: asked.appliance,
+    title: titleOf(asked.task),
+    asked_at: new Date(planning.askedAtMs).toISOString(),
     digest,
+    would: wouldOf(plan),
     plan,
-    decision: null,
-    outcome: null,
+    lines: planLines(plan),
   };
-  const content = 'content' in task ? task.content : undefined;
-  const sealed: SealedParts = {
-    person: principal.person,
-    salt,
-    ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
-  };
-  await core.book.add({ change, sealed }, asker);
-  return change;
+}
+
+/** Plans a change and runs it at once; it waits instead if a call of it needs approval. */
+export async function runNow(core: ChangesCore, asked: RunningChange, asker: Caller): Promise<Started> {
+  refuseUnasked(core, asked, asker);
+  return await counted(core, asker, async () => {
+    let step = 0;
+    const tell = (event: StepEvent): void => {
+      ({ step } = event);
+      asked.tell(event);
+    };
+    const onWait = (line: string): void => tell({ event: 'wait', step, line });
+    const planning = { ...planningOf(core, asked), onWait };
+    // A stop of the exporter ends it as the leave of its caller does.
+    const runner = { ...asker, signal: AbortSignal.any([asker.signal, core.stopping.signal]) };
+    const prepared = await planned(core, planning, runner);
+    refuseOtherPlan(prepared, asked);
+    if (wouldOf(prepared.plan) === 'wait for approval') {
+      refuseWaiting(core, asked.task, asker);
+      const change = await addWaiting(core, asked, { planning, prepared, asker });
+      return { change, over: undefined };
+    }
+    refuseUnconfirmed(core, asked);
+    refuseNothing(prepared.plan);
+    claim(core, planning.id, prepared.plan);
+    try {
+      const at = new Date(core.now()).toISOString();
+      const decision = {
+        by: asker.principal.name,
+        what: 'started',
+        reason: said(core, asked.reason, asker.token),
+        at,
+      } as const;
+      const change = { ...changeOf(core, asked, { planning, prepared, asker }), state: 'approved', decision } as const;
+      const sealed = { person: asker.principal.person, salt: planning.salt };
+      const entry = await core.book.add({ change, sealed }, asker, true);
+      return { change, over: start(core, entry, { asked: planning, prepared, runner, isApproved: false, tell }) };
+    } catch (error) {
+      core.claims.delete(planning.id);
+      throw error;
+    }
+  });
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
@@ -85,18 +115,116 @@ export async function askInstead(core: ChangesCore, { request, call, body }: Per
   return await ask(core, { appliance, task, reason, force }, request);
 }
 
-/** Refuses secrets, and what looks like one: an approver would not see it. */
-function refuseHidden({ recorder }: ChangesCore, task: Task, { token }: Caller): void {
-  if (recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter has a token or a key in it');
-  const content = 'content' in task ? task.content : undefined;
-  if (content?.type !== contentTypes.json) return;
-  const body = parseJson(content.bytes);
+/** Plans, and refuses what the gateway would refuse. */
+async function planned(core: ChangesCore, planning: Planning, asker: Caller): Promise<FreshPlan> {
+  const prepared = await prepareAs(asker, core, planning);
+  // Again: the appliance may have taken its time.
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  refuseRefused(prepared.plan);
+  if (!asker.principal.plansOnly) authoriseAll(core, asker.principal, prepared.steps);
+  return prepared;
+}
+
+interface AskedPlan {
+  readonly planning: Planning;
+  readonly prepared: FreshPlan;
+  readonly asker: Caller;
+}
+
+async function addWaiting(core: ChangesCore, asked: NewChange, plan: AskedPlan): Promise<Change> {
+  const change = changeOf(core, asked, plan);
+  const { planning, asker } = plan;
+  const content = 'content' in asked.task ? asked.task.content : undefined;
+  const sealed = {
+    person: asker.principal.person,
+    salt: planning.salt,
+    ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
+  };
+  await core.book.add({ change, sealed }, asker);
+  return change;
+}
+
+/** Returns a change that waits. */
+function changeOf(core: ChangesCore, asked: NewChange, { planning, prepared, asker }: AskedPlan): Change {
+  const { appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts } = asked;
+  const { principal, token } = asker;
+  const { id, askedAtMs } = planning;
+  const sources = alerts?.map((each) => ({ ...each, summary: said(core, each.summary ?? undefined, token) }));
+  return {
+    id,
+    state: sources ? 'proposed' : 'pending',
+    appliance,
+    title: titleOf(task),
+    ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operation }),
+    parameters: task.parameters,
+    force,
+    ...(breakGlass && { break_glass: breakGlass }),
+    ...(backupFirst && { backup_first: backupFirst }),
+    ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
+    requested_by: principal.name,
+    reason: said(core, reason, token),
+    alert: sources?.[0] ?? null,
+    ...(sources && { alerts: sources }),
+    created: new Date(askedAtMs).toISOString(),
+    expires: new Date(core.now() + core.settings().ttlMs).toISOString(),
+    digest: prepared.digest,
+    plan: prepared.plan,
+    decision: null,
+    outcome: null,
+  };
+}
+
+function planningOf(core: ChangesCore, asked: NewChange & Pick<RunningChange, 'askedAtMs'>): Planning {
+  return { ...asked, id: newId(), salt: core.key, askedAtMs: asked.askedAtMs ?? core.now() };
+}
+
+/** Returns what would become of a change with this plan. */
+function wouldOf({ steps }: ChangePlan): PlanOfChange['would'] {
+  const all = steps.map(({ would }) => would);
+  return (['be refused', 'wait for approval'] as const).find((each) => all.includes(each)) ?? 'be sent';
+}
+
+/** Refuses what needs no plan to be refused. */
+function refuseUnasked(core: ChangesCore, { appliance, task, alerts }: NewChange, { principal, token }: Caller): void {
+  core.gateway.applianceFor({ principal, appliance });
+  refuseViewer(principal);
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  // They are kept and shown, also those of a change that runs at once.
+  if (core.recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter has a token or a key in it');
+  // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
+  if (!alerts) refuseTooMany(core, principal);
+}
+
+async function counted<Result>({ asking }: ChangesCore, asker: Caller, work: () => Promise<Result>): Promise<Result> {
+  const one = { ...asker };
+  asking.add(one);
+  try {
+    return await work();
+  } finally {
+    asking.delete(one);
+  }
+}
+
+/** Refuses to let secrets wait, and what looks like one: an approver would not see it. */
+function refuseWaiting({ recorder }: ChangesCore, task: Task, { token }: Caller): void {
+  if ('recipe' in task) {
+    if (task.files && Object.keys(task.files).length > 0) throw cannotWait('It has a file, which may hold a key');
+    return;
+  }
+  if (task.content?.type !== contentTypes.json) return;
+  const body = parseJson(task.content.bytes);
   const [masked] = maskedFields(body);
   if (masked === undefined && !recorder.holdsSecret(body, token)) return;
-  throw new AdminProblem('cannot_wait', {
-    detail: `The body has a secret, or what looks like one${masked === undefined ? '' : `, in ${oneLine(masked, 64)}`}. An approver would not see it, so the change cannot wait; nothing was sent.`,
+  throw cannotWait(
+    `The body has a secret, or what looks like one${masked === undefined ? '' : `, in ${oneLine(masked, 64)}`}`,
+  );
+}
+
+function cannotWait(because: string): AdminProblem {
+  return new AdminProblem('cannot_wait', {
+    detail: `It needs approval, or is asked to wait for it. ${because}. An approver would not see it, so the change cannot wait; nothing was sent.`,
     remedy:
-      'If it is none, write it so that it does not look like one. Else send it with a token whose calls need no approval, or with X-Break-Glass and a reason.',
+      'If it is none, write it so that it does not look like one. Else send it with a token whose calls need no approval, or with X-Break-Glass (break_glass) and a reason.',
   });
 }
 
@@ -108,58 +236,41 @@ function refuseTooMany({ book, asking }: ChangesCore, { name }: Principal): void
   throw new AdminProblem('too_many_changes', { detail: `${name} has ${open} changes open; nothing was sent.` });
 }
 
+function refuseOtherPlan({ digest }: FreshPlan, { digest: looked = digest }: RunningChange): void {
+  if (looked === digest) return;
+  throw new AdminProblem('plan_changed', {
+    detail: 'The object or the findings are not what they were; nothing was sent.',
+    remedy: 'Make the dry run again, look at its plan, and run that one.',
+  });
+}
+
+/** Refuses to delete what nobody has looked at; a recipe names what it deletes. */
+function refuseUnconfirmed({ operations }: ChangesCore, { appliance, task, digest }: RunningChange): void {
+  if (digest !== undefined || 'recipe' in task) return;
+  const operation = operations.named(task.operation);
+  const call = operation && operations.call(operation, task.parameters);
+  const [name] = call ? confirmationOf(call, appliance) : [];
+  if (name === undefined) return;
+  throw new AdminProblem('confirmation_required', {
+    detail: `${task.operation} of ${name} cannot be undone, and nobody has looked at its plan; nothing was sent.`,
+    remedy: 'Make the dry run, and send its digest and asked_at with the change.',
+  });
+}
+
+function refuseNothing({ steps, targets = [], facts }: ChangePlan): void {
+  if (steps.length > 0 || targets.some(({ result }) => result === 'has it already')) return;
+  throw new AdminProblem('recipe_refused', {
+    detail: `${facts.join(' ')} Nothing was sent.`,
+    remedy: 'Look at the plan with dry_run=true.',
+  });
+}
+
 /** Returns an id that is easy to read out. */
 function newId(): string {
   return `ch-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567';
-
-/** The body of `POST /changes`. */
-export const AskedSchema = Type.Object(
-  {
-    appliance: Type.String(),
-    operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
-    recipe: Type.Optional(
-      Type.String({ description: 'restart-farm, drain-backend, restore-backend, backup or deliver.' }),
-    ),
-    parameters: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 500 }))),
-    body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'The JSON body of the operation.' })),
-    reason: Type.String({ minLength: 1, maxLength: 500 }),
-    force: Type.Optional(Type.Boolean({ description: 'Override guards.' })),
-  },
-  { additionalProperties: false },
-);
-export type Asked = Static<typeof AskedSchema>;
-
-/** Returns the change that is asked for. Throws an {@link AdminProblem}. */
-export function readTask(
-  { operation: key, recipe: name, parameters = {}, body }: Asked,
-  { operations, recipes }: { readonly operations: Operations; readonly recipes: () => readonly Recipe[] },
-): Task {
-  const known = recipes();
-  const recipe = known.find((each) => each.name === name);
-  const operation = key === undefined ? undefined : operations.named(key);
-  if (recipe && key === undefined) return { recipe, parameters: valuesFor(recipe, parameters) };
-  if (!operation || name !== undefined)
-    throw malformed(
-      `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
-    );
-  const { row, template } = operation;
-  if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);
-  const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
-  if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
-    throw malformed(`${row.route} needs a plain value for each name in braces, and nothing else`);
-  return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
-}
-
-function valuesFor({ name, parameters }: Recipe, values: Task['parameters']): Task['parameters'] {
-  const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
-  if (missing) throw malformed(`${name} needs ${missing[0]}`);
-  if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
-    throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
-  return values;
-}
 
 export function malformed(because: string): AdminProblem {
   return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });

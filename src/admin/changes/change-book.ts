@@ -112,9 +112,11 @@ export class ChangeBook {
     return this.#entries.get(id);
   }
 
-  /** Adds a change, which is on disk when this resolves. */
-  async add(stored: StoredChange, actor: Caller): Promise<void> {
-    await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside));
+  /** Adds a change, which is on disk when this resolves; `isExecuting` for one to carry out now. */
+  async add(stored: StoredChange, actor: Caller, isExecuting = false): Promise<Entry> {
+    const entry = { ...entryOf(stored), isExecuting };
+    await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside), entry);
+    return entry;
   }
 
   /** Replaces the plan of a change that waits. */
@@ -215,13 +217,14 @@ export class ChangeBook {
     stored: StoredChange,
     record: (alongside: Alongside) => Promise<unknown> = (alongside) =>
       this.#parts.journal.keep(alongside).catch(unavailable),
+    added?: Entry,
   ): Promise<void> {
     const { id } = stored.change;
     const forgotten = this.#oldestBut(stored);
     await record({ changes: new Map([[id, JSON.stringify(stored)]]), forgotten });
     const entry = this.#entries.get(id);
     if (entry) entry.stored = stored;
-    else this.#entries.set(id, entryOf(stored));
+    else this.#entries.set(id, added ?? entryOf(stored));
     for (const each of forgotten) this.#entries.delete(each);
     this.updateMetrics();
   }

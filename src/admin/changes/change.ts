@@ -1,10 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import { DryRunSchema } from '../calls/dry-run.ts';
+import { TargetSchema } from '../recipes/recipe.ts';
 
 /**
- * A change begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
- * states after that:
+ * A change begins as `proposed` (by an alert), `pending` (by a person or the policy), or, if it
+ * needs nobody else, `approved`. The states after that:
  *
  * - `approved`: on disk; nothing was sent yet
  * - `executing`: its calls are under way
@@ -73,15 +74,25 @@ const PlannedCallSchema = Type.Object({
   url: text,
   body: Type.Unknown({ description: 'With secrets masked.' }),
 });
+export type PlannedCall = Readonly<Static<typeof PlannedCallSchema>>;
 
-const { findings, because, current } = DryRunSchema.properties;
+const { would, findings, because, current } = DryRunSchema.properties;
 const PlannedStepSchema = Type.Object({
   title: text,
   /** Null for a step that only reads or waits. */
   call: orNull(PlannedCallSchema),
+  /** Absent without a call. */
+  would: Type.Optional(would),
   findings,
   because,
   current,
+  way_back: Type.Optional(
+    Type.Immutable(
+      Type.Array(PlannedCallSchema, {
+        description: 'What may be called, after a failure, to take this and the next steps back.',
+      }),
+    ),
+  ),
 });
 export type PlannedStep = Readonly<Static<typeof PlannedStepSchema>>;
 
@@ -89,6 +100,9 @@ export type PlannedStep = Readonly<Static<typeof PlannedStepSchema>>;
 const ChangePlanSchema = Type.Object({
   facts: Type.Immutable(Type.Array(Type.String({ description: 'A sentence about the present state.' }))),
   steps: Type.Immutable(Type.Array(PlannedStepSchema)),
+  targets: Type.Optional(
+    Type.Immutable(Type.Array(TargetSchema, { description: 'Of a delivery: what it means for each farm.' })),
+  ),
 });
 export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
 
@@ -103,7 +117,9 @@ export type AlertSource = Readonly<Static<typeof AlertSourceSchema>>;
 
 const DecisionSchema = Type.Object({
   by: Type.String({ description: 'The name of a token, or `-` for the exporter itself.' }),
-  what: Type.Enum(['approved', 'denied', 'cancelled', 'withdrawn', 'expired']),
+  what: Type.Enum(['started', 'approved', 'denied', 'cancelled', 'withdrawn', 'expired'], {
+    description: '`started`: it ran at once, and needed nobody else.',
+  }),
   reason: orNull(text),
   at: time,
 });
@@ -111,7 +127,9 @@ export type Decision = Readonly<Static<typeof DecisionSchema>>;
 
 const OutcomeSchema = Type.Object({
   at: time,
-  lines: Type.Immutable(Type.Array(Type.String({ description: 'A sentence for each step.' }))),
+  lines: Type.Immutable(
+    Type.Array(Type.String({ description: 'A sentence for each step; after a failure also what to do.' })),
+  ),
   code: Type.Union([text, Type.Null()], { description: "That of the gateway's refusal, if it ended the change." }),
   sent: Type.Optional(Type.Boolean({ description: 'False if no call left for the appliance.' })),
 });
@@ -132,6 +150,9 @@ export const ChangeSchema = Type.Object({
   recipe: Type.Optional(text),
   parameters: Type.Record(text, text),
   force: Type.Boolean(),
+  break_glass: Type.Optional(Type.Boolean({ description: 'Sent without the approval that it needs.' })),
+  backup_first: Type.Optional(Type.Boolean()),
+  wait_seconds: Type.Optional(Type.Integer({ description: 'The longest wait of a step for its effect.' })),
   requested_by: Type.String({ description: 'The name of a token.' }),
   reason: orNull(text),
   alert: orNull(AlertSourceSchema),
@@ -169,6 +190,43 @@ export const ShownChangeSchema = Type.Object(
 );
 export type ShownChange = Readonly<Static<typeof ShownChangeSchema>>;
 
+/** The plan of a change that nobody has asked for yet. */
+export const PlanOfChangeSchema = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    appliance: text,
+    title: text,
+    asked_at: time,
+    digest: Type.String({ description: 'With `asked_at`, it lets `run: now` run this plan and no other.' }),
+    would: DryRunSchema.properties.would,
+    plan: ChangePlanSchema,
+    lines: Type.Immutable(Type.Array(Type.String({ description: 'A line of the plan as people read it.' }))),
+  },
+  { description: 'What `POST /changes?dry_run=true` answers: all calls of a change, and what speaks against them.' },
+);
+export type PlanOfChange = Readonly<Static<typeof PlanOfChangeSchema>>;
+
+const number = Type.Integer({ minimum: 1, description: 'The number of the step.' });
+const line = Type.String({ description: 'A line for people.' });
+
+/** A line of the answer to a change that runs now. */
+export const ChangeEventSchema = Type.Union(
+  [
+    Type.Object({ event: Type.Literal('started'), change: ShownChangeSchema }),
+    Type.Object({ event: Type.Literal('begin'), step: number, title: text }),
+    Type.Object({ event: Type.Literal('wait'), step: number, line }),
+    Type.Object({ event: Type.Literal('end'), step: number, ok: Type.Boolean(), line }),
+    Type.Object({ event: Type.Literal('over'), change: ShownChangeSchema }),
+  ],
+  {
+    description:
+      'A line of the answer to `run: now`, in JSON: the change, what its steps do, and at last the change as it ended. Empty lines show that the gateway is there.',
+  },
+);
+export type ChangeEvent = Readonly<Static<typeof ChangeEventSchema>>;
+/** An event of a step. */
+export type StepEvent = Extract<ChangeEvent, { readonly event: 'begin' | 'wait' | 'end' }>;
+
 /** The parts of an open change that nobody is shown, and that are deleted when it is over. */
 export const SealedPartsSchema = Type.Object({
   /** The person who asked for it. */
@@ -177,4 +235,3 @@ export const SealedPartsSchema = Type.Object({
   salt: text,
   content: Type.Optional(Type.Object({ type: text, base64: text })),
 });
-export type SealedParts = Readonly<Static<typeof SealedPartsSchema>>;

@@ -1,13 +1,15 @@
 import type { Caller, Principal } from '../policy/principal.ts';
 import type { PermittedCall } from '../calls/request.ts';
-import { ask, type Asked, askInstead, readTask } from './ask.ts';
-import { sweep } from './carry-out.ts';
-import type { AlertSource, Change, ShownChange } from './change.ts';
+import { randomBytes } from 'node:crypto';
+import { ask, askInstead, runNow, showPlan } from './ask.ts';
+import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
 import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
 import type { NewChange } from './plan.ts';
 import { ChangeBook } from './change-book.ts';
 import type { ChangesCore, ChangesParts } from './core.ts';
 import { entryFor, maySee, shownTo } from './rights.ts';
+import { sweep } from './settle.ts';
+import { type Asked, readAsked } from './task.ts';
 
 /**
  * Keeps changes from their beginning to their end; each is carried out at most once. Every
@@ -20,8 +22,10 @@ export function createChanges(parts: ChangesParts) {
   const core: ChangesCore = {
     ...parts,
     book,
+    key: randomBytes(32).toString('hex'),
     stopping: new AbortController(),
     underWay: new Set(),
+    claims: new Map(),
     asking: new Set(),
   };
   const shown = async ({ principal }: Pick<Caller, 'principal'>, change: Promise<Change>): Promise<ShownChange> =>
@@ -34,8 +38,15 @@ export function createChanges(parts: ChangesParts) {
     ask: (asked: NewChange, asker: Caller) => ask(core, asked, asker),
     askInstead: (waiting: PermittedCall) => shown(waiting.request, askInstead(core, waiting)),
     /** Asks for what the body of a change describes. */
-    askFor: (asked: Asked, asker: Caller) =>
-      shown(asker, ask(core, { ...asked, task: readTask(asked, core), force: asked.force ?? false }, asker)),
+    askFor: (asked: Asked, asker: Caller) => shown(asker, ask(core, readAsked(asked, core), asker)),
+    /** Plans what the body of a change describes; stores nothing. */
+    showPlan: (asked: Asked, asker: Caller): Promise<PlanOfChange> => showPlan(core, readAsked(asked, core), asker),
+    /** Runs what the body of a change describes, and tells what its steps do. */
+    async runNow(asked: Asked, asker: Caller, tell: (event: StepEvent) => void) {
+      const { digest } = asked;
+      const { change, over } = await runNow(core, { ...readAsked(asked, core), digest, tell }, asker);
+      return { change: shownTo(core, asker.principal, change), over: over && shown(asker, over) };
+    },
     /** Returns those that the principal may see, the newest first. */
     list(principal: Principal): readonly ShownChange[] {
       book.refuseUnread();

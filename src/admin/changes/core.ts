@@ -4,12 +4,12 @@ import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import type { Recipe } from '../recipes/recipe.ts';
+import type { Reach, Recipe } from '../recipes/recipe.ts';
 import type { ChangeBook, ChangeBookParts } from './change-book.ts';
 
 /** The parts of changes. */
 export interface ChangesParts extends ChangeBookParts {
-  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'plan' | 'applianceFor' | 'changesOf'>;
+  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'plan' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
@@ -18,6 +18,8 @@ export interface ChangesParts extends ChangeBookParts {
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a change waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  /** Returns what the collector vip of an appliance may connect to; undefined while it is off. */
+  readonly reachOf: (appliance: string) => Reach | undefined;
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -25,8 +27,12 @@ export interface ChangesParts extends ChangeBookParts {
 /** The parts, and the state that all functions of changes share. */
 export interface ChangesCore extends ChangesParts {
   readonly book: ChangeBook;
+  /** Key of the digests of bodies in plans that do not wait. */
+  readonly key: string;
   readonly stopping: AbortController;
-  readonly underWay: Set<Promise<void>>;
+  readonly underWay: Set<Promise<unknown>>;
+  /** The addresses that changes under way change, by the id of the change. */
+  readonly claims: Map<string, ReadonlySet<string>>;
   /** The callers whose changes are being planned. */
   readonly asking: Set<Caller>;
 }

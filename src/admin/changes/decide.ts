@@ -1,12 +1,13 @@
+import { frozenProblem } from '../policy/freeze.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Step } from '../recipes/recipe.ts';
-import { start, urlsOf } from './carry-out.ts';
 import type { AlertSource, Change, Decision, DecisionWord } from './change.ts';
-import { type Task, prepareAs, type PreparedChange } from './plan.ts';
+import { type Planning, prepareAs, refuseRefused, type Task } from './plan.ts';
 import { alreadyOver, type Entry, type StoredChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import { authoriseAll, entryFor, refusalOf, said } from './rights.ts';
+import { claim, start } from './run.ts';
 
 /** A decision on the change of an id. */
 export interface DecisionOn {
@@ -31,25 +32,30 @@ export async function approve(core: ChangesCore, { id, digest, reason, actor }: 
     refuseDecision(core, 'approve', entry, actor);
     if (digest !== entry.stored.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
-    const approver = { ...actor, signal: core.stopping.signal };
-    const { steps, recent, ...plan } = await prepareAgain(core, entry.stored, approver);
+    const runner = { ...actor, signal: core.stopping.signal };
+    const asked = planningOf(core, entry.stored);
+    const prepared = await prepareAs(runner, core, asked);
     // The appliance may have taken its time.
     await book.requireWaiting(entry);
-    authoriseAll(core, principal, steps);
-    authoriseAsker(core, entry, steps);
-    if (plan.digest !== digest) {
-      await book.replan(entry, plan);
+    if (core.freeze.state) throw frozenProblem(core.freeze.state);
+    refuseRefused(prepared.plan);
+    authoriseAll(core, principal, prepared.steps);
+    authoriseAsker(core, entry, prepared.steps);
+    if (prepared.digest !== digest) {
+      const { plan } = prepared;
+      await book.replan(entry, { plan, digest: prepared.digest });
       throw planChanged();
     }
-    refuseSameObject(core, plan);
+    claim(core, id, prepared.plan);
     const decision = decisionOf(core, 'approved', { reason, actor });
     entry.isExecuting = true;
     try {
       const approved = await book.move(entry, 'approved', { decision, actor });
-      start(core, entry, { steps, recent, approver });
+      void start(core, entry, { asked, prepared, runner, isApproved: true, tell: () => undefined });
       return approved;
     } catch (error) {
       entry.isExecuting = false;
+      core.claims.delete(id);
       throw error;
     }
   });
@@ -64,20 +70,20 @@ function authoriseAsker(core: ChangesCore, { stored: { change } }: Entry, steps:
   authoriseAll(core, asker, steps);
 }
 
-/** Refuses a plan that was made while another one changes the same object. */
-function refuseSameObject({ book }: ChangesCore, { plan }: Pick<PreparedChange, 'plan'>): void {
-  const urls = urlsOf(plan);
-  const other = book.entries.find(
-    ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.change.plan)].some((url) => urls.has(url)),
-  );
-  if (other) throw sameObject(other.stored.change);
-}
-
-async function prepareAgain(core: ChangesCore, { change, sealed }: StoredChange, approver: Caller) {
+/** Returns what is planned again for a stored change. */
+function planningOf(core: ChangesCore, { change, sealed }: StoredChange): Planning {
   const { id, appliance, force, reason, created } = change;
-  const task = taskOf(core, { change, sealed });
-  const asked = { id, appliance, task, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
-  return await prepareAs(approver, core, { ...asked, salt: sealed?.salt ?? '' });
+  return {
+    id,
+    appliance,
+    task: taskOf(core, { change, sealed }),
+    force,
+    reason: reason ?? undefined,
+    backupFirst: change.backup_first,
+    waitSeconds: change.wait_seconds,
+    askedAtMs: Date.parse(created),
+    salt: sealed?.salt ?? '',
+  };
 }
 
 /** Returns the task of a stored change. */
@@ -146,13 +152,5 @@ function otherDigest(): AdminProblem {
 function planChanged(): AdminProblem {
   return new AdminProblem('plan_changed', {
     detail: 'The object or the findings are not what they were; nothing was sent. The change has the new plan.',
-  });
-}
-
-function sameObject({ id }: Pick<Change, 'id'>): AdminProblem {
-  return new AdminProblem('busy', {
-    detail: `${id} is changing the same object; nothing was sent.`,
-    remedy: `Approve it again once ${id} is over.`,
-    headers: { 'retry-after': '5' },
   });
 }

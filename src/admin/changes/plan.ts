@@ -1,17 +1,19 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { EndpointKey } from '../../appliance/api/table.ts';
+import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import { parseRoute } from '../../appliance/route.ts';
+import { maskBody } from '../calls/mask.ts';
+import type { DryRunPlan } from '../calls/dry-run.ts';
+import type { RecentReads } from '../calls/request.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import { frozenProblem } from '../policy/freeze.ts';
 import type { Answers } from '../policy/guards/guard.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { RecentReads } from '../calls/request.ts';
 import { steadyNow } from '../../lib/time.ts';
-import type { DryRunPlan } from '../calls/dry-run.ts';
+import { backupSteps } from '../recipes/backup.ts';
 import type { Calls, Content, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import type { AlertSource, ChangePlan, PlannedStep } from './change.ts';
-import { createInProcessCalls } from './in-process.ts';
+import { createCalls } from './calls.ts';
+import type { AlertSource, ChangePlan, PlannedCall, PlannedStep } from './change.ts';
 import type { ChangesCore } from './core.ts';
 
 /** One operation, or one recipe with its parameters. */
@@ -21,7 +23,12 @@ export type Task =
       readonly parameters: Readonly<Record<string, string>>;
       readonly content?: Content;
     }
-  | { readonly recipe: Recipe; readonly parameters: Readonly<Record<string, string>> };
+  | {
+      readonly recipe: Recipe;
+      readonly parameters: Readonly<Record<string, string>>;
+      /** They live in memory alone: keys may be in them. */
+      readonly files?: Readonly<Record<string, string>>;
+    };
 
 /** A change, and why. */
 export interface NewChange {
@@ -29,6 +36,9 @@ export interface NewChange {
   readonly task: Task;
   readonly reason: string | undefined;
   readonly force: boolean;
+  readonly breakGlass?: boolean | undefined;
+  readonly backupFirst?: boolean | undefined;
+  readonly waitSeconds?: number | undefined;
   /** The alerts whose repair it is, if any. */
   readonly alerts?: readonly AlertSource[];
 }
@@ -40,12 +50,9 @@ export interface PreparedChange {
   readonly steps: readonly Step[];
 }
 
-interface PreparingParts {
-  readonly context: Omit<RecipeContext, 'calls' | 'values' | 'waitMs'> & { readonly calls: Calls };
-  readonly force: boolean;
-  readonly reason: string | undefined;
-  /** Key of the digests of bodies. */
-  readonly salt: string;
+/** A plan, and the replies that it was made from. */
+export interface FreshPlan extends PreparedChange {
+  readonly recent: RecentReads;
 }
 
 export function titleOf(task: Task): string {
@@ -62,75 +69,113 @@ export function keyOfTask(
   return JSON.stringify([appliance, name, Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-interface Preparing extends Omit<NewChange, 'alerts'> {
+/** A change to plan, with what makes two plans of it the same. */
+export interface Planning extends Omit<NewChange, 'alerts'> {
   readonly id: string;
+  /** Key of the digests of bodies. */
   readonly salt: string;
   readonly askedAtMs: number;
+  /** Told what a step waits for. */
+  readonly onWait?: (line: string) => void;
 }
 
 /** Plans with the rights of the actor: nobody learns more than its token may read. */
-export async function prepareAs(
-  actor: Caller,
-  core: ChangesCore,
-  { id, appliance, task, askedAtMs, ...parts }: Preparing,
-): Promise<PreparedChange & { readonly recent: RecentReads }> {
+export async function prepareAs(actor: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
   const answers: Answers = new Map();
-  const before = core.gateway.changesOf(appliance);
-  const context = {
-    calls: createInProcessCalls(core, appliance, { ...actor, id }, { answers }),
-    now: core.now,
-    steadyNow: core.steadyNow,
-    askedAtMs,
-    // While it is carried out, nobody who asked is there any more.
-    sleep: (ms: number) => core.sleep(ms, core.stopping.signal),
-    progress: () => undefined,
-  };
+  const changes = core.gateway.changesOf(asked.appliance);
   try {
-    const prepared = await prepare(task, { context, ...parts });
-    // Again: the appliance may have taken its time.
-    if (core.freeze.state) throw frozenProblem(core.freeze.state);
-    refuseRefused(prepared.plan);
-    return { ...prepared, recent: { answers, changes: before, atMs: steadyNow() } };
+    const prepared = await prepare(asked.task, { context: contextFor(core, asked, { actor, answers }), ...asked });
+    return { ...prepared, recent: { answers, changes, atMs: steadyNow() } };
   } catch (error) {
     throw toProblem(error);
   }
+}
+
+/** Returns what the steps of a change have of the world, for as long as the caller is there. */
+export function contextFor(
+  core: ChangesCore,
+  asked: Planning,
+  { actor, answers }: { readonly actor: Caller; readonly answers?: Answers },
+): RecipeContext & { readonly calls: Calls } {
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
+  const change = { ...asked, breakGlass: asked.breakGlass ?? false };
+  return {
+    calls: createCalls(core, { change, caller: actor, ...(answers && { answers }) }),
+    values: task.parameters,
+    files: ('recipe' in task && task.files) || {},
+    knownFarms: () => core.gateway.applianceFor({ principal: actor.principal, appliance }).knownFarms(),
+    reach: core.reachOf(appliance),
+    waitMs: waitSeconds === undefined ? undefined : waitSeconds * 1_000,
+    now: core.now,
+    steadyNow: core.steadyNow,
+    askedAtMs,
+    signal: actor.signal,
+    sleep: (ms) => core.sleep(ms, actor.signal),
+    progress: onWait,
+  };
+}
+
+interface PreparingParts {
+  readonly context: RecipeContext & { readonly calls: Calls };
+  readonly force: boolean;
+  readonly salt: string;
+  readonly backupFirst?: boolean | undefined;
 }
 
 /**
  * Plans a change: reads, and makes a dry run of each call. Rejects with an {@link AdminError} when
  * it cannot be done.
  */
-export async function prepare(task: Task, { context, force, reason, salt }: PreparingParts): Promise<PreparedChange> {
-  const { facts, steps } = await stepsOf(task, context);
+export async function prepare(
+  task: Task,
+  { context, force, salt, backupFirst = false }: PreparingParts,
+): Promise<PreparedChange> {
+  const { calls } = context;
+  const made = await stepsOf(task, context);
+  const steps = backupFirst ? [...(await backupSteps(context)), ...made.steps] : made.steps;
   const planned: PlannedStep[] = [];
-  let length = JSON.stringify(facts).length;
-  const digest = createHash('sha256').update(JSON.stringify([titleOf(task), context.calls.appliance, force]));
-  for (const { title, write } of steps) {
-    const dryRun = write && (await context.calls.dryRun(write, { force, reason }));
-    const step = { title, ...(dryRun ? shownOf(dryRun) : nothing) };
+  const { facts, targets } = made;
+  let length = JSON.stringify([facts, targets]).length;
+  const digest = createHash('sha256').update(JSON.stringify([titleOf(task), calls.appliance, force]));
+  for (const [index, { title, write, wayBack }] of steps.entries()) {
+    const dryRun = write && (await calls.dryRun(write));
+    // The steps for one object share their way back.
+    const back = wayBack === steps[index - 1]?.wayBack ? undefined : wayBack?.writes;
+    const step = {
+      title,
+      ...(dryRun ? shownOf(dryRun) : nothing),
+      ...(back && { way_back: back.map((each) => callBack(each, calls)) }),
+    };
     length += JSON.stringify(step).length;
     refuseLong(length);
     planned.push(step);
     if (dryRun) digest.update(JSON.stringify(digestedOf(dryRun, write, salt)));
+    if (back) digest.update(JSON.stringify(step.way_back));
   }
-  return { plan: { facts, steps: planned }, digest: digest.digest('hex'), steps };
+  const plan = { facts, steps: planned, ...(targets && { targets }) };
+  return { plan, digest: digest.digest('hex'), steps };
 }
 
 const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
 
-async function stepsOf(task: Task, context: PreparingParts['context']): Promise<Plan> {
-  if ('recipe' in task) {
-    const { recipe, parameters: values } = task;
-    return await recipe.plan({ ...context, values, waitMs: undefined });
-  }
+async function stepsOf(task: Task, context: RecipeContext): Promise<Plan> {
+  if ('recipe' in task) return await task.recipe.plan(context);
   const { operation: key, parameters: params, content } = task;
   const write: Write = { key, params, ...(content && { content }) };
   return { facts: [], steps: [callStep({ title: titleOf(task), write, done: `${key} was carried out.` })] };
 }
 
-function shownOf({ operation, risk, request, findings, because, current }: DryRunPlan): Omit<PlannedStep, 'title'> {
+function shownOf({ operation, risk, request, would, ...found }: DryRunPlan): Omit<PlannedStep, 'title'> {
   const { method, url, body = null } = request;
-  return { call: { operation, risk, method, url, body }, findings, because, current: shownObject(current) };
+  const { findings, because, current } = found;
+  return { call: { operation, risk, method, url, body }, would, findings, because, current: shownObject(current) };
+}
+
+function callBack(write: Write, calls: Pick<Calls, 'urlOf'>): PlannedCall {
+  const { risk, route } = endpoints[write.key];
+  const { method } = parseRoute(route);
+  const body = write.content ? maskBody(write.content.bytes, write.content.type) : null;
+  return { operation: write.key, risk, method, url: calls.urlOf(write), body };
 }
 
 /** Open changes are kept in memory, and appliances choose how long their objects are. */
@@ -148,7 +193,7 @@ function refuseLong(length: number): void {
   throw new AdminProblem('recipe_refused', {
     detail: `The plan is too long: it has more than ${maxPlanLength} characters. Nothing was sent.`,
     remedy:
-      'Look for unusually long names and texts on the appliance. For a certificate of very many farms use zlb-exporter deliver, which has no such limit.',
+      'Look for unusually long names and texts on the appliance. A certificate of very many farms goes to one after the other with zlb-exporter deliver.',
   });
 }
 
@@ -171,7 +216,7 @@ function digestedOf(
 }
 
 /** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
-function refuseRefused({ steps }: ChangePlan): void {
+export function refuseRefused({ steps }: ChangePlan): void {
   const refused = steps.filter(({ because }) => because.length > 0);
   if (refused.length === 0) return;
   throw new AdminProblem('guarded', {

@@ -274,6 +274,8 @@ function wantedBy(
       return value === undefined || value === '' ? [] : [[name, valueOf(label, value)]];
     }),
   );
+  // Without a folder of renewed certificates, a delivery takes no certificate by its name.
+  if (!Object.keys(repair.parameters).every((name) => Object.hasOwn(recipe.parameters, name))) return undefined;
   if (Object.entries(recipe.parameters).some(([name, isRequired]) => isRequired && parameters[name] === undefined))
     return undefined;
   const summary = annotations?.summary;

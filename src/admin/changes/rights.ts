@@ -80,8 +80,13 @@ export function authoriseAll({ operations }: ChangesCore, principal: Principal, 
 export const maxReasonLength = 500;
 
 /** Returns what a caller says, in one line and without secrets. */
-export function said({ recorder }: ChangesCore, text: string | undefined, token: Secret): string | null {
-  return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
+export function said(
+  { recorder }: ChangesCore,
+  text: string | undefined,
+  token: Secret,
+  maxLength = maxReasonLength,
+): string | null {
+  return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxLength);
 }
 
 function unknownChange(): AdminProblem {

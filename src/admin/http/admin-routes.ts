@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { Journal } from '../journal/journal.ts';
 import { auditEvents } from '../journal/record.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';
@@ -12,7 +12,6 @@ import type { Recorder } from '../calls/recorder.ts';
 import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
 import { own } from './openapi/answers.ts';
-import type { AppliancesSchema } from './openapi/gateway-schemas.ts';
 
 export interface AdminRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;
@@ -29,8 +28,6 @@ export interface AdminRoutesParts {
     readonly name: string;
     readonly edition: string | undefined;
     readonly version: string | undefined;
-    /** Undefined while the collector `vip` is off. */
-    readonly vip: Static<typeof AppliancesSchema>['appliances'][number]['vip'];
   }[];
 }
 
@@ -120,7 +117,7 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval }: Admi
   app.get('/appliances', { schema: list }, async (request) => {
     const { principal } = callerOf(request);
     const covered = describe().filter(({ name }) => principal.covers(name));
-    return { appliances: covered.map(({ name, edition, version, vip }) => ({ name, edition, version, vip })) };
+    return { appliances: covered.map(({ name, edition, version }) => ({ name, edition, version })) };
   });
 }
 

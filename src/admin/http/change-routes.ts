@@ -1,19 +1,30 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
-import type { Principal } from '../policy/principal.ts';
+import type { Caller, Principal } from '../policy/principal.ts';
 import { refuseViewer } from '../policy/policy.ts';
 import { Allowance } from '../../lib/allowance.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type DecisionWord, openStates, type ChangeState, changeStates, type ShownChange } from '../changes/change.ts';
+import {
+  type ChangeEvent,
+  type ChangeState,
+  changeStates,
+  type DecisionWord,
+  openStates,
+  type ShownChange,
+  type StepEvent,
+} from '../changes/change.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { DecisionOn } from '../changes/decide.ts';
 import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
-import { AskedSchema, malformed } from '../changes/ask.ts';
+import { malformed } from '../changes/ask.ts';
 import { notApprover } from '../changes/rights.ts';
+import { type Asked, AskedSchema } from '../changes/task.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
-import { own } from './openapi/answers.ts';
+import { own, schemaRef } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
 import { pathOf } from '../../server/request-line.ts';
 
@@ -58,21 +69,89 @@ export function registerChangeRoutes(app: FastifyInstance, parts: ChangeRoutesPa
   registerAlerts(app, parts);
 }
 
+const AskingQuery = Type.Object(
+  { dry_run: Type.Optional(Type.Enum(['true', 'false'], { description: 'Plan it, and change nothing.' })) },
+  { additionalProperties: false },
+);
+
 function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: ChangeRoutesParts): void {
-  const schema = own('askForChange', 'ask for a change, which another person approves', {
-    description: 'The change.',
-    schema: 'Change',
-    status: 202,
-    takes: AskedSchema,
-  });
-  app.post('/changes', { schema }, async (request, reply) => {
+  const schema = {
+    ...own('askForChange', 'plan a change, run it now, or ask another person to approve it', {
+      description: 'The change, which waits, or goes on without its caller.',
+      schema: 'Change',
+      status: 202,
+      takes: AskedSchema,
+      others: {
+        200: {
+          description: 'With dry_run, its plan; with run: now, what its steps do, a line each.',
+          content: {
+            'application/json': { schema: schemaRef('PlanOfChange') },
+            'application/x-ndjson': { schema: schemaRef('ChangeEvent') },
+          },
+        },
+      },
+    }),
+    querystring: AskingQuery,
+  };
+  const routes = app.withTypeProvider<SchemaTypes>();
+  routes.post('/changes', { schema, attachValidation: true }, async (request, reply) => {
+    if (request.validationError) throw malformed('dry_run is neither true nor false, or the query has more');
     const actor = callerOf(request);
     // Before the body, which costs memory until it has come whole.
     refuseViewer(actor.principal);
     const asked = await bodies.readJson(request, AskedSchema);
     const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
     Object.assign(contextOf(request), { appliance, reason: asked.reason });
-    return accepted(reply, await changes.askFor(asked, actor));
+    // The connection is silent while an appliance works.
+    const { socket } = request.raw;
+    socket.setTimeout(0);
+    try {
+      if (request.query.dry_run === 'true') return await reply.send(await changes.showPlan(asked, actor));
+      if (asked.reason === undefined) throw reasonMissing();
+      if (asked.run !== 'now') return await reply.send(accepted(reply, await changes.askFor(asked, actor)));
+      return await runNow(reply, { changes, asked, actor });
+    } finally {
+      socket.setTimeout(app.server.timeout);
+    }
+  });
+}
+
+/** How often a silent answer gets an empty line: proxies and callers see that it goes on. */
+const aliveMs = 10_000;
+
+/** Answers with the events of the steps; with 202 for a change that goes on without its caller. */
+async function runNow(
+  reply: FastifyReply,
+  { changes, asked, actor }: Pick<ChangeRoutesParts, 'changes'> & { readonly asked: Asked; readonly actor: Caller },
+): Promise<FastifyReply> {
+  const isAlone = asked.detach === true;
+  const lines = new PassThrough();
+  const write = (event: ChangeEvent): void => void (lines.writable && lines.write(`${JSON.stringify(event)}\n`));
+  const early: StepEvent[] = [];
+  let tell = (event: StepEvent): void => void early.push(event);
+  const caller = isAlone ? { ...actor, signal: new AbortController().signal } : actor;
+  const { change, over } = await changes.runNow(asked, caller, (event) => tell(event));
+  if (!over || isAlone) return await reply.send(accepted(reply, change));
+  const alive = setInterval(() => lines.writable && lines.write('\n'), aliveMs);
+  write({ event: 'started', change });
+  for (const event of early) write(event);
+  tell = write;
+  void over
+    .then((ended) => write({ event: 'over', change: ended }))
+    .finally(() => {
+      clearInterval(alive);
+      lines.end();
+    });
+  const sent = once(lines, 'close').catch(() => undefined);
+  void reply.type('application/x-ndjson').send(lines);
+  await sent;
+  return reply;
+}
+
+function reasonMissing(): AdminProblem {
+  return new AdminProblem('reason_required', {
+    detail: 'A change needs a reason, for the audit and for those who decide on it; nothing was sent.',
+    remedy: 'Add a reason to the body. A dry run needs none.',
   });
 }
 

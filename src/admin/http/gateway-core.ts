@@ -6,6 +6,7 @@ import { createRelay } from '../../appliance/relay.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import type { ChangesParts } from '../changes/core.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { createFreezeSwitch, type FreezeSwitch } from '../policy/freeze.ts';
 import { createOperations, type Operations } from '../policy/operation.ts';
@@ -32,6 +33,8 @@ export interface GatewaySurroundings {
   /** Gets each record of the journal as a line. */
   readonly recordLog: Logger;
   readonly now: () => number;
+  /** Replaces the clock and the timers of waits. */
+  readonly waits?: Pick<ChangesParts, 'sleep' | 'steadyNow'> | undefined;
 }
 
 /** Limits the journal to a few dozen megabytes an hour; no mistake causes that many refusals. */

@@ -6,13 +6,16 @@ import type { StartedGateway } from './start-gateway.ts';
 export type GatewayLifecycle = ReturnType<typeof createGatewayLifecycle>;
 
 /** Starts, changes and stops the admin gateway as the configuration says. */
-export function createGatewayLifecycle(createParts: () => GatewaySurroundings) {
+export function createGatewayLifecycle(
+  waits: GatewaySurroundings['waits'],
+  createParts: () => Omit<GatewaySurroundings, 'waits'>,
+) {
   let running: { readonly gateway: StartedGateway; readonly settings: GatewaySettings } | undefined;
 
   async function start(settings: GatewaySettings): Promise<void> {
     // Loaded only when needed: it takes megabytes of memory.
     const { startGateway } = await import('./start-gateway.ts');
-    running = { gateway: await startGateway(settings, createParts()), settings };
+    running = { gateway: await startGateway(settings, { ...createParts(), waits }), settings };
   }
 
   async function stop(): Promise<void> {

@@ -4,8 +4,8 @@ import type { AdminSettings, ApprovalSettings } from '../../config/admin-setting
 import { createGateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
-import type { Recipe } from '../recipes/recipe.ts';
-import { changeRecipes } from '../recipes/recipes.ts';
+import type { Reach, Recipe } from '../recipes/recipe.ts';
+import { recipes as ownRecipes } from '../recipes/recipes.ts';
 import { type AdminListener, createAdminApp } from './admin-app.ts';
 import { listen } from '../../lib/listen.ts';
 import { noRequest } from '../journal/record.ts';
@@ -63,17 +63,16 @@ function createGatewayWithApprovals(core: GatewayCore) {
     approvals,
     onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
   });
-  const recipes = (): readonly Recipe[] => {
-    const { certificatesFolder } = approvals();
-    return certificatesFolder === undefined ? changeRecipes : [...changeRecipes, createDeliver(certificatesFolder)];
-  };
+  const recipes = (): readonly Recipe[] => [...ownRecipes, createDeliver(approvals().certificatesFolder)];
   const changes = createChanges({
     ...core,
     gateway,
     recipes,
     settings: approvals,
+    reachOf: (appliance) => reachOf(appliance, core.settings),
     sleep,
     steadyNow,
+    ...core.waits,
   });
   const proposals = createProposals({ ...core, changes, recipes });
   const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changes.sweep()]);
@@ -103,17 +102,16 @@ async function createListener(
     proposals,
     selfApproval: () => core.settings.admin.approvals.selfApproval,
     applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),
-    describe: () =>
-      core.fleet.describe().appliances.map((each) => ({ ...each, vip: reachOf(each.name, core.settings) })),
+    describe: () => core.fleet.describe().appliances,
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
   });
 }
 
 /** Returns what the collector `vip` may connect to; undefined while it is off. */
-function reachOf(name: string, { appliances }: GatewaySettings) {
+function reachOf(name: string, { appliances }: GatewaySettings): Reach | undefined {
   const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
-  return vip && collectors?.vip?.enabled ? { connect_to: vip.connectTo, networks: [...vip.networks] } : undefined;
+  return collectors?.vip?.enabled ? vip : undefined;
 }
 
 function announce(core: GatewayCore, url: string): void {

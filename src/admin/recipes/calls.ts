@@ -1,13 +1,9 @@
-import type { Static, TSchema } from 'typebox';
-import { checkAnswer } from '../../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
-import { createDecoder, type Decode } from '../../appliance/decode.ts';
-import type { BodyKind, EndpointRow } from '../../appliance/api/row.ts';
-import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
-import { type DryRunPlan, DryRunSchema } from '../calls/dry-run.ts';
-import type { OperationCall, Operations } from '../policy/operation.ts';
+import type { BodyKind } from '../../appliance/api/row.ts';
+import type { EndpointKey } from '../../appliance/api/table.ts';
+import type { Discovered } from '../calls/discovery.ts';
+import type { DryRunPlan } from '../calls/dry-run.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
-import { inTime } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 
 /** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
@@ -23,17 +19,7 @@ export interface Content {
   readonly bytes: Buffer;
 }
 
-/** The wishes of a caller beside the content of a call. */
-export interface CallOptions {
-  readonly confirm?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly force?: boolean;
-  /** Sends at once, in an emergency, what needs approval. */
-  readonly breakGlass?: boolean;
-  readonly dryRun?: boolean;
-}
-
-/** A whole answer of the appliance, or of the gateway to a dry run. */
+/** A whole answer of the appliance. */
 export interface CallAnswer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
@@ -42,21 +28,16 @@ export interface CallAnswer {
   readonly body: Buffer;
 }
 
-/** Sends one call through the gateway. Rejects with an {@link AdminError} if that refuses. */
-export type SendCall = (call: OperationCall, content: Content | undefined, options: CallOptions) => Promise<CallAnswer>;
-
 /** One call that changes something. */
 export interface Write {
   readonly key: EndpointKey;
   readonly params: Readonly<Record<string, string>>;
   readonly content?: Content;
-  /** The name that confirms a destructive call. */
-  readonly confirm?: string;
 }
 
 /**
- * The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is
- * an {@link AdminError}.
+ * The calls of one change to its appliance, through the same checks as a call from outside. Every
+ * failure, also a refusal by the appliance, is an {@link AdminError}.
  */
 export interface Calls {
   readonly appliance: string;
@@ -64,9 +45,13 @@ export interface Calls {
   read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;
   /** Resolves to the text of a read whose answer is no JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
-  write(write: Write, options: CallOptions): Promise<void>;
-  /** Resolves to the gateway's dry run of a call; changes nothing. */
-  dryRun(write: Write, options: CallOptions): Promise<DryRunPlan>;
+  write(write: Write): Promise<void>;
+  /** Resolves to the dry run of a call; changes nothing. */
+  dryRun(write: Write): Promise<DryRunPlan>;
+  /** Asks the appliance for the parameters of a call. */
+  parametersOf(write: Pick<Write, 'key' | 'params'>): Promise<Discovered>;
+  /** Returns the address of a call. */
+  urlOf(write: Pick<Write, 'key' | 'params'>): string;
 }
 
 /** The appliance did not answer a read in the time that it usually takes. */
@@ -74,82 +59,6 @@ export class LateError extends AdminError {
   constructor(appliance: string) {
     super(`${appliance} did not answer in time`, { detail: 'It may wait for a proxy.', remedy: 'Try again.' });
   }
-}
-
-/** Returns how many values a reply may have before it is not parsed. */
-export type MaxValues = (row: EndpointRow) => number;
-
-export function createCalls(
-  operations: Operations,
-  appliance: string,
-  send: SendCall,
-  // A long reply costs memory in this process only.
-  maxValues: MaxValues = () => Number.POSITIVE_INFINITY,
-): Calls {
-  const decode = createDecoder();
-
-  async function ask(write: Write, options: CallOptions): Promise<CallAnswer> {
-    const { content, confirm } = write;
-    const answer = await send(callOf(operations, write), content, { ...options, confirm });
-    if (answer.status >= 400) throw applianceError(answer, appliance);
-    return answer;
-  }
-
-  return {
-    appliance,
-    async read(key, params, withinMs) {
-      const row = endpoints[key];
-      const { reply, route } = row;
-      const asked = ask({ key, params }, {});
-      const answer = await (withinMs === undefined ? asked : inTime(asked, withinMs, () => new LateError(appliance)));
-      const expected = { schema: reply, maxValues: maxValues(row) };
-      const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
-      if ('value' in checked) return checked.value as never;
-      throw new AdminError(`${appliance} gave an unusable answer`, {
-        detail: `${route}: ${checked.because}`,
-        remedy: 'Look at it with zlb-exporter admin … --json.',
-        requestId: answer.requestId,
-      });
-    },
-    readText: async (key, params) => (await ask({ key, params }, {})).body.toString(),
-    async write(write, options) {
-      await ask(write, options);
-    },
-    async dryRun(write, options) {
-      return readDryRun((await ask(write, { ...options, dryRun: true })).body, decode);
-    },
-  };
-}
-
-/** Returns the call of a write; throws an {@link AdminError} for a name that no path can carry. */
-export function callOf(operations: Operations, { key, params }: Pick<Write, 'key' | 'params'>): OperationCall {
-  const operation = operations.named(key);
-  const call = operation && operations.call(operation, params);
-  if (call) return call;
-  throw new AdminError('A name cannot be part of a path', {
-    detail: `${endpoints[key].route} was not asked for.`,
-    remedy: 'Check the names given: no slashes, and nothing empty.',
-  });
-}
-
-/** Checks the gateway's answer to a dry run; throws an {@link AdminError} when it does not fit. */
-export function readDryRun(body: Buffer, decode: Decode): DryRunPlan {
-  return readReply(DryRunSchema, parseJson(body), 'The gateway answered a dry run with something else', decode);
-}
-
-/** Checks an answer of the gateway; throws an {@link AdminError} when it does not fit. */
-export function readReply<Schema extends TSchema>(
-  schema: Schema,
-  answer: unknown,
-  title: string,
-  decode: Decode = createDecoder(),
-): Static<Schema> {
-  const checked = decode(schema, answer);
-  if (checked.ok) return answer as Static<Schema>;
-  throw new AdminError(title, {
-    detail: checked.because,
-    remedy: 'Use the same version of zlb-exporter on both sides.',
-  });
 }
 
 /** Returns the content of a call with a JSON body. */

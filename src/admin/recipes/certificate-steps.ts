@@ -102,7 +102,7 @@ function verifyStored({ calls }: RecipeContext, file: string): Step {
 }
 
 function takeOff(context: RecipeContext, { farmname, file, old }: Replacement, putBack: string): Step {
-  const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old }, confirm: old } as const;
+  const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old } } as const;
   return {
     title: `Remove ${old} from ${farmname}`,
     write,

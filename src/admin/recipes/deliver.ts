@@ -1,198 +1,128 @@
-import { X509Certificate } from 'node:crypto';
-import { opendir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { errorCode, toError } from '../../lib/check.ts';
-import { FileKindError, readShort } from '../../lib/disk.ts';
-import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
-import { counted, oneLine } from '../../lib/text.ts';
+import type { X509Certificate } from 'node:crypto';
+import { namesOf } from '../../lib/pem.ts';
+import { globMatcher } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { cannot } from '../policy/admin-error.ts';
-import { keyTypeOf, planDelivery, readStored } from './delivery.ts';
-import type { Recipe } from './recipe.ts';
-import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
+import { newestFor } from './certificates-folder.ts';
+import { type FarmDelivery, type Kept, keyTypeOf, planDelivery } from './delivery.ts';
+import type { Plan, Recipe, RecipeContext, Step, Target } from './recipe.ts';
+import { type Renewed, renewedFrom } from './renewed.ts';
+import { lookAtServed } from './served.ts';
+import { readStored } from './store.ts';
 
 /**
- * Creates the recipe that brings a renewed certificate from a folder of this machine to the farms
- * of an appliance that use its predecessor. Reads the private key for each plan and keeps it
- * nowhere: the plan that is made at the approval has a digest over the same key, or is refused.
+ * Creates the recipe that brings a renewed certificate to the farms that use its predecessor. The
+ * caller sends it with its key; a gateway with a folder of renewed certificates finds it there. The
+ * plan that is made at an approval has a digest over the same key, or is refused.
  */
-export function createDeliver(folder: string): Recipe {
+export function createDeliver(folder: string | undefined): Recipe {
   return {
     name: 'deliver',
-    about: 'bring a renewed certificate from the folder of this machine to the farms that use its predecessor',
-    parameters: { certificate: true },
+    about: 'bring a renewed certificate to the farms that use its predecessor',
+    parameters: {
+      farm: false,
+      replaces: false,
+      covered: false,
+      fewer_names: false,
+      change_key_type: false,
+      ...(folder !== undefined && { certificate: false }),
+    },
+    files: { cert: { isRequired: false, hasKey: false }, key: { isRequired: false, hasKey: true } },
     async plan(context) {
-      const { certificate: file = '' } = context.values;
-      const old = await readStored(context, file);
-      if (!old) throw cannot(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
-      const { path, renewed } = await newestFor(old, file, { folder, nowMs: context.now() });
-      const wanted = { replaces: file, force: false, changeKeyType: false, wants: () => true };
-      const { deliveries } = await planDelivery(context, renewed, wanted);
-      const pending = deliveries.filter(({ steps }) => steps.length > 0);
-      if (pending.length === 0) throw cannot(`No farm presents ${file}`, 'There is nothing to deliver.');
-      return {
-        facts: [
-          `${file} is for ${namesOf(old).join(', ')} and ends on ${endOf(old)}.`,
-          `${path} is for ${renewed.names.join(', ')} and ends on ${endOf(renewed.certificate)}.`,
-          `Farms that get it: ${pending.map(({ farm }) => farm.name).join(', ')}. ${file} stays in the store; ZlbUnusedCertificateExpiry fires until it is deleted.`,
-        ],
-        steps: pending.flatMap(({ steps }) => steps),
-      };
+      const { values, files } = context;
+      const { cert, key } = files;
+      if (cert !== undefined && key !== undefined) return await planSent(context, { cert, key });
+      if (folder !== undefined && values.certificate !== undefined && cert === key)
+        return await planRenewed(context, folder, values.certificate);
+      throw cannot('deliver needs the files cert and key', 'Send the certificate with its intermediates, and its key.');
     },
   };
 }
 
-/** A certificate of the folder, and where its key is. */
-interface Candidate {
-  readonly cert: PemText;
-  readonly keyPath: string;
-  readonly certificate: X509Certificate;
-}
-
-/**
- * Resolves to the certificate of the folder that may replace another one and ends last. Rejects
- * with an AdminError if there is none.
- */
-async function newestFor(
-  old: X509Certificate,
-  file: string,
-  { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
-): Promise<{ readonly path: string; readonly renewed: Renewed }> {
-  const { pairs, unusable } = await pairsIn(folder);
-  let newest: Candidate | undefined;
-  for (const pair of pairs) {
-    const found = await readCandidate(pair);
-    if (typeof found === 'string') unusable.push(found);
-    else if (!replaces(found.certificate, old, nowMs)) continue;
-    else if (keyTypeOf(found.certificate) !== keyTypeOf(old))
-      unusable.push(`${found.cert.path} has an ${keyTypeOf(found.certificate)} key, ${file} an ${keyTypeOf(old)} key`);
-    else if (!newest || endsLater(found, newest)) newest = found;
-  }
-  if (!newest)
-    throw cannot(
-      `${folder} has no newer certificate for ${file}`,
-      `It has ${counted(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
-    );
-  return { path: newest.cert.path, renewed: await withKey(newest, nowMs) };
-}
-
-/** Returns true for a certificate that is valid now, ends later, and covers all names. */
-function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
-  return (
-    certificate.validFromDate.getTime() <= nowMs &&
-    certificate.validToDate.getTime() > Math.max(nowMs, old.validToDate.getTime()) &&
-    certificate.validFromDate > old.validFromDate &&
-    // Every certificate covers one without a name.
-    namesOf(old).length > 0 &&
-    namesLost(old, certificate).length === 0
-  );
-}
-
-function endsLater({ certificate: one }: Candidate, { certificate: other }: Candidate): boolean {
-  return one.validToDate > other.validToDate;
-}
-
-const maxShown = 5;
-
-function notUsable(files: readonly string[]): string {
-  if (files.length === 0) return '';
-  const others = files.length > maxShown ? `; and ${counted(files.length - maxShown, 'other file')}` : '';
-  return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
-}
-
-async function readCandidate({ path, keyPath }: Pair): Promise<Candidate | string> {
-  let cert: PemText;
-  try {
-    cert = await readPem(path);
-  } catch (error) {
-    return unread(path, error);
-  }
-  const parsed = certificatesIn(cert.text);
-  if ('problem' in parsed) return `${shown(path)} ${parsed.problem}`;
-  return { cert, keyPath, certificate: new X509Certificate(parsed.value) };
-}
-
-/** Resolves to a candidate with its key. Rejects with an AdminError if that is of no use. */
-async function withKey({ cert, keyPath, certificate }: Candidate, nowMs: number): Promise<Renewed> {
-  const key = await readPem(keyPath).catch((error: unknown) => {
-    throw cannot(unread(keyPath, error), letIn);
+/** Plans the delivery of a certificate that the caller has sent. */
+async function planSent(
+  context: RecipeContext,
+  { cert, key }: { readonly cert: string; readonly key: string },
+): Promise<Plan> {
+  const { values, now } = context;
+  const renewed = renewedFrom({ path: 'cert', text: cert }, { path: 'key', text: key }, now());
+  const { deliveries, kept } = await planDelivery(context, renewed, {
+    replaces: values.replaces,
+    fewerNames: values.fewer_names === 'true',
+    changeKeyType: values.change_key_type === 'true',
+    alsoCovered: values.covered === 'true',
+    wants: globMatcher(values.farm ?? '*'),
   });
-  const renewed = renewedFrom(cert, key, nowMs);
-  // Another certificate of the file may have the key, and was not compared with the old one.
-  if (renewed.certificate.fingerprint256 === certificate.fingerprint256) return renewed;
-  throw cannot(
-    `${shown(keyPath)} is not the key of the first certificate in ${cert.path}`,
-    'Put the certificate of the server first, and its issuers after it.',
-  );
+  const targets: Target[] = kept.map((each) => keptTarget(each, keyTypeOf(renewed.certificate)));
+  for (const delivery of deliveries) targets.push(await targetOf(context, renewed, delivery));
+  return {
+    facts: [
+      `${renewed.file} is for ${renewed.names.join(', ')} and ends on ${endOf(renewed.certificate)}.`,
+      ...targets.map(({ farm, result, detail }) => `${farm}: ${result}${detail === '' ? '' : ` (${detail})`}.`),
+      ...(targets.length === 0
+        ? [`No farm has a certificate for ${values.replaces ?? renewed.names.join(', ')}.`]
+        : []),
+    ],
+    steps: deliveries.flatMap((delivery) => stepsOf(context, renewed, delivery)),
+    targets,
+  };
 }
 
-interface Pair {
-  readonly path: string;
-  readonly keyPath: string;
-}
-
-export const maxFiles = 10_000;
-
-/** Folders below the configured one: `live/NAME` of certbot. A loop of links ends there too. */
-const maxDepth = 2;
-const depthWords = 'two levels of folders in it';
-
-/** Resolves to the pairs of a folder, and to the folders in it that cannot be read. */
-async function pairsIn(folder: string): Promise<{ readonly pairs: readonly Pair[]; readonly unusable: string[] }> {
-  const pairs: Pair[] = [];
-  const unusable: string[] = [];
-  let files = 0;
-  for await (const path of filesIn(folder, 0, unusable)) {
-    files += 1;
-    if (files > maxFiles)
-      throw cannot(`${folder} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
-    const keyPath = keyOf(path);
-    if (keyPath !== undefined) pairs.push({ path, keyPath });
+async function targetOf(
+  context: RecipeContext,
+  renewed: Renewed,
+  { farm, replaces, steps }: FarmDelivery,
+): Promise<Target> {
+  const { name } = farm;
+  if (steps.length > 0) {
+    const detail = replaces === undefined ? 'by a restart' : `in the place of ${replaces}`;
+    return { farm: name, result: 'would be delivered', detail, ...(replaces !== undefined && { replaces }) };
   }
-  return { pairs, unusable };
+  const { servesOld, detail } = await lookAtServed(context, farm, renewed);
+  return { farm: name, result: 'has it already', detail, ...(servesOld && { serves_old: true }) };
 }
 
-/** Yields the files of a folder and of the folders in it, as ACME clients fill them. */
-async function* filesIn(folder: string, depth: number, unusable: string[]): AsyncGenerator<string> {
-  const found = await opendir(folder).catch((error: unknown) => {
-    if (depth === 0) throw cannot(`${folder} cannot be read (${errorCode(error)})`, letIn);
-    // Anything but a folder, such as a link to a file.
-    if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(folder, error));
-    return [];
-  });
-  for await (const each of found) {
-    const path = join(folder, each.name);
-    yield path;
-    if (!each.isFile() && depth < maxDepth) yield* filesIn(path, depth + 1, unusable);
+function keptTarget({ farm, file, keyType, names, lost }: Kept, given: string): Target {
+  if (keyType !== undefined) {
+    const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
+    return { farm, result: 'other key type', detail };
   }
+  const isCovered = lost.length === 0;
+  const detail = isCovered
+    ? `${file} is for ${names.join(', ')} alone, and may have a renewal of its own. To replace it: --replaces=${file}`
+    : `the certificate does not cover ${lost.join(', ')}, which ${file} of ${farm} covers. Renew it with all names. To deliver it nevertheless: --replaces=${file} --force --reason=TEXT`;
+  return { farm, result: 'other names', detail, ...(isCovered && { covers: names }), replaces: file };
 }
 
-/** Returns the name of the key of a certificate; undefined for any other file. */
-function keyOf(name: string): string | undefined {
-  // certbot and dehydrated.
-  if (/(^|\/)fullchain\.pem$/.test(name)) return name.replace(/fullchain\.pem$/, 'privkey.pem');
-  // lego, which has the intermediates alone in `.issuer.crt`.
-  return /(?<!\.issuer)\.crt$/.test(name) ? name.replace(/crt$/, 'key') : undefined;
+/** Plans the delivery of the certificate of the folder that replaces a file of the store. */
+async function planRenewed(context: RecipeContext, folder: string, file: string): Promise<Plan> {
+  const old = await readStored(context, file);
+  if (!old) throw cannot(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
+  const { path, renewed } = await newestFor(old, file, { folder, nowMs: context.now() });
+  const wanted = { replaces: file, fewerNames: false, changeKeyType: false, wants: () => true };
+  const { deliveries } = await planDelivery(context, renewed, wanted);
+  const pending = deliveries.filter(({ steps }) => steps.length > 0);
+  if (pending.length === 0) throw cannot(`No farm presents ${file}`, 'There is nothing to deliver.');
+  return {
+    facts: [
+      `${file} is for ${namesOf(old).join(', ')} and ends on ${endOf(old)}.`,
+      `${path} is for ${renewed.names.join(', ')} and ends on ${endOf(renewed.certificate)}.`,
+      `Farms that get it: ${pending.map(({ farm }) => farm.name).join(', ')}. ${file} stays in the store; ZlbUnusedCertificateExpiry fires until it is deleted.`,
+    ],
+    steps: pending.flatMap((delivery) => stepsOf(context, renewed, delivery)),
+  };
 }
 
-/** More than forty certificates; chains have a handful. */
-const maxPemBytes = 65_536;
-
-async function readPem(path: string): Promise<PemText> {
-  return { path: shown(path), text: await readShort(path, maxPemBytes) };
+/** Returns the steps for a farm, and a look at what it serves then. */
+function stepsOf(context: RecipeContext, renewed: Renewed, { farm, steps }: FarmDelivery): readonly Step[] {
+  if (steps.length === 0 || !context.reach) return steps;
+  const look: Step = {
+    title: `See what ${farm.name} serves`,
+    // Not a failure yet: until all have it, another node of a cluster may serve the old one.
+    run: async () => `${farm.name}: ${(await lookAtServed(context, farm, renewed)).detail}`,
+  };
+  return [...steps, look];
 }
-
-function unread(path: string, error: unknown): string {
-  if (error instanceof FileKindError) return shown(error.message);
-  return `${shown(path)} cannot be read (${errorCode(error) || toError(error).message})`;
-}
-
-/** Returns a path for a sentence: its names may have any character. */
-function shown(path: string): string {
-  return oneLine(path, 300);
-}
-
-const letIn = 'Let the user of the exporter read it: admin.approvals.certificates_folder names the folder.';
 
 function endOf({ validToDate }: X509Certificate): string {
   return dayOf(validToDate.getTime());

@@ -1,21 +1,24 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../../appliance/client.ts';
+import { unlessL4 } from '../../appliance/harmless.ts';
 import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts';
 import { remembered } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { cannot } from '../policy/admin-error.ts';
-import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
+import { certificateSteps, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
-import { harmlessFarm, summaryOf } from './farm.ts';
+import { addressOf, type FarmSummary, harmlessFarm, readAgain } from './farm.ts';
+import { withWayBack } from './put-back.ts';
 import type { RecipeContext, Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
 import { type FarmState, readState, restartSteps, withBackends } from './restart-farm.ts';
+import { readStored } from './store.ts';
 
 /** The steps for a farm that uses the certificate or its predecessor. */
 export interface FarmDelivery {
   readonly farm: FarmState;
-  /** Undefined when the farm has the new certificate, and not the old one. */
-  readonly replacement: Replacement | undefined;
+  /** The file that goes; undefined when the farm has the new certificate, and not the old one. */
+  readonly replaces: string | undefined;
   /** Empty when nothing is to be done. */
   readonly steps: readonly Step[];
 }
@@ -35,7 +38,7 @@ export interface DeliveryOptions {
   /** A file in the store or a common name, where the predecessor has another name. */
   readonly replaces: string | undefined;
   /** True to deliver a certificate for fewer names than the one in place. */
-  readonly force: boolean;
+  readonly fewerNames: boolean;
   /**
    * True to replace each certificate whose names the new one covers, also of another common name:
    * `*.example.com` then replaces `www.example.com`.
@@ -49,6 +52,15 @@ export interface DeliveryOptions {
 
 type Stored = ReplyOf<'listCertificates'>['params'][number];
 
+/** The store of an appliance, and how its edition replaces a certificate. */
+interface Store {
+  readonly stored: readonly Stored[];
+  readonly read: (file: string) => Promise<X509Certificate | undefined>;
+  readonly keepsBoth: boolean;
+  /** True if it has the new certificate by the time of the next step. */
+  isStored: boolean;
+}
+
 /**
  * Finds the farms of an appliance that use the predecessor of a certificate, and plans their steps.
  * Only reads. Rejects with an AdminError when the certificate must not take the place of another.
@@ -58,60 +70,107 @@ export async function planDelivery(
   renewed: Renewed,
   options: DeliveryOptions,
 ): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly Kept[] }> {
-  const { params: farms } = await context.calls.read('listFarms', {});
-  const https = farms.filter(({ profile, farmname }) => profile === 'https' && options.wants(farmname));
-  if (https.length === 0) return { deliveries: [], kept: [] };
+  const farms = await farmsWithCertificates(context, options.wants);
+  if (farms.length === 0) return { deliveries: [], kept: [] };
   const { params: stored } = await context.calls.read('listCertificates', {});
-  const keepsBoth = (await readEdition(context)) !== 'community';
-  let isStored = stored.some(({ file }) => file === renewed.file);
-  if (isStored) await refuseOther(context, renewed);
+  const store: Store = {
+    stored,
+    read: remembered((file) => readStored(context, file)),
+    keepsBoth: (await readEdition(context)) !== 'community',
+    isStored: stored.some(({ file }) => file === renewed.file),
+  };
+  if (store.isStored) await refuseOther(context, renewed);
   const deliveries: FarmDelivery[] = [];
   const kept: Kept[] = [];
-  const read = remembered((file) => readStored(context, file));
-  for (const row of https) {
-    const { farmname } = row;
-    const used = await farmCertificates(context, farmname);
-    const found = await predecessorOf(context, { farmname, used, stored, read, renewed, options });
+  for (const { farm: listed, used } of farms) {
+    const found = await predecessorOf(context, { farmname: listed.name, used, ...store, renewed, options });
     const isAttached = used.includes(renewed.file);
     if (!isAttached) kept.push(...found.kept);
-    const { old } = found;
-    if (old === undefined && !isAttached) continue;
-    const farm = await withBackends(context, summaryOf(row));
-    if (old === undefined) {
-      deliveries.push({ farm, replacement: undefined, steps: isWaiting(farm) ? restart(context, farm) : [] });
-      continue;
-    }
-    const replacement = {
-      farmname,
-      file: renewed.file,
-      bytes: isStored ? undefined : renewed.bytes,
-      old,
-      position: used.filter((file) => file !== renewed.file).indexOf(old),
-      count: used.length - Number(isAttached),
-      keepsBoth,
-      isAttached,
-    };
-    isStored = true;
-    deliveries.push({
-      farm,
-      replacement,
-      steps: [
-        ...certificateSteps(context, replacement).map((step) =>
-          step.write?.key === 'uploadCertificate' ? compared(context, step, renewed) : step,
-        ),
-        ...(farm.status === 'down' ? [] : restart(context, farm)),
-        verifyShown(context, replacement),
-      ],
-    });
+    if (found.old === undefined && !isAttached) continue;
+    const farm = await withBackends(context, await readAgain(context, listed));
+    deliveries.push(deliveryTo(context, { farm, used, old: found.old, store, renewed }));
   }
   return { deliveries, kept };
+}
+
+interface Addressee {
+  readonly farm: FarmState;
+  readonly used: readonly string[];
+  readonly old: string | undefined;
+  readonly store: Store;
+  readonly renewed: Renewed;
+}
+
+/** Returns the steps for one farm. */
+function deliveryTo(context: RecipeContext, { farm, used, old, store, renewed }: Addressee): FarmDelivery {
+  if (old === undefined) return { farm, replaces: old, steps: isWaiting(farm) ? restart(context, farm) : [] };
+  const { name: farmname } = farm;
+  const isAttached = used.includes(renewed.file);
+  const replacement = {
+    farmname,
+    file: renewed.file,
+    bytes: store.isStored ? undefined : renewed.bytes,
+    old,
+    position: used.filter((file) => file !== renewed.file).indexOf(old),
+    count: used.length - Number(isAttached),
+    keepsBoth: store.keepsBoth,
+    isAttached,
+  };
+  store.isStored = true;
+  const steps = [
+    ...certificateSteps(context, replacement).map((step) =>
+      step.write?.key === 'uploadCertificate' ? compared(context, step, renewed) : step,
+    ),
+    ...(farm.status === 'down' ? [] : restart(context, farm)),
+    verifyShown(context, replacement),
+  ];
+  return { farm, replaces: old, steps: withWayBack(steps, { farm, replacement, files: used }) };
+}
+
+interface HttpsFarm {
+  readonly farm: FarmSummary;
+  /** Files of its certificates, in their order. */
+  readonly used: readonly string[];
+}
+
+/**
+ * Lists the farms that have certificates, with calls that wait for no other farm's proxy: a list of
+ * all would wait for each one that hangs. Such a farm has what the exporter read of it last.
+ */
+async function farmsWithCertificates(
+  { calls, knownFarms }: RecipeContext,
+  wants: DeliveryOptions['wants'],
+): Promise<readonly HttpsFarm[]> {
+  const { lslb } = (await calls.read('readFarmsSummary', {})).params;
+  const known = new Map((knownFarms() ?? []).map((farm) => [farm.name, farm]));
+  const found: HttpsFarm[] = [];
+  for (const { name, profile } of lslb ?? []) {
+    const farmname = unlessL4(name, profile);
+    const last = known.get(name);
+    if (!farmname || !wants(name) || last?.profile === 'http') continue;
+    const summary = (vip: string | null | undefined, vport: string | null | undefined): FarmSummary => ({
+      name,
+      profile: 'https',
+      status: '',
+      address: addressOf(vip, vport),
+    });
+    if (last?.isSilent && last.certificates) {
+      found.push({ farm: summary(last.vip, last.vport), used: last.certificates });
+      continue;
+    }
+    const { listener, certlist, vip, vport } = (await calls.read('readFarm', { farmname })).params;
+    if (listener && listener !== 'https') continue;
+    const used = (certlist ?? []).flatMap(({ file }) => file ?? []);
+    if (used.length > 0) found.push({ farm: summary(vip, vport), used });
+  }
+  return found;
 }
 
 interface Candidates {
   readonly farmname: string;
   readonly used: readonly string[];
-  readonly stored: readonly Stored[];
-  readonly read: (file: string) => Promise<X509Certificate | undefined>;
+  readonly stored: Store['stored'];
+  readonly read: Store['read'];
   readonly renewed: Renewed;
   readonly options: DeliveryOptions;
 }
@@ -136,8 +195,8 @@ async function predecessorOf(context: RecipeContext, candidates: Candidates): Pr
   const [other] = keepsOthers ? [] : replaced;
   if (other && !options.changeKeyType)
     return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
-  if (other && !options.force) await refuseOwnCiphers(context, farmname);
-  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, force: options.force });
+  if (other && !options.fewerNames) await refuseOwnCiphers(context, farmname);
+  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, fewerNames: options.fewerNames });
   if (replaced.length > 1)
     throw cannot(
       `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
@@ -196,7 +255,12 @@ function relationOf(file: string, { old, isNamed, renewed, options }: Compared):
   const isSame = (isNamed && hasCommonName) || areSameNames(names, renewed.names);
   if (!isSame && lost.length === names.length) return [];
   return [
-    { file, old, lost, isMeant: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.force },
+    {
+      file,
+      old,
+      lost,
+      isMeant: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.fewerNames,
+    },
   ];
 }
 
@@ -232,29 +296,6 @@ async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Pro
   );
 }
 
-/** Longer text is none of a certificate. */
-const maxInfoLength = 1_048_576;
-const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
-
-/**
- * Resolves to a certificate of the store, whose text form ends with it in PEM (docs/api.md §3.11);
- * undefined when the text has none.
- */
-export async function readStored(
-  { calls }: Pick<RecipeContext, 'calls'>,
-  file: string,
-): Promise<X509Certificate | undefined> {
-  const text = (await calls.readText('readCertificateInfo', { file })).slice(0, maxInfoLength);
-  const from = text.indexOf(begin);
-  const to = text.indexOf(end, from);
-  if (from === -1 || to === -1) return undefined;
-  try {
-    return new X509Certificate(text.slice(from, to + end.length));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Rejects with an AdminError when the store has another certificate under the name of this one. */
 async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
   const stored = await readStored(context, file);
@@ -279,7 +320,11 @@ function compared(context: RecipeContext, upload: Step, renewed: Renewed): Step 
 function refuseWorse(
   farmname: string,
   file: string,
-  { old, renewed, force }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly force: boolean },
+  {
+    old,
+    renewed,
+    fewerNames,
+  }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly fewerNames: boolean },
 ): void {
   const { certificate } = renewed;
   if (certificate.validFromDate < old.validFromDate)
@@ -288,7 +333,7 @@ function refuseWorse(
       `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
     );
   const lost = namesLost(old, certificate);
-  if (lost.length > 0 && !force)
+  if (lost.length > 0 && !fewerNames)
     throw cannot(
       `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
       'Renew it with all names. To deliver it nevertheless: --force --reason=TEXT.',

@@ -25,11 +25,15 @@ const proxyAnswersMs = 3_000;
 const listMs = 2_000;
 
 /**
- * Finds a farm by the summary, which asks no proxy, and its own status. The list of all has its
- * address, and is not waited for while a proxy hangs.
+ * Finds a farm by the summary, which asks no proxy, and its own status. The exporter knows its
+ * address from its last reading; otherwise the list of all has it, which is not waited for while a
+ * proxy hangs.
  */
-export async function findFarm(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmSummary> {
-  const { calls } = context;
+export async function findFarm(
+  context: Pick<RecipeContext, 'calls' | 'knownFarms'>,
+  name: string,
+): Promise<FarmSummary> {
+  const { calls, knownFarms } = context;
   const { lslb, gslb, dslb } = (await calls.read('readFarmsSummary', {})).params;
   const farms = [lslb, gslb, dslb].flatMap((module) => module ?? []);
   const named = farms.find((farm) => farm.name === name);
@@ -39,8 +43,12 @@ export async function findFarm(context: Pick<RecipeContext, 'calls'>, name: stri
       remedy: 'Check farm=…; names are case-sensitive.',
     });
   }
-  const found = await readAgain(context, { name, profile: named.profile ?? '', address: '', status: '' });
-  if (found.isSilent) return found;
+  const last = knownFarms()?.find((farm) => farm.name === name && farm.vip !== undefined);
+  const known = last
+    ? { name, profile: last.profile, address: addressOf(last.vip, last.vport), status: '' }
+    : { name, profile: named.profile ?? '', address: '', status: '' };
+  const found = await readAgain(context, known);
+  if (last || found.isSilent) return found;
   const list = await unlessLate(calls.read('listFarms', {}, listMs));
   const row = list?.params.find(({ farmname }) => farmname === name);
   return row ? summaryOf(row) : found;
@@ -79,13 +87,18 @@ export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name
 }
 
 /** Returns what a row of the list of farms says. */
-export function summaryOf({ farmname, profile, status, vip, vport }: FarmRow): FarmSummary {
+function summaryOf({ farmname, profile, status, vip, vport }: FarmRow): FarmSummary {
   return {
     name: farmname,
     profile: profile ?? '',
     status: status ?? '',
-    address: `${vip ?? '?'}:${vport ?? '?'}`,
+    address: addressOf(vip, vport),
   };
+}
+
+/** Returns `192.0.2.20:443`. */
+export function addressOf(vip: string | null | undefined, vport: string | null | undefined): string {
+  return `${vip ?? '?'}:${vport ?? '?'}`;
 }
 
 /** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */

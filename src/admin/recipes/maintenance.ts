@@ -25,7 +25,7 @@ interface RecipeBackend {
 const backendParameters = { farm: true, backend: true, service: false } as const;
 
 /** Finds a backend by `ip:port` or id; rejects with an AdminError that lists those there are. */
-async function findBackend(context: Pick<RecipeContext, 'calls' | 'values'>): Promise<RecipeBackend> {
+async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' | 'values'>): Promise<RecipeBackend> {
   const { farm: name = '', backend: wanted = '', service } = context.values;
   const farm = await findFarm(context, name);
   if (!isHttpFarm(farm) && farm.profile !== 'l4xnat')

@@ -1,5 +1,8 @@
+import { type Static, Type } from 'typebox';
 import type { Calls, Write } from './calls.ts';
 import { AdminError } from '../policy/admin-error.ts';
+import type { KnownFarm } from '../policy/guards/guard.ts';
+import type { VipSettings } from '../../collectors/collector.ts';
 
 /** Several calls that belong together: a plan that only reads, then its steps. */
 export interface Recipe {
@@ -8,13 +11,31 @@ export interface Recipe {
   readonly about: string;
   /** The names of the values, with true for a required one. */
   readonly parameters: Readonly<Record<string, boolean>>;
+  /** The files that it takes, by name. They may hold keys: a change with a file never waits. */
+  readonly files?: Readonly<Record<string, RecipeFile>>;
   /** Only reads; rejects with an AdminError when there is nothing to do, or it cannot be done. */
   plan(context: RecipeContext): Promise<Plan>;
 }
 
+/** A text file in PEM. */
+export interface RecipeFile {
+  readonly isRequired: boolean;
+  /** False if a private key in it is of no use, and stays with its owner. */
+  readonly hasKey: boolean;
+}
+
+/** The limits of the collector `vip` of an appliance. */
+export type Reach = Omit<VipSettings, 'serverNames'>;
+
 export interface RecipeContext {
-  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readText' | 'dryRun'>;
+  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
   readonly values: Readonly<Record<string, string>>;
+  /** The texts of the files. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Returns the farms as the exporter read them last; undefined where they are not known. */
+  readonly knownFarms: () => readonly KnownFarm[] | undefined;
+  /** The limits of the collector vip; undefined while it is off. */
+  readonly reach: Reach | undefined;
   /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
@@ -23,9 +44,11 @@ export interface RecipeContext {
   readonly steadyNow: () => number;
   /** When it was asked for, if that was earlier: a name with a time in it stays the same. */
   readonly askedAtMs?: number;
-  /** Rejects when the process is asked to stop. */
+  /** Aborts when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+  /** Rejects when the signal aborts. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Prints a line about what the step waits for. */
+  /** Tells what the step waits for. */
   readonly progress: (line: string) => void;
 }
 
@@ -33,7 +56,26 @@ export interface Plan {
   /** Sentences about the present state. */
   readonly facts: readonly string[];
   readonly steps: readonly Step[];
+  /** For a delivery, what it finds about each farm. */
+  readonly targets?: readonly Target[];
 }
+
+/** A farm, and what a delivery means for it. */
+export type Target = Readonly<Static<typeof TargetSchema>>;
+export const TargetSchema = Type.Object({
+  farm: Type.String(),
+  result: Type.Enum(['would be delivered', 'has it already', 'other key type', 'other names']),
+  detail: Type.String(),
+  replaces: Type.Optional(Type.String({ description: 'The file of the certificate that goes.' })),
+  covers: Type.Optional(
+    Type.Immutable(
+      Type.Array(Type.String(), {
+        description: 'The names of a certificate that stays, where the new one has them all.',
+      }),
+    ),
+  ),
+  serves_old: Type.Optional(Type.Boolean({ description: 'True if a connection shows the certificate that went.' })),
+});
 
 export interface Step {
   /** The purpose of the step. */
@@ -44,6 +86,17 @@ export interface Step {
   run(send: (write: Write) => Promise<void>): Promise<string>;
   /** The command that undoes the step. */
   readonly undo?: string;
+  /** Takes back, after a failure, what this step and those that share it have done. */
+  readonly wayBack?: WayBack;
+}
+
+export interface WayBack {
+  /** All calls that it may make; a plan shows them. */
+  readonly writes: readonly Write[];
+  /** Resolves to a sentence about what is so now; rejects with an AdminError. */
+  run(context: RecipeContext, send: (write: Write) => Promise<void>): Promise<string>;
+  /** The next step for a person if it fails. */
+  readonly otherwise: string;
 }
 
 /** Returns a step that is one call, and says `done` after it. */

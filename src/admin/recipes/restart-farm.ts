@@ -101,7 +101,10 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
   ];
 }
 
-export async function readState(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmState> {
+export async function readState(
+  context: Pick<RecipeContext, 'calls' | 'knownFarms'>,
+  name: string,
+): Promise<FarmState> {
   return await withBackends(context, await findFarm(context, name));
 }
 

@@ -9,24 +9,24 @@ export const sendLogs: Recipe = {
   name: 'send-logs',
   about: 'send the system log to an exporter that counts requests; to=off ends it',
   parameters: { to: true },
-  async plan({ calls: { appliance, dryRun }, values: { to = '' } }) {
+  async plan({ calls: { appliance, dryRun, parametersOf }, values: { to = '' } }) {
     const { host, port } = parseListenAddress(to) ?? { host: '', port: 0 };
     if (to !== 'off' && (host === '' || port === 0))
       throw cannot(`${to} is no address with a port`, 'Say where the exporter listens: to=192.0.2.5:5514, or to=off.');
     const set: Write = { key: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
-    const { validation, current } = await dryRun(set, {});
-    const { parameters = [], note = 'It describes no parameters.' } = validation;
+    const { current } = await dryRun(set);
+    const { parameters } = await parametersOf(set);
     const file = '/etc/rsyslog.d/90-zlb-exporter.conf';
     // Its queue drops lines when it is full: a slow or missing receiver delays no logging.
     const line = `if $programname == "pound" then action(type="omfwd" target="${host}" port="${port}" protocol="tcp" queue.type="LinkedList" queue.size="10000" queue.timeoutEnqueue="0" action.resumeRetryCount="-1" action.resumeInterval="1")`;
     if (parameters.length === 0)
       throw new AdminError(`${appliance} does not say how to set where its log goes`, {
-        detail: `${note} Nothing was changed.`,
+        detail: 'It describes no parameters of that call. Nothing was changed.',
         remedy: `If it has no such call, restart rsyslog there after this: ${to === 'off' ? `remove ${file}` : `write to ${file} the line ${line}`}`,
       });
     const facts = [`Its remote syslog is now: ${oneLine(JSON.stringify(current?.body ?? 'not readable'), 1_000)}`];
     if (to === 'off') {
-      const write: Write = { key: 'removeRemoteSyslog', params: {}, confirm: appliance };
+      const write: Write = { key: 'removeRemoteSyslog', params: {} };
       const title = 'Remove its remote syslog';
       return { facts, steps: [callStep({ title, write, done: 'It sends its log nowhere.' })] };
     }

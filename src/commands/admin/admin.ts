@@ -7,7 +7,8 @@ import { adminHelp } from './help.ts';
 import { quotable } from './words.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
 import { builtInCommands, listOperations } from './built-in-commands.ts';
-import { recipeFlags, recipes, runRecipe } from './run-recipe.ts';
+import { recipes } from '../../admin/recipes/recipes.ts';
+import { askRecipeFlags, recipeFlags, runRecipe } from './run-recipe.ts';
 import { changeCommandOf, askFlags } from './changes.ts';
 import { type AdminCommand, withSession } from './session.ts';
 
@@ -47,7 +48,7 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {
     const taken = isRequest
-      ? { name: `asking for ${recipe.name}`, flags: askFlags }
+      ? { name: `asking for ${recipe.name}`, flags: askRecipeFlags }
       : { name: `the recipe ${recipe.name}`, flags: recipeFlags };
     return { ...taken, run: (session) => runRecipe(recipe, first, values, session) };
   }

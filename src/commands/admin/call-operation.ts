@@ -1,19 +1,18 @@
 import { confirmationOf } from '../../admin/calls/confirmation.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { changes } from '../../admin/policy/policy.ts';
-import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../usage-error.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
+import { type AdminCommand, type AdminSession, isAgreed, optionsOf, printAnswer } from './session.ts';
 import { readContent, redactor } from './content.ts';
-import { requestFor } from './gateway-client.ts';
+import { type CallOptions, readReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
-import { type CallOptions, type Calls, type Content, readDryRun, type Write } from '../../admin/recipes/calls.ts';
-import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
+import type { Content } from '../../admin/recipes/calls.ts';
+import { type DryRunPlan, DryRunSchema } from '../../admin/calls/dry-run.ts';
 import { wouldFail, dryRunLines, warningLines } from './dry-run-lines.ts';
-import { backupSteps } from '../../admin/recipes/backup.ts';
-import { runSteps } from './run-recipe.ts';
+import { type Asking, planOf } from './run-change.ts';
+import { run } from './run-recipe.ts';
 import { askForChange, showWaiting, waitsCode } from './changes.ts';
 import { parseTarget } from './words.ts';
 
@@ -47,8 +46,7 @@ export async function callOperation(
   refuseContradictions(call, session);
   const content = await readContent(call.operation, fields, flags.body, shell);
   const options = optionsOf(flags, flags.reason);
-  const calls = callsTo(appliance, session);
-  const prepared = { call, content, options, calls };
+  const prepared = { appliance, call, content, options };
   const output = path === undefined ? undefined : await createOutputFile(path);
   const redact = redactor(content);
   const redacted = {
@@ -69,10 +67,10 @@ export async function callOperation(
 }
 
 interface PreparedCall {
+  readonly appliance: string;
   readonly call: OperationCall;
   readonly content: Content | undefined;
   readonly options: CallOptions;
-  readonly calls: Calls;
 }
 
 function refuseContradictions({ operation: { key, row } }: OperationCall, { flags }: AdminSession): void {
@@ -85,33 +83,32 @@ function refuseContradictions({ operation: { key, row } }: OperationCall, { flag
     throw new UsageError(`${key} changes nothing, so there is nothing to back up first; leave --backup-first out`);
 }
 
-function writeOf({ call, content }: PreparedCall, confirm: string | undefined): Write {
-  return {
-    key: call.operation.key,
-    params: call.params,
-    ...(content ? { content } : {}),
-    ...(confirm === undefined ? {} : { confirm }),
-  };
+/** Resolves to the gateway's dry run of a call, also as it came. */
+async function dryRunOf(
+  { appliance, call, content, options }: PreparedCall,
+  confirm: string | undefined,
+  { client }: AdminSession,
+): Promise<{ readonly dryRun: DryRunPlan; readonly body: Buffer }> {
+  const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
+  const body = await answer.whole();
+  const title = 'The gateway answered a dry run with something else';
+  return { dryRun: readReply(DryRunSchema, parseJson(body), title), body };
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {
-  const { call, content, options, calls } = prepared;
-  const { flags, client, now, warn } = session;
-  const confirm = flags.confirm;
-  const answer = await client.send(requestFor(calls.appliance, call, content, { ...options, confirm, dryRun: true }));
-  const body = await answer.whole();
-  const dryRun = readDryRun(body, createDecoder());
+  const { flags, warn } = session;
+  const { dryRun, body } = await dryRunOf(prepared, flags.confirm, session);
   await printAnswer(body, () => dryRunLines(dryRun), session);
   if (flags['backup-first']) {
-    const steps = await backupSteps({ calls, now });
-    warn(`Before it, for --backup-first: ${steps.map(({ title }) => title).join('; ')}.`);
+    const { plan } = await planOf({ appliance: prepared.appliance, recipe: 'backup' }, session);
+    warn(`Before it, for --backup-first: ${plan.steps.map(({ title }) => title).join('; ')}.`);
   }
   return wouldFail(dryRun) ? 1 : 0;
 }
 
 /** Asks for the operation instead of sending it. Resolves to the exit code. */
 async function ask(
-  { call, content, options: { reason, force }, calls: { appliance } }: PreparedCall,
+  { appliance, call, content, options: { reason, force } }: PreparedCall,
   session: AdminSession,
 ): Promise<number> {
   const { operation, params: parameters } = call;
@@ -120,24 +117,23 @@ async function ask(
   if (row.body !== 'json' && row.body !== 'none')
     throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --ask out`);
   // The approval of its plan confirms it: a name is not needed here.
-  const body = content && parseJson(content.bytes);
+  const body = content && (parseJson(content.bytes) as Asking['body']);
   await askForChange({ appliance, operation: key, parameters, body, reason, force }, session);
   return 0;
 }
 
 /** Resolves to the exit code. */
 async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<number> {
-  const { call, content, options, calls } = prepared;
-  const { appliance } = calls;
+  const { appliance, call, content, options } = prepared;
   const { flags, client, warn } = session;
   const given = flags.confirm;
   const confirm = given ?? confirmationOf(call, appliance)[0];
   if (changes(call.operation.row.risk)) {
-    for (const line of await preflight(writeOf(prepared, confirm), options, calls)) warn(line);
+    for (const line of await preflight(prepared, confirm, session)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;
     if (!(await isAgreed(`${call.operation.key} on ${appliance}`, session, unconfirmed))) return 2;
   }
-  if (flags['backup-first']) await backUp(prepared, session);
+  if (flags['backup-first'] && (await backUp(prepared, session)) !== 0) return 1;
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
   if (answer.waitsAs !== undefined) {
     await showWaiting(answer, session);
@@ -147,11 +143,14 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   return 0;
 }
 
-async function backUp({ options, calls }: PreparedCall, session: AdminSession): Promise<void> {
+/** Resolves to the exit code. */
+async function backUp({ appliance, call, options }: PreparedCall, session: AdminSession): Promise<number> {
   // A script reads the answer alone.
-  const say = session.flags.json ? session.warn : session.say;
-  const steps = await backupSteps({ calls, now: session.now });
-  await runSteps(steps, (write) => calls.write(write, options), { say, warn: session.warn });
+  const quiet = session.flags.json ? { ...session, say: session.warn } : session;
+  const { reason = `before ${call.operation.key}`, breakGlass } = options;
+  const code = await run({ appliance, recipe: 'backup', reason, ...(breakGlass && { break_glass: true }) }, quiet);
+  if (code !== 0) session.warn(`${call.operation.key} was not sent: there is no backup.`);
+  return code;
 }
 
 /**
@@ -159,14 +158,14 @@ async function backUp({ options, calls }: PreparedCall, session: AdminSession): 
  * warnings; rejects with an {@link AdminError} when the change would be refused.
  */
 async function preflight(
-  write: Write,
-  options: CallOptions,
-  calls: Pick<Calls, 'appliance' | 'dryRun'>,
+  prepared: PreparedCall,
+  confirm: string | undefined,
+  session: AdminSession,
 ): Promise<readonly string[]> {
-  const dryRun = await calls.dryRun(write, options);
+  const { dryRun } = await dryRunOf(prepared, confirm, session);
   if (dryRun.would === 'be refused') throw refusedByGateway(dryRun);
   // The appliance has the last word, and its description may be wrong.
-  if (wouldFail(dryRun) && options.force !== true) throw refusedByAppliance(dryRun, calls.appliance);
+  if (wouldFail(dryRun) && prepared.options.force !== true) throw refusedByAppliance(dryRun, prepared.appliance);
   return warningLines(dryRun);
 }
 

@@ -1,8 +1,9 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type PlannedStep, type ChangeState, type ShownChange, ShownChangeSchema } from '../../admin/changes/change.ts';
-import { readReply } from '../../admin/recipes/calls.ts';
-import { callLines, objectionLines, presentLines } from './dry-run-lines.ts';
+import { objectionLines } from '../../admin/changes/plan-lines.ts';
+import { callLines, presentLines } from './dry-run-lines.ts';
+import { readReply } from './gateway-client.ts';
 import { recordsOf } from './render.ts';
 import { pairLines, tableLines } from '../table.ts';
 
@@ -58,6 +59,7 @@ function originOf(change: ShownChange): Pairs {
   return [
     ['change', `${title} on ${appliance}`],
     ...(force ? [['force', 'overrides the guards'] as const] : []),
+    ...(change.break_glass ? [['break glass', 'needs no approval'] as const] : []),
     ['asked by', by],
     ['reason', reason],
     ...(alert ? [['alert', `${alert.name} since ${alert.since}: ${alert.summary ?? '-'}`] as const] : []),
@@ -68,7 +70,8 @@ function originOf(change: ShownChange): Pairs {
   ];
 }
 
-function stepLines({ title, call, current, ...objections }: PlannedStep, index: number): readonly string[] {
+/** Renders a step of a plan with its exact call, and the object as it is. */
+export function stepLines({ title, call, current, ...objections }: PlannedStep, index: number): readonly string[] {
   if (!call) return [];
   return [
     '',

@@ -6,6 +6,7 @@ import { UsageError } from '../usage-error.ts';
 import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
 import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
+import { type Asking, post } from './run-change.ts';
 import { type AdminCommand, type AdminSession, errorLines, isAgreed, printAnswer, show } from './session.ts';
 
 /** Ends with this code when a change was not sent, because it waits for approval. */
@@ -14,19 +15,8 @@ export const waitsCode = 3;
 /** Flags that ask for a change instead of sending it. */
 export const askFlags: AdminCommand['flags'] = ['ask', 'reason', 'force', 'json', 'yes'];
 
-/** A change to ask for, as the gateway takes it. */
-export interface AskedFor {
-  readonly appliance: string;
-  readonly recipe?: string;
-  readonly operation?: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly reason?: string | undefined;
-  readonly force?: boolean | undefined;
-}
-
 /** Makes a change, and shows it; nothing is sent to an appliance. */
-export async function askForChange(change: AskedFor, session: AdminSession): Promise<void> {
+export async function askForChange(change: Asking, session: AdminSession): Promise<void> {
   if (change.reason === undefined)
     throw new UsageError('a change needs a reason, for those who decide on it: --reason=TEXT');
   await showWaiting(await session.client.send(post('/changes', change)), session);
@@ -152,7 +142,8 @@ async function approveShown(id: string, digest: string | undefined, session: Adm
   }
 }
 
-function isOtherPlan(error: unknown): error is AdminError {
+/** Returns true if the plan is not the one that was looked at. */
+export function isOtherPlan(error: unknown): error is AdminError {
   return error instanceof AdminError && (error.code === 'plan_changed' || error.code === 'digest_mismatch');
 }
 
@@ -182,8 +173,4 @@ async function see({ client }: AdminSession, request: GatewayRequest): Promise<S
 
 function pathOf(id: string): string {
   return `/changes/${encodeURIComponent(id)}`;
-}
-
-function post(path: string, value: unknown): GatewayRequest {
-  return { method: 'POST', path, content: { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) } };
 }

@@ -62,13 +62,18 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Reads a whole file; throws a UsageError that names the flag or value with the path (`what`). */
-export async function readWhole(path: string, what: string): Promise<Buffer> {
+async function readWhole(path: string, what: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
     const code = errorCode(error);
     throw new UsageError(`${what}: ${withFolder(`the file cannot be read: ${reasons[code] ?? code}`, path)}`);
   }
+}
+
+/** Reads a whole text file, as {@link readWhole} does. */
+export async function readText(path: string, what: string): Promise<string> {
+  return (await readWhole(path, what)).toString();
 }
 
 /** A shorter secret would match parts of ordinary words. */

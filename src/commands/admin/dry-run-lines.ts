@@ -1,6 +1,7 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
+import { objectionLines } from '../../admin/changes/plan-lines.ts';
 import { identityOf, isBlank, isListOfRecords, renderJson, renderText, subjectOf, within } from './render.ts';
 import { jsonText, pairLines, valueText } from '../table.ts';
 
@@ -38,25 +39,6 @@ export function callLines({ method, url, body }: Omit<DryRunPlan['request'], 'he
     ...(text === '' ? [] : [oneLine(text, maxBodyLength)]),
     ...(more > 0 ? [`… and ${more} more characters; --json shows all`] : []),
   ].map((line) => `  ${line}`);
-}
-
-/**
- * Returns the objections of the gateway and its guards to a call, each once; with `validation` also
- * those of the appliance.
- */
-export function objectionLines(
-  { because, findings }: Pick<DryRunPlan, 'because' | 'findings'>,
-  validation: Omit<DryRunPlan['validation'], 'checked'> = { problems: [] },
-): readonly string[] {
-  const found = findings.map(
-    ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
-  );
-  const known = new Set(findings.map(({ message }) => message));
-  const others = [...because, ...validation.problems]
-    .filter((sentence) => !known.has(sentence))
-    .map((sentence) => `✗ ${sentence}`);
-  const note = validation.note === undefined ? [] : [validation.note];
-  return [...found, ...others, ...note].map((text) => `  ${oneLine(text, 2_000)}`);
 }
 
 /**

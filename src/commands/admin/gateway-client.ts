@@ -1,13 +1,15 @@
 import type { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
+import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { beforeFirstByte } from '../../lib/sending.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import type { CallOptions, Content } from '../../admin/recipes/calls.ts';
+import type { Content } from '../../admin/recipes/calls.ts';
 import { type Connection, tlsAgent } from './connection.ts';
 
 export interface GatewayRequest {
@@ -16,6 +18,16 @@ export interface GatewayRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: Content | undefined;
+}
+
+/** The wishes of a caller beside the content of a call. */
+export interface CallOptions {
+  readonly confirm?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly force?: boolean;
+  /** Sends at once, in an emergency, what needs approval. */
+  readonly breakGlass?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export interface GatewayAnswer {
@@ -193,11 +205,26 @@ export function truncated(error: unknown): AdminError {
   });
 }
 
-function tooLong(): AdminError {
+export function tooLong(): AdminError {
   return new AdminError('The answer is too long', {
     detail: `Reading ended after ${maxMebibytes} MiB.`,
     remedy:
       'What was asked for is done or under way. --output=FILE, or --json into a pipe, takes an answer of any length.',
+  });
+}
+
+/** Checks an answer of the gateway; throws an {@link AdminError} when it does not fit. */
+export function readReply<Schema extends TSchema>(
+  schema: Schema,
+  answer: unknown,
+  title: string,
+  decode: Decode = createDecoder(),
+): Static<Schema> {
+  const checked = decode(schema, answer);
+  if (checked.ok) return answer as Static<Schema>;
+  throw new AdminError(title, {
+    detail: checked.because,
+    remedy: 'Use the same version of zlb-exporter on both sides.',
   });
 }
 

@@ -10,7 +10,13 @@ export const adminFlags = {
   'backup-first': { about: 'back up the configuration before a change' },
   yes: { about: 'agree in advance; to approve also --digest=HEX, of the plan you looked at' },
   digest: { example: 'HEX' },
-  wait: { example: '5m', value: '5m', about: 'recipes: wait that long at most', refuse: isDuration },
+  wait: {
+    example: '5m',
+    label: '--wait=5m, --detach',
+    about: 'recipes: wait that long at most; go on without this command',
+    refuse: isDuration,
+  },
+  detach: {},
   body: {
     example: '@FILE',
     value: '@FILE',

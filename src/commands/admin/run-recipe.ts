@@ -1,23 +1,17 @@
-import { parseDuration } from '../../lib/time.ts';
+import { basename } from 'node:path';
+import type { ChangeEvent, PlanOfChange, ShownChange } from '../../admin/changes/change.ts';
+import { planLines } from '../../admin/changes/plan-lines.ts';
+import type { Recipe } from '../../admin/recipes/recipe.ts';
 import { oneLine } from '../../lib/text.ts';
+import { parseDuration } from '../../lib/time.ts';
 import { UsageError } from '../usage-error.ts';
-import { type AdminCommand, type AdminSession, callsTo, isAbort, isAgreed, optionsOf } from './session.ts';
+import { stateLine, stepLines, undecidedLines } from './change-lines.ts';
+import { askFlags, askForChange, isOtherPlan, waitsCode } from './changes.ts';
+import { readText } from './content.ts';
+import { printLines } from './render.ts';
+import { type Asking, planOf, runNow } from './run-change.ts';
+import { type AdminCommand, type AdminSession, errorLines, isAgreed } from './session.ts';
 import { namedValues } from './words.ts';
-import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
-import type { CallOptions, Calls, Write } from '../../admin/recipes/calls.ts';
-import { objectionLines, dryRunLines } from './dry-run-lines.ts';
-import { backupSteps } from '../../admin/recipes/backup.ts';
-import type { Recipe, RecipeContext, Step } from '../../admin/recipes/recipe.ts';
-import { askForChange } from './changes.ts';
-import { changeRecipes } from '../../admin/recipes/recipes.ts';
-import { sendLogs } from '../../admin/recipes/send-logs.ts';
-import { perhapsBack, runSteps as runAllSteps, type StepFailure, waysBack } from '../../admin/recipes/run-steps.ts';
-import { AdminError } from '../../admin/policy/admin-error.ts';
-import { installActivation } from './certificates/install-activation.ts';
-import { replaceCertificate } from './certificates/replace-certificate.ts';
-
-/** All recipes of the command line. */
-export const recipes: readonly Recipe[] = [...changeRecipes, replaceCertificate, installActivation, sendLogs];
 
 /** Flags that recipes take. */
 export const recipeFlags: AdminCommand['flags'] = [
@@ -28,32 +22,14 @@ export const recipeFlags: AdminCommand['flags'] = [
   'yes',
   'wait',
   'backup-first',
+  'detach',
 ];
-
-/** A context whose calls can also change something. */
-export type WritingContext = RecipeContext & { readonly calls: Calls };
-
-/** Returns the context of a recipe. */
-export function recipeContext(
-  appliance: string,
-  values: RecipeContext['values'],
-  session: AdminSession,
-): WritingContext {
-  const { flags, now, steadyNow, sleep, say } = session;
-  const waitMs = flags.wait === undefined ? undefined : parseDuration(flags.wait);
-  const progress = (line: string): void => say(`  … ${oneLine(line, 500)}`);
-  return { calls: callsTo(appliance, session), values, waitMs, now, steadyNow, sleep, progress };
-}
-
-/** A step with the gateway's dry run of its call. */
-interface TriedStep {
-  readonly step: Step;
-  readonly dryRun: DryRunPlan | undefined;
-}
+/** Flags that asking for a recipe takes. */
+export const askRecipeFlags: AdminCommand['flags'] = [...askFlags, 'wait', 'backup-first'];
 
 /**
- * Shows the plan of a recipe, asks, and runs the steps. Resolves to the exit code: 1 when refused,
- * 2 when nobody agreed.
+ * Lets the gateway plan a recipe, shows the plan, asks, and lets it run. Resolves to the exit code:
+ * 1 when refused or failed, 2 when nobody agreed, 3 when it waits for approval.
  */
 export async function runRecipe(
   recipe: Recipe,
@@ -61,97 +37,144 @@ export async function runRecipe(
   words: readonly string[],
   session: AdminSession,
 ): Promise<number> {
-  const { flags, say, warn } = session;
-  const values = namedValues(words, recipe);
-  if (flags.ask) return await ask(recipe, { appliance, values }, session);
-  const context = recipeContext(appliance, values, session);
-  const { calls } = context;
+  const { flags } = session;
+  if (flags.ask && recipe.files)
+    throw new UsageError(`${recipe.name} takes a file, which is not kept until somebody approves it; leave --ask out`);
+  const asked = await askedFor(recipe, { appliance, words }, session);
+  if (flags.ask) {
+    await askForChange({ ...asked, reason: await reasonFor(session, false) }, session);
+    return 0;
+  }
   const isDryRun = flags['dry-run'] === true;
-  const options = optionsOf(flags, await reasonFor(session, isDryRun));
-  const backup = flags['backup-first'] ? await backupSteps(context) : [];
-  const plan = await recipe.plan(context);
-  const steps = [...backup, ...plan.steps];
-  const tried = await dryRunSteps(steps, calls, options);
-
-  say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
-  for (const line of ['', ...planLines(plan.facts, tried, isDryRun)]) say(line);
-  if (isDryRun) {
-    for (const line of tried.flatMap(({ dryRun }) => (dryRun ? ['', ...dryRunLines(inSequence(dryRun))] : [])))
-      say(line);
-    say('\nDry run: nothing was changed.');
-    return isAny('be refused', tried) ? 1 : 0;
-  }
-  const obstacle = obstacleTo(recipe, tried);
-  if (obstacle !== undefined) {
-    warn(`Nothing was done: ${obstacle}`);
-    return 1;
-  }
-  if (!(await isAgreed(`${recipe.name} on ${appliance}`, session))) return 2;
-  say('');
-  await runSteps(steps, (write) => calls.write(write, options), session);
-  return 0;
+  const wanted = { ...asked, reason: await reasonFor(session, isDryRun) };
+  const head = [`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`, ''];
+  if (isDryRun) return showDryRun(await planOf(wanted, session), head, session);
+  if (!flags.yes) return await runAgreed(wanted, head, session);
+  return await run(wanted, session, ({ plan }) => [...head, ...shown(planLines(plan)), '']);
 }
 
-function isAny(would: string, tried: readonly TriedStep[]): boolean {
-  return tried.some(({ dryRun }) => dryRun?.would === would);
-}
-
-/** Returns why the steps cannot be begun, and what to do instead. */
-function obstacleTo(recipe: Recipe, tried: readonly TriedStep[]): string | undefined {
-  if (isAny('be refused', tried)) return 'the gateway refuses what is marked with ✗. --force overrides guards only.';
-  if (!isAny('wait for approval', tried)) return undefined;
-  const instead = changeRecipes.includes(recipe)
-    ? 'Ask for all of it with --ask'
-    : 'Call its operations one by one, which asks for each';
-  return `it needs approval. ${instead}; --break-glass sends it at once, if your token may do so.`;
-}
-
-/** Asks for a recipe instead of running it. Resolves to the exit code. */
-async function ask(
+async function askedFor(
   recipe: Recipe,
-  { appliance, values }: { readonly appliance: string; readonly values: Readonly<Record<string, string>> },
+  { appliance, words }: { readonly appliance: string; readonly words: readonly string[] },
   session: AdminSession,
-): Promise<number> {
-  const { name } = recipe;
-  if (!changeRecipes.includes(recipe))
-    throw new UsageError(
-      `${name} reads a file here, or asks the appliance, and cannot wait for approval; leave --ask out`,
-    );
-  const change = { appliance, recipe: name, parameters: values, force: session.flags.force === true };
-  await askForChange({ ...change, reason: await reasonFor(session, false) }, session);
-  return 0;
+): Promise<Asking> {
+  const { flags } = session;
+  const ofFiles = recipe.files ?? {};
+  const isRequired = Object.entries(ofFiles).map(([name, file]) => [name, file.isRequired] as const);
+  const values = namedValues(words, {
+    name: recipe.name,
+    parameters: { ...recipe.parameters, ...Object.fromEntries(isRequired) },
+  });
+  const given = Object.entries(values);
+  const paths = given.filter(([name]) => Object.hasOwn(ofFiles, name));
+  const named = 'name' in recipe.parameters ? paths.map(([, path]) => ['name', basename(path)] as const) : [];
+  const files = await readFiles(recipe, Object.fromEntries(paths), session);
+  return {
+    appliance,
+    recipe: recipe.name,
+    parameters: Object.fromEntries([...named, ...given.filter((each) => !paths.includes(each))]),
+    ...(paths.length > 0 && { files }),
+    ...(flags.force && { force: true }),
+    ...(flags['break-glass'] && { break_glass: true }),
+    ...(flags['backup-first'] && { backup_first: true }),
+    ...waitOf(session),
+  };
 }
 
-/** Resolves to the steps with the gateway's dry run of each call. */
-export async function dryRunSteps(
-  steps: readonly Step[],
-  calls: Calls,
-  options: CallOptions,
-): Promise<readonly TriedStep[]> {
-  const tried: TriedStep[] = [];
-  for (const step of steps) tried.push({ step, dryRun: step.write && (await calls.dryRun(step.write, options)) });
-  return tried;
+/** Returns the longest wait of a step, as the gateway takes it. */
+export function waitOf({ flags: { wait } }: Pick<AdminSession, 'flags'>): Pick<Asking, 'wait_seconds'> {
+  const ms = wait === undefined ? undefined : parseDuration(wait);
+  return ms === undefined ? {} : { wait_seconds: Math.max(1, Math.ceil(ms / 1_000)) };
 }
 
-/** Removes the appliance's objections to a body: the earlier steps may change what it accepts. */
-function inSequence(dryRun: DryRunPlan): DryRunPlan {
-  return { ...dryRun, validation: { ...dryRun.validation, problems: [] } };
+/** Returns a text without the private keys in it. */
+export function withoutKeys(text: string): string {
+  return text.replaceAll(privateKeys, '');
+}
+
+const privateKeys = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----\r?\n?/g;
+
+/** Reads the files of a recipe; a key that it has no use for stays here. */
+async function readFiles(
+  { files = {} }: Pick<Recipe, 'files'>,
+  paths: Readonly<Record<string, string>>,
+  { say }: Pick<AdminSession, 'say'>,
+): Promise<Readonly<Record<string, string>>> {
+  const texts: [string, string][] = [];
+  for (const [name, path] of Object.entries(paths)) {
+    const text = await readText(path, name);
+    const shown = files[name]?.hasKey ? text : withoutKeys(text);
+    if (shown !== text) say(`The private key in ${oneLine(path, 200)} stays here.`);
+    texts.push([name, shown]);
+  }
+  return Object.fromEntries(texts);
+}
+
+function showDryRun({ plan, lines, would }: PlanOfChange, head: readonly string[], session: AdminSession): number {
+  printLines(
+    [...head, ...shown(lines), ...plan.steps.flatMap(stepLines), '', 'Dry run: nothing was changed.'],
+    session,
+  );
+  return would === 'be refused' ? 1 : 0;
+}
+
+function shown(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => oneLine(line, 3_000));
+}
+
+/** Shows the plan and asks, again if it has changed meanwhile. */
+async function runAgreed(asked: Asking, head: readonly string[], session: AdminSession): Promise<number> {
+  const { warn } = session;
+  for (;;) {
+    const { lines, would, digest, asked_at } = await planOf(asked, session);
+    printLines([...head, ...shown(lines)], session);
+    if (would === 'be refused') {
+      warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
+      return 1;
+    }
+    if (!(await isAgreed(`${asked.recipe} on ${asked.appliance}`, session))) return 2;
+    try {
+      return await run({ ...asked, digest, asked_at }, session, () => ['']);
+    } catch (error) {
+      if (!isOtherPlan(error)) throw error;
+      for (const line of ['', ...errorLines(error), '']) warn(line);
+    }
+  }
 }
 
 /**
- * Renders the plan, with the gateway's objections below each step, unless a dry run shows them in
- * full elsewhere.
+ * Lets a change run, and prints what its steps do, after what `intro` says of it. Resolves to the
+ * exit code.
  */
-function planLines(facts: readonly string[], tried: readonly TriedStep[], isDryRun: boolean): readonly string[] {
-  return [
-    ...facts.map((fact) => oneLine(fact, 1_000)),
-    '',
-    'Plan',
-    ...tried.flatMap(({ step: { title }, dryRun }, index) => [
-      `  ${index + 1}. ${oneLine(title, 500)}`,
-      ...(dryRun && !isDryRun ? objectionLines(dryRun).map((line) => `   ${line}`) : []),
-    ]),
-  ];
+export async function run(
+  asked: Asking,
+  session: AdminSession,
+  intro: (change: ShownChange) => readonly string[] = () => [],
+): Promise<number> {
+  const { flags, say, warn } = session;
+  const tell = (event: ChangeEvent): void => {
+    if (event.event === 'started') printLines(intro(event.change), session);
+    if (event.event === 'wait') say(`  … ${oneLine(event.line, 500)}`);
+    if (event.event === 'end') (event.ok ? say : warn)(oneLine(event.line, 3_000));
+  };
+  const { change, untold } = await runNow(flags.detach ? { ...asked, detach: true } : asked, session, tell);
+  for (const line of untold) warn(oneLine(line, 3_000));
+  return codeOf(change, session);
+}
+
+function codeOf(change: ShownChange, session: AdminSession): number {
+  const { state, id } = change;
+  if (state === 'done') return 0;
+  if (state === 'pending') {
+    printLines(undecidedLines(change), session);
+    return waitsCode;
+  }
+  if (session.flags.detach) {
+    printLines([stateLine(change), `  zlb-exporter admin changes show ${oneLine(id, 64)}`], session);
+    return 0;
+  }
+  session.warn(stateLine(change));
+  return 1;
 }
 
 /**
@@ -166,40 +189,4 @@ async function reasonFor({ flags, shell }: AdminSession, isDryRun: boolean): Pro
   if (shell.ask || [flags.yes, flags.force, flags['break-glass']].includes(true))
     throw new UsageError('a recipe needs a reason for the audit: --reason=TEXT');
   return undefined;
-}
-
-/** Runs steps. After a failed one, prints what is done, what is not, and how to go back. */
-export async function runSteps(
-  steps: readonly Step[],
-  send: (write: Write) => Promise<void>,
-  { say, warn }: Pick<AdminSession, 'say' | 'warn'>,
-): Promise<void> {
-  const failure = await runAllSteps(steps, {
-    send,
-    onDone: (sentence, index) => say(`✓ ${index + 1}. ${oneLine(sentence, 2_000)}`),
-  });
-  if (!failure) return;
-  const { index, error } = failure;
-  if (!(error instanceof AdminError) && !isAbort(error)) throw error;
-  say(`✗ ${index + 1}. ${oneLine(steps[index]?.title ?? '', 500)}`);
-  for (const line of failureLines(steps, failure)) warn(line);
-  throw error;
-}
-
-function failureLines(steps: readonly Step[], failure: StepFailure): readonly string[] {
-  const { index, carriedOut } = failure;
-  const changed = steps.slice(0, carriedOut === 'yes' ? index + 1 : index).filter(({ write }) => write);
-  const after = steps.slice(index + 1);
-  const back = waysBack(steps, failure);
-  const perhaps = perhapsBack(steps, failure);
-  return [
-    changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${titles(changed, steps)}.`,
-    ...(after.length === 0 ? [] : [`Not done: ${titles(after, steps)}.`]),
-    ...(perhaps === undefined ? [] : [oneLine(perhaps, 1_000)]),
-    ...(back.length === 0 ? [] : ['To go back:', ...back.map((text) => `  ${oneLine(text, 500)}`)]),
-  ];
-}
-
-function titles(some: readonly Step[], all: readonly Step[]): string {
-  return some.map((step) => `${all.indexOf(step) + 1}. ${oneLine(step.title, 500)}`).join('; ');
 }

@@ -1,12 +1,11 @@
-import { createOperations, type OperationCall, type Operations } from '../../admin/policy/operation.ts';
+import { createOperations, type Operations } from '../../admin/policy/operation.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import type { FlagName, Flags } from '../commands.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import { type CallOptions, type Calls, createCalls } from '../../admin/recipes/calls.ts';
 import { readConnection } from './connection.ts';
-import { createGatewayClient, type GatewayClient, type GatewayRequest, requestFor } from './gateway-client.ts';
+import { type CallOptions, createGatewayClient, type GatewayClient, type GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
 
 /** The context of an admin command, with its way to the gateway. */
@@ -42,27 +41,9 @@ export async function withSession(context: CommandContext, task: AdminCommand['r
   }
 }
 
-/** Returns the calls to one appliance, for recipes. */
-export function callsTo(appliance: string, { client, operations }: AdminSession): Calls {
-  return createCalls(operations, appliance, async (call, content, options) => {
-    const answer = await client.send(requestFor(appliance, call, content, options));
-    if (answer.waitsAs !== undefined) throw notSent(answer.waitsAs, call);
-    return { ...answer, body: await answer.whole() };
-  });
-}
-
 /** Returns the wishes of the caller that each call of a command has. */
 export function optionsOf(flags: Flags, reason: string | undefined): CallOptions {
   return { reason, force: flags.force === true, breakGlass: flags['break-glass'] === true };
-}
-
-/** Returns the error for a step that waits for approval, and whose recipe cannot. */
-function notSent(id: string, { operation }: OperationCall): AdminError {
-  return new AdminError(`${operation.key} needs approval, so it was not sent`, {
-    detail: `It waits as ${id}, this call alone.`,
-    remedy: `Take it back with zlb-exporter admin changes cancel ${id}, and ask for the whole recipe with --ask --reason=TEXT.`,
-    status: 202,
-  });
 }
 
 async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {
@@ -79,7 +60,7 @@ async function fail(error: unknown, { flags, warn, shell }: CommandContext): Pro
 }
 
 /** Returns true for the error of a wait or a request that the process was asked to stop. */
-export function isAbort(error: unknown): boolean {
+function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 

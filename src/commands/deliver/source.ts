@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { type PemText, type Renewed, renewedFrom } from '../../admin/recipes/renewed.ts';
-import { readWhole } from '../admin/content.ts';
 import type { CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** The files of a renewed certificate. */
-interface Source {
+export interface Source {
   /** The certificate and the intermediates. */
   readonly cert: string;
   readonly key: string;
@@ -36,13 +34,4 @@ export function sourceOf({ flags, env, arguments: words }: CommandContext): Sour
   throw new UsageError(
     'which certificate? Give --cert=FULLCHAIN and --key=KEY, or call deliver as hook of certbot, lego or dehydrated; deliver --help shows how',
   );
-}
-
-/** Reads the files of a source; see {@link renewedFrom}. */
-export async function readRenewed({ cert, key }: Source, nowMs: number): Promise<Renewed> {
-  return renewedFrom(await textOf(cert, '--cert'), await textOf(key, '--key'), nowMs);
-}
-
-async function textOf(path: string, flag: string): Promise<PemText> {
-  return { path, text: (await readWhole(path, flag)).toString() };
 }

@@ -39,7 +39,7 @@ export function isWaiting({ decision }) {
  * @param {Pick<ChangeOnPage, 'decision' | 'outcome'>} change
  */
 export function isUnderWay({ decision, outcome }) {
-  return decision?.what === 'approved' && outcome === null;
+  return outcome === null && (decision?.what === 'approved' || decision?.what === 'started');
 }
 
 /**

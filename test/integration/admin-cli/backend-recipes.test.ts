@@ -76,9 +76,9 @@ describe('drain-backend', () => {
     const second = await run([...words, ...agreed]);
 
     expect(first.code).toBe(1);
-    expect(first.out).toContain('✗ 2. Wait until its connections are gone, 20s at most');
+    expect(first.err).toContain('✗ 2. Wait until its connections are gone, 20s at most');
     expect(first.err).toMatch(
-      /Done: 1\. Set 10\.20\.0\.11:8080 .*\nTo go back:\n {2}zlb-exporter admin lb-1 restore-backend farm=shop service=front backend=0\n/,
+      /Done: 1\. Set 10\.20\.0\.11:8080 .*\nTo go back: zlb-exporter admin lb-1 restore-backend farm=shop service=front backend=0\n/,
     );
     expect(first.err).toContain('still 120 connections.');
     expect(first.err).toContain(
@@ -98,8 +98,7 @@ describe('drain-backend', () => {
     const forced = await run([...last, '--force']);
 
     expect(guarded.code).toBe(1);
-    expect(guarded.out).toContain('✗ last_healthy_backend: No backend of the service api of shop would be up');
-    expect(guarded.err).toContain('Nothing was done');
+    expect(guarded.err).toMatch(/: No backend of the service api of shop would be up[^]*Here: --force[^]*code guarded/);
     expect(before).toEqual([]);
     expect(forced.code).toBe(0);
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
@@ -108,17 +107,17 @@ describe('drain-backend', () => {
 
 describe('drain-backend and restore-backend', () => {
   it.each([
-    ['drain-backend farm=nope backend=0', /lb-1 has no farm nope\n.*Its farms are intranet, legacy/],
+    ['drain-backend farm=nope backend=0', /lb-1 has no farm nope\. Its farms are intranet, legacy/],
     [
       'drain-backend farm=shop backend=9',
-      /shop has no such backend\n.*\n.*It has 10\.20\.0\.11:8080 \(id 0 of front\)/,
+      /shop has no such backend\..*\n.*It has 10\.20\.0\.11:8080 \(id 0 of front\)/,
     ],
     [
       'drain-backend farm=shop backend=0',
-      /0 means 2 backends of shop\n.*\n {2}Say which: service=front backend=0, or service=api/,
+      /0 means 2 backends of shop\..*\n {2}Say which: service=front backend=0, or service=api/,
     ],
-    ['drain-backend farm=oldportal backend=0', /oldportal is down\n/],
-    ['drain-backend farm=geo backend=1', /geo is a farm of the profile gslb\n/],
+    ['drain-backend farm=oldportal backend=0', /oldportal is down\. /],
+    ['drain-backend farm=geo backend=1', /geo is a farm of the profile gslb\. /],
     ['restore-backend farm=shop backend=10.20.0.14:8081', /is down, not in maintenance/],
   ])('say why %s cannot be done', async (call, message) => {
     const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
@@ -160,6 +159,6 @@ describe('restore-backend', () => {
 
     expect(code).toBe(1);
     expect(err).toContain('drain-backend farm=intranet service=main backend=1');
-    expect(err).toContain('It did not come true in time\n  it is down.');
+    expect(err).toContain('It did not come true in time. it is down.');
   });
 });

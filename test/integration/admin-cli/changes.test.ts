@@ -63,7 +63,7 @@ describe('a change that is asked for', () => {
     expect(refused).toMatchObject({ code: 2, err: 'Nothing was done.' });
     expect(asked).toEqual([`\nGo on with the approval of ${id}: restart-farm farm=payments on lb-1? [y/N] `]);
     expect(code).toBe(0);
-    expect(out).toMatch(/ is done\.\n\nOutcome at .*\n {2}✓ payments was restarted\.\n {2}✓ /);
+    expect(out).toMatch(/ is done\.\n\nOutcome at .*\n {2}✓ 1\. payments was restarted\.\n {2}✓ 2\. /);
     expect(await done()).toEqual(['actOnFarm']);
     const states = [...audit.out.matchAll(/ restart-farm +(\w+)/g)].map(([, state]) => state);
     expect(states).toEqual(['done', 'executing', 'approved', 'pending']);
@@ -111,7 +111,7 @@ describe('a change that is asked for', () => {
     const { code, out } = await decide(['approve', id, '--watch'], { answers: ['y'] });
 
     expect(code).toBe(1);
-    expect(out).toMatch(/ has failed\.\n\nOutcome at .*\n {2}✗ Restart payments: .*There is no such cipher\./);
+    expect(out).toMatch(/ has failed\.\n\nOutcome at .*\n {2}✗ 1\. Restart payments: .*There is no such cipher\./);
   });
 
   it('is denied with a reason, or taken back', async () => {
@@ -180,7 +180,7 @@ describe('a change that the policy lets wait', () => {
     expect(await done()).toEqual(['actOnFarm']);
   });
 
-  it('is announced by a dry run, and a recipe with such a step is not begun', async () => {
+  it('is announced by a dry run, and a recipe with such a step waits as a whole', async () => {
     const { run, changes } = await given({ requiredFor: ['reversible'] });
 
     const dry = await run([...stop, '--dry-run']);
@@ -190,11 +190,13 @@ describe('a change that the policy lets wait', () => {
 
     expect(dry.out).toMatch(/^Dry run of actOnFarm \(reversible\): it would wait for approval\.\n/);
     expect(recipe).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^Nothing was done: .*needs approval.*--ask/),
+      code: 3,
+      out: expect.stringMatching(
+        /^ch-\w+ waits for approval\. Nothing was sent\.\n[^]*restart-farm farm=payments on lb-1/,
+      ),
     });
-    expect(forced).toMatchObject({ code: 0, out: expect.stringContaining('it would be sent.') });
-    expect(waiting).toBe('No changes fit.');
+    expect(forced).toMatchObject({ code: 0, out: expect.not.stringContaining('it needs approval') });
+    expect(waiting).toMatch(/ pending +lb-1 +restart-farm farm=payments /);
     expect(changes().filter((each) => !each.startsWith('PUT'))).toEqual([]);
   });
 });

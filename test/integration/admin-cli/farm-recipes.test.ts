@@ -39,7 +39,9 @@ describe('restart-farm', () => {
     const repaired = await run([...words, 'farm=shop', ...agreed]);
 
     expect(planned.code, planned.err).toBe(0);
-    expect(planned.out).toContain('Farm shop (http) is silent: its proxy does not answer the appliance');
+    expect(planned.out).toContain(
+      'Farm shop (https) at 192.0.2.40:443 is silent: its proxy does not answer the appliance',
+    );
     expect(seconds).toBeLessThan(15);
     expect(repaired.code, repaired.err).toBe(0);
     expect(await done()).toEqual(['actOnFarm']);
@@ -84,10 +86,13 @@ describe('restart-farm', () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.world.interfaces.get('eth0:web')!.status = 'down';
 
-    const { code, out } = await run([...words, 'farm=shop', ...agreed]);
+    const shown = await run([...words, 'farm=shop'], { answers: ['TICKET-42', 'y'] });
+    const { code, err } = await run([...words, 'farm=shop', ...agreed]);
 
+    expect(shown).toMatchObject({ code: 1, err: expect.stringMatching(/^Nothing was done: /) });
+    expect(shown.out).toMatch(/✗ restart_may_leave_down: /);
     expect(code).toBe(1);
-    expect(out).toMatch(/✗ restart_may_leave_down: /);
+    expect(err).toContain('could not start again: the interface eth0:web of its address 192.0.2.40 is down');
     expect(await done()).toEqual([]);
     expect(httpsFarm(appliance.world, 'shop').running).toBe(true);
   });
@@ -161,6 +166,6 @@ describe('backup', () => {
     const { code, err } = await run(['admin', 'lb-1', 'backup', 'name=weekly', ...agreed]);
 
     expect(code).toBe(1);
-    expect(err).toContain('The backup weekly is not listed\n  The appliance lists before-upgrade.');
+    expect(err).toContain('The backup weekly is not listed. The appliance lists before-upgrade.');
   });
 });

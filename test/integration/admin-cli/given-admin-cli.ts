@@ -19,33 +19,36 @@ interface Typed {
   readonly terminal?: boolean;
   /** Variables beside those that name the gateway. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Runs whenever the command waits, with the milliseconds; the time passes at once. */
+  /** Runs whenever the command or its change waits; the time passes at once. */
   readonly whileWaiting?: (ms: number) => void;
 }
 
 /** The commands admin and deliver against a real gateway in front of simulated appliances. */
 export async function givenAdminCli(worlds: Readonly<Record<string, World>>, options: GivenOptions = {}) {
-  const gateway = await givenGateway(worlds, options);
+  // Stands still but for waits: a busy machine must not change how long one takes.
+  let nowMs = Date.now();
+  let whileWaiting: Typed['whileWaiting'];
+  const pass = async (ms: number): Promise<void> => {
+    nowMs += ms;
+    whileWaiting?.(ms);
+  };
+  const gateway = await givenGateway(worlds, { waits: { steadyNow: () => nowMs, sleep: pass }, ...options });
   const folder = givenFolder();
 
   async function run(words: readonly string[], typed: Typed = {}) {
-    const { as = 'admin', answers, input = '', terminal = answers !== undefined, whileWaiting } = typed;
+    const { as = 'admin', answers, input = '', terminal = answers !== undefined } = typed;
+    ({ whileWaiting } = typed);
     const asked: string[] = [];
     const replies = [...(answers ?? [])];
     const { flags, positionals } = parseFlags(words);
     const written: Buffer[] = [];
-    // Stands still otherwise: a busy machine must not change how long a wait takes.
-    let nowMs = Date.now();
     const { context, said, warned } = givenContext({
       flags,
       arguments: positionals.slice(1),
       env: { ...typed.env, ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
       now: () => nowMs,
       steadyNow: () => nowMs,
-      async sleep(ms) {
-        nowMs += ms;
-        whileWaiting?.(ms);
-      },
+      sleep: pass,
       shell: {
         outputIsTerminal: terminal,
         paint: (_, text) => text,

@@ -112,31 +112,44 @@ describe('an answer that is not what it should be', () => {
     expect(`${dry.out}${sent.err}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
-  it('does not pass for a step that was carried out when it says that the step waits', async () => {
-    const dryRun = {
-      dry_run: true,
-      operation: 'createBackup',
-      risk: 'reversible',
-      would: 'be sent',
-      because: [],
-      findings: [],
-      current: null,
-      request: { method: 'POST', url: '/', headers: {}, body: null },
-      validation: { checked: true, problems: [] },
-      confirmation: { required: false, expected: [], given: false },
+  it('does not pass for a change that was carried out when it ends in the middle of one', async () => {
+    const change = {
+      id: 'ch-1',
+      state: 'approved',
+      appliance: 'lb-1',
+      title: hostile,
+      parameters: {},
+      force: false,
+      requested_by: 'admin',
+      reason: null,
+      alert: null,
+      created: '2026-11-26T07:00:00.000Z',
+      expires: '2026-11-26T07:30:00.000Z',
+      digest: 'ab'.repeat(32),
+      plan: { facts: [hostile], steps: [] },
+      decision: null,
+      outcome: null,
+      may: [],
+      cannot_approve: null,
     };
-    const { run } = await given((response) => {
-      const { method, headers } = response.req;
-      if (headers['x-dry-run']) json(response, 200, dryRun);
-      else if (method === 'GET') json(response, 200, { params: [] });
-      else response.writeHead(202, { location: '/changes/ch-1' }).end('{}');
-    });
+    const events = [
+      { event: 'started', change },
+      { event: 'begin', step: 1, title: hostile },
+      { event: 'wait', step: 1, line: hostile },
+      { event: 'end', step: 1, ok: true, line: `✓ 1. ${hostile}` },
+    ];
+    const { run } = await given((response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/x-ndjson' })
+        .end(`\n${events.map((each) => JSON.stringify(each)).join('\n\n')}\n`),
+    );
 
     const { code, out, err } = await run(['lb-1', 'backup', '--reason=x', '--yes']);
 
     expect(code).toBe(1);
-    expect(out).toContain('✗ 1.');
-    expect(err).toMatch(/needs approval[^]*admin changes cancel ch-1/);
+    expect(out.match(/all is well/g)).toHaveLength(3);
+    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(err).toMatch(/The gateway stopped answering[^]*admin changes show ch-1 shows what became of it/);
   });
 
   it('cannot command the terminal from within a change', async () => {

@@ -28,7 +28,7 @@ describe('a plan', () => {
     ['that break off', { kind: 'cut' }, 'upstream_unreachable'],
   ] as const)('is not made of answers %s', async (_, fault, code) => {
     const { ask, appliance } = await givenApprovals();
-    appliance.fail('GET /farms', fault);
+    appliance.fail('GET /farms/modules/summary', fault);
 
     expect(await ask('alice')).toMatchObject({ status: 502, json: { code } });
   });
@@ -136,7 +136,11 @@ describe('a change whose end cannot be stored', () => {
     expect(await ended(id)).toMatchObject({
       state: 'done',
       outcome: {
-        lines: ['✓ shop was restarted.', expect.stringMatching(/^✓ shop is/), expect.stringMatching(/^✓ Before/)],
+        lines: [
+          '✓ 1. shop was restarted.',
+          expect.stringMatching(/^✓ 2\. shop is/),
+          expect.stringMatching(/^✓ 3\. Before/),
+        ],
       },
     });
   });

@@ -54,7 +54,7 @@ describe('deliver', () => {
 
     expect(code).toBe(0);
     expect(out.match(/: Upload it as/g)).toHaveLength(1);
-    expect(out).toContain('lb-1/shop: Remove old.pem from shop');
+    expect(out).toContain('lb-1: Remove old.pem from shop\n');
     expect(out).toMatch(/lb-1 +shop +would be delivered +in the place of old\.pem/);
     expect(await done()).toEqual([]);
   });
@@ -262,7 +262,7 @@ describe('deliver', () => {
   it('delivers to the others when one appliance cannot be read, and ends with 1', async () => {
     const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
     const { run, words, appliance } = await given(worlds);
-    appliance.fail('GET /farms', { kind: 'status', status: 500, body: { message: 'Broken.' } });
+    appliance.fail('GET /farms/modules/summary', { kind: 'status', status: 500, body: { message: 'Broken.' } });
 
     const { code, out } = await run(words);
 
@@ -298,7 +298,8 @@ describe('a delivery that fails', () => {
     expect(code).toBe(1);
     expect(out).toContain('shop does not have');
     expect(fileOf(world)).toEqual(['old.pem']);
-    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate']);
+    expect(out).toMatch(/shop has old\.pem, as before\. \S+ is out of the store again\./);
+    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'deleteCertificate']);
   });
 
   it('leaves a certificate in place that the farm had before the run', async () => {
@@ -381,7 +382,7 @@ describe('a delivery that fails', () => {
     const { code, out } = await run(words);
 
     expect({ code, sent: await done() }).toEqual({ code: 1, sent: [] });
-    expect(out).toContain('The gateway refuses: Restart shop, if the appliance asks for it.');
+    expect(out).toContain('The gateway refuses: Restart shop, if the appliance asks for it: ');
   });
 
   it('changes nothing when a step would wait for approval', async () => {

@@ -70,7 +70,7 @@ describe('what farms serve after a delivery', () => {
 
     expect([first.code, second.code]).toEqual([0, 0]);
     for (const { out } of [first, second])
-      expect(out).toContain('not verified: from this machine, 192.0.2.40:443 shows an unknown certificate');
+      expect(out).toContain('not verified: from the exporter, 192.0.2.40:443 shows an unknown certificate');
     expect(first.out).toContain('admin lb-1 deleteCertificate file=old.pem --confirm=old.pem');
     expect(second.out).not.toContain('deleteCertificate');
   });

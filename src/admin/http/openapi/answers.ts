@@ -110,19 +110,23 @@ interface OwnAnswer {
   readonly status?: number;
   /** The JSON that the route takes. */
   readonly takes?: TSchema;
+  /** Other answers, by status. */
+  readonly others?: JsonObject;
 }
 
 /**
  * Returns what the document shows of a route of the gateway itself, as parts of its schema. `takes`
  * is for the document alone: the handler reads the body, within the limits of bodies.
  */
-export function own(operationId: string, summary: string, { description, schema, status = 200, takes }: OwnAnswer) {
+export function own(operationId: string, summary: string, answer: OwnAnswer) {
+  const { description, schema, status = 200, takes, others } = answer;
   return {
     operationId,
     tags: [gatewayTag],
     summary,
     takes,
     response: {
+      ...others,
       [status]: { description, content: json(schemaRef(schema)) },
       default: { description: refused, content: problem },
     },

@@ -5,7 +5,7 @@ import { DryRunSchema } from '../../calls/dry-run.ts';
 import { FindingSchema } from '../../policy/guards/guard.ts';
 import { roles } from '../../policy/principal.ts';
 import { problemCodes } from '../../policy/problem.ts';
-import { changeStates, ShownChangeSchema } from '../../changes/change.ts';
+import { ChangeEventSchema, changeStates, PlanOfChangeSchema, ShownChangeSchema } from '../../changes/change.ts';
 import { NotProposedSchema } from '../../changes/proposals.ts';
 
 const role = Type.Enum([...roles]);
@@ -46,12 +46,6 @@ export const AppliancesSchema = Type.Object({
       name: Type.String(),
       edition: Type.Optional(Type.String()),
       version: Type.Optional(Type.String()),
-      vip: Type.Optional(
-        Type.Object(
-          { connect_to: Type.Record(Type.String(), Type.String()), networks: Type.Array(Type.String()) },
-          { description: 'What the collector vip may connect to; absent while it is off.' },
-        ),
-      ),
     }),
   ),
 });
@@ -101,6 +95,8 @@ export const gatewaySchemas = {
   AuditLine: ListedAuditLineSchema,
   Audit: AuditSchema,
   Change: ShownChangeSchema,
+  ChangeEvent: ChangeEventSchema,
+  PlanOfChange: PlanOfChangeSchema,
   Changes: Type.Object({
     changes: Type.Array(Type.Omit(ShownChangeSchema, ['plan']), { description: 'Without `plan`.' }),
     not_proposed: Type.Array(NotProposedSchema, {

@@ -5,16 +5,15 @@ import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
-type Asked = Partial<Pick<AdminRequest, 'breakGlass' | 'approved'>> & { readonly mayBreakGlass?: boolean };
+type Asked = Partial<Pick<AdminRequest, 'breakGlass' | 'isApproved'>> & { readonly mayBreakGlass?: boolean };
 
 const requiredFor = ['destructive', 'disruptive', 'reversible'] as const;
 const remove = ['DELETE', '/farms/shop'] as const;
-const approved = {} as NonNullable<AdminRequest['approved']>;
 const upload = ['PUT', '/system/backup/one'] as const;
 
 it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: string]>([
   ['a call of another risk', ['GET', '/farms'] as const, {}, 'sent'],
-  ['an approved call', remove, { approved }, 'sent'],
+  ['an approved call', remove, { isApproved: true }, 'sent'],
   ['a destructive call', remove, {}, 'waits'],
   ['one that breaks glass', remove, { breakGlass: true }, 'break_glass_denied'],
   ['one that breaks glass and may', remove, { breakGlass: true, mayBreakGlass: true }, 'break_glass'],

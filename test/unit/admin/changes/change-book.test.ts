@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
-import { endingOf, sweep } from '../../../../src/admin/changes/carry-out.ts';
+import { endingOf, sweep } from '../../../../src/admin/changes/settle.ts';
 import type { Change } from '../../../../src/admin/changes/change.ts';
 import { ChangeBook, type ChangeBookParts } from '../../../../src/admin/changes/change-book.ts';
 import type { ChangesCore } from '../../../../src/admin/changes/core.ts';

@@ -58,7 +58,7 @@ function planOf(differences: Differences = {}) {
   const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
   const call = { operation: write.key, parameters: write.params, content };
-  return prepare(recipe ? { recipe, parameters: {} } : call, { context, force, reason: undefined, salt });
+  return prepare(recipe ? { recipe, parameters: {} } : call, { context, force, salt });
 }
 
 it.each<readonly [string, Differences]>([

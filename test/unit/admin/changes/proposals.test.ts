@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
-import { changeRecipes } from '../../../../src/admin/recipes/recipes.ts';
+import { recipes } from '../../../../src/admin/recipes/recipes.ts';
 import type { AlertSource, Change } from '../../../../src/admin/changes/change.ts';
 import { createProposals, repairOf, repairs } from '../../../../src/admin/changes/proposals.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
@@ -45,7 +45,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
       },
       setAlerts: () => Promise.resolve(),
     },
-    recipes: () => changeRecipes,
+    recipes: () => recipes,
     appliances: new Map(appliances.map((name) => [name, undefined])),
     principals,
     metrics: {

@@ -9,9 +9,9 @@ import { givenRecipe } from './given-recipe.ts';
 /** Plans the delivery to an appliance whose farm `shop` has a certificate. */
 async function planFor(old: Identity, made: Identity) {
   const replies: Readonly<Record<string, unknown>> = {
-    listFarms: { params: [{ farmname: 'shop', profile: 'https', status: 'down', vip: '192.0.2.1', vport: '443' }] },
     listCertificates: { params: [{ file: 'old.pem', CN: old.subject.CN ?? 'no CN' }] },
-    readFarm: { params: { certlist: [{ file: 'old.pem' }] }, services: [] },
+    readFarm: { params: { listener: 'https', certlist: [{ file: 'old.pem' }] }, services: [] },
+    readFarmStatus: { params: { status: 'down' } },
     readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
     readApplianceVersion: { params: {} },
   };
@@ -20,7 +20,13 @@ async function planFor(old: Identity, made: Identity) {
     read: (key: string) => Promise.resolve(replies[key] ?? { params: {} }) as never,
     readText: () => Promise.resolve(old.cert),
   };
-  const options = { replaces: undefined, force: false, changeKeyType: false, alsoCovered: true, wants: () => true };
+  const options = {
+    replaces: undefined,
+    fewerNames: false,
+    changeKeyType: false,
+    alsoCovered: true,
+    wants: () => true,
+  };
   return await planDelivery(givenRecipe({ calls }), renewed, options);
 }
 

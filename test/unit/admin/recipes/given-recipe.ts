@@ -7,8 +7,19 @@ type Known = Partial<Omit<RecipeContext, 'calls'>> & { readonly calls?: Partial<
 /** A context for recipes on `lb-1`; no time passes, and calls without an answer here fail. */
 export function givenRecipe({ calls, ...known }: Known): RecipeContext {
   return {
-    calls: { appliance: 'lb-1', read: unanswered, readText: unanswered, dryRun: unanswered, ...calls },
+    calls: {
+      appliance: 'lb-1',
+      read: unanswered,
+      readText: unanswered,
+      dryRun: unanswered,
+      parametersOf: unanswered,
+      ...calls,
+    },
     values: {},
+    files: {},
+    knownFarms: () => undefined,
+    reach: undefined,
+    signal: new AbortController().signal,
     waitMs: 0,
     now: () => 0,
     steadyNow: () => 0,

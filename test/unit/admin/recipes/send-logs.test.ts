@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
+import type { ParameterDescriptor } from '../../../../src/admin/calls/discovery.ts';
 import type { DryRunPlan } from '../../../../src/admin/calls/dry-run.ts';
 import { sendLogs } from '../../../../src/admin/recipes/send-logs.ts';
 import { givenRecipe } from './given-recipe.ts';
 
-type Parameter = NonNullable<DryRunPlan['validation']['parameters']>[number];
+type Parameter = ParameterDescriptor;
 
 const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
   name,
@@ -15,7 +16,7 @@ const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
 const usual = [parameter('ip'), parameter('port'), parameter('protocol', { possible_values: ['udp', 'tcp'] })];
 
 /** Plans it on an appliance that describes these parameters, if any. */
-function planned(to: string, parameters: readonly Parameter[] | undefined) {
+function planned(to: string, parameters: readonly Parameter[]) {
   const dryRun: DryRunPlan = {
     dry_run: true,
     operation: 'setRemoteSyslog',
@@ -24,15 +25,19 @@ function planned(to: string, parameters: readonly Parameter[] | undefined) {
     because: [],
     request: { method: 'POST', url: 'https://lb-1/', headers: {}, body: null },
     findings: [],
-    validation: {
-      checked: true,
-      problems: [],
-      ...(parameters ? { parameters } : { note: 'The appliance answered 404.' }),
-    },
+    validation: { checked: false, problems: [] },
     confirmation: { required: false, expected: [], given: false },
     current: { operation: 'readRemoteSyslog', status: 200, body: { params: [{ ip: '192.0.2.9' }] } },
   };
-  return sendLogs.plan(givenRecipe({ calls: { dryRun: () => Promise.resolve(dryRun) }, values: { to } }));
+  return sendLogs.plan(
+    givenRecipe({
+      calls: {
+        dryRun: () => Promise.resolve(dryRun),
+        parametersOf: () => Promise.resolve({ description: '', parameters }),
+      },
+      values: { to },
+    }),
+  );
 }
 
 it.each([
@@ -68,12 +73,12 @@ it.each([
 it('removes it with to=off', async () => {
   const { steps } = await planned('off', usual);
 
-  expect(steps).toMatchObject([{ write: { key: 'removeRemoteSyslog', confirm: 'lb-1' } }]);
+  expect(steps).toMatchObject([{ write: { key: 'removeRemoteSyslog' } }]);
 });
 
 it('has the line for rsyslog where the appliance describes no such call', async () => {
-  await expect(planned('192.0.2.5:5514', undefined)).rejects.toMatchObject({
-    message: 'The appliance answered 404. Nothing was changed.',
+  await expect(planned('192.0.2.5:5514', [])).rejects.toMatchObject({
+    message: 'It describes no parameters of that call. Nothing was changed.',
     remedy: expect.stringContaining('target="192.0.2.5" port="5514" protocol="tcp"'),
   });
 });

@@ -37,7 +37,10 @@ it.each([
   [['admin', 'lb-1', 'restart-fram', 'farm=shop'], 'operation "restart-fram"; did you mean restart-farm?'],
   [['admin', 'lb-1', 'actOnFram'], 'there is no operation "actOnFram"; did you mean actOnFarm?'],
   [['admin', 'lb-1', 'listFarms', '--ask', '--reason=x'], 'listFarms changes nothing'],
-  [['admin', 'lb-1', 'replace-certificate', 'farm=shop', 'file=x', '--ask', '--reason=x'], 'reads a file here'],
+  [
+    ['admin', 'lb-1', 'replace-certificate', 'farm=shop', 'file=x', '--ask', '--reason=x'],
+    'takes a file, which is not kept',
+  ],
   [['admin', 'lb-1', 'uploadBackup', 'name=x', '--body=-', '--ask', '--reason=x'], 'takes a file'],
   [[...restart, '--ask', '--dry-run'], '--dry-run does not go with asking for restart-farm'],
   [[...stop, '--ask', '--output=x'], '--output does not go with asking for an operation'],

@@ -1,12 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { AdminError } from '../../../admin/policy/admin-error.ts';
-import { contentTypes } from '../../../admin/recipes/calls.ts';
-import { type ApplianceEdition, readEdition } from '../../../admin/recipes/edition.ts';
-import { refuseOutOfDate, unusable } from '../../../admin/recipes/renewed.ts';
-import { certificatesIn, namesOf } from '../../../lib/pem.ts';
-import { dayOf } from '../../../lib/time.ts';
-import { readWhole } from '../content.ts';
-import { callStep, type Recipe, type RecipeContext, type Step } from '../../../admin/recipes/recipe.ts';
+import { certificatesIn, namesOf } from '../../lib/pem.ts';
+import { dayOf } from '../../lib/time.ts';
+import { AdminError } from '../policy/admin-error.ts';
+import { contentTypes } from './calls.ts';
+import { type ApplianceEdition, readEdition } from './edition.ts';
+import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
+import { refuseOutOfDate, unusable } from './renewed.ts';
 
 const dayMs = 86_400_000;
 
@@ -14,11 +13,11 @@ const dayMs = 86_400_000;
 export const installActivation: Recipe = {
   name: 'install-activation',
   about: 'install an activation certificate and see that the appliance is activated',
-  parameters: { file: true },
+  parameters: {},
+  files: { file: { isRequired: true, hasKey: false } },
   async plan(context) {
-    const { calls, values, now } = context;
-    const text = (await readWhole(values.file ?? '', 'file')).toString();
-    const certificates = certificatesIn(text);
+    const { calls, files, now } = context;
+    const certificates = certificatesIn(files.file ?? '');
     if ('problem' in certificates)
       throw unusable(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');
     // An appliance reads the first one only (docs/api.md §3.11).
@@ -37,8 +36,7 @@ export const installActivation: Recipe = {
     const { validFromDate, validToDate } = certificate;
     return {
       facts: [
-        `${values.file}: for ${names.join(', ') || 'no host name'}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}.`,
-        ...(text.includes('PRIVATE KEY') ? ['The private key in the file stays here.'] : []),
+        `The file is for ${names.join(', ') || 'no host name'}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}.`,
         edition === 'deactivated'
           ? `${calls.appliance} is deactivated: it answers 402.`
           : `${calls.appliance} is not deactivated; edition ${edition}.`,

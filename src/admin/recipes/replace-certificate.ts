@@ -1,32 +1,31 @@
-import { basename } from 'node:path';
-import type { ReplyOf } from '../../../appliance/client.ts';
-import { dateToSeconds } from '../../../appliance/text-date.ts';
-import { cannot } from '../../../admin/policy/admin-error.ts';
-import { adminCommand } from '../../../lib/text.ts';
-import { dayOf } from '../../../lib/time.ts';
-import { certificateSteps, farmCertificates, verifyShown } from '../../../admin/recipes/certificate-steps.ts';
-import { readEdition } from '../../../admin/recipes/edition.ts';
-import type { Recipe } from '../../../admin/recipes/recipe.ts';
-import { type Renewed, renewedFrom } from '../../../admin/recipes/renewed.ts';
-import { readState, restartSteps } from '../../../admin/recipes/restart-farm.ts';
-import { readWhole } from '../content.ts';
+import type { ReplyOf } from '../../appliance/client.ts';
+import { dateToSeconds } from '../../appliance/text-date.ts';
+import { adminCommand } from '../../lib/text.ts';
+import { dayOf } from '../../lib/time.ts';
+import { cannot } from '../policy/admin-error.ts';
+import { certificateSteps, farmCertificates, verifyShown } from './certificate-steps.ts';
+import { readEdition } from './edition.ts';
+import type { Recipe } from './recipe.ts';
+import { type Renewed, renewedFrom } from './renewed.ts';
+import { readState, restartSteps } from './restart-farm.ts';
 
 export const replaceCertificate: Recipe = {
   name: 'replace-certificate',
   about: "put a new certificate in the place of a farm's, and restart the farm",
-  parameters: { farm: true, file: true, name: false, old: false },
+  parameters: { farm: true, name: false, old: false },
+  files: { file: { isRequired: true, hasKey: true } },
   async plan(context) {
-    const { calls, values, now } = context;
-    const { farm: farmname = '', file: path = '', name = basename(path) } = values;
-    const pem = { path, text: (await readWhole(path, 'file')).toString() };
+    const { calls, values, files, now } = context;
+    const { farm: farmname = '' } = values;
+    const pem = { path: values.name ?? 'file', text: files.file ?? '' };
     const renewed = renewedFrom(pem, pem, now());
+    const file = storeName(values.name ?? renewed.file);
     const farm = await readState(context, farmname);
     if (farm.profile !== 'https')
       throw cannot(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
     const used = await farmCertificates(context, farmname);
     const old = chooseOld(farmname, used, values.old);
     const { params: stored } = await calls.read('listCertificates', {});
-    const file = storeName(name);
     const present = stored.find((each) => each.file === file);
     if (present && !isSame(present, renewed)) throw cannot(`${file} is in the store already`, takenRemedy);
     if (used.includes(file))
@@ -47,7 +46,7 @@ export const replaceCertificate: Recipe = {
     const covers = oldName === '-' || oldName === null || names.includes(oldName) || certificate.checkHost(oldName);
     return {
       facts: [
-        `${path}: ${names.join(', ')}, from ${dayOf(certificate.validFromDate.getTime())} to ${dayOf(certificate.validToDate.getTime())}, key and certificate match.`,
+        `${pem.path}: ${names.join(', ')}, from ${dayOf(certificate.validFromDate.getTime())} to ${dayOf(certificate.validToDate.getTime())}, key and certificate match.`,
         `${farmname} at ${farm.address} is ${farm.status} and shows ${old} (${oldName}, until ${oldEnd}).`,
         ...(endsSooner
           ? [`Mind: the new certificate ends on ${dayOf(certificate.validToDate.getTime())}, before the old one.`]

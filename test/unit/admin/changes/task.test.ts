@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
-import { changeRecipes } from '../../../../src/admin/recipes/recipes.ts';
-import { type Asked, readTask } from '../../../../src/admin/changes/ask.ts';
+import { recipes } from '../../../../src/admin/recipes/recipes.ts';
+import { type Asked, readTask } from '../../../../src/admin/changes/task.ts';
 
-const known = { operations: createOperations(), recipes: () => changeRecipes };
+const known = { operations: createOperations(), recipes: () => recipes };
 const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
 const stop = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'stop' } };
 const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, 'x']));
@@ -15,6 +15,10 @@ it.each<readonly [string, Partial<Asked>, string | RegExp]>([
   ['nothing', {}, /names neither one operation nor one recipe: drain-backend, /],
   ['an unknown recipe', { recipe: 'reboot' }, /names neither/],
   ['a recipe and an operation', { ...restart, ...stop }, /names neither/],
+  ['a file that no recipe takes', { ...restart, files: { key: 'PEM' } }, /^restart-farm takes none as files/],
+  ['a recipe without its file', { recipe: 'install-activation' }, /^install-activation needs file, as a file/],
+  ['an operation with a file', { ...stop, files: { key: 'PEM' } }, /names neither/],
+  ['a recipe with a body', { ...restart, body: { action: 'stop' } }, /names neither/],
   ['a recipe without its value', { recipe: 'restart-farm' }, 'restart-farm needs farm; nothing was sent.'],
   ['toString', { ...restart, parameters: ofEveryObject('toString') }, takes],
   ['__proto__', { ...restart, parameters: ofEveryObject('__proto__') }, takes],

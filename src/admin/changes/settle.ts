@@ -1,0 +1,107 @@
+import type { AuditLine } from '../journal/record.ts';
+import type { ChangePlan, ChangeState, Ending } from './change.ts';
+import type { Entry } from './change-book.ts';
+import type { ChangesCore } from './core.ts';
+
+/**
+ * Ends what has waited too long, finds out what became of changes that a crash interrupted, and
+ * updates the metrics.
+ */
+export async function sweep(core: ChangesCore): Promise<void> {
+  for (const entry of core.book.entries) {
+    if (entry.isDeciding || entry.isExecuting) continue;
+    try {
+      await core.book.alone(entry, async () => {
+        await core.book.endIfOverdue(entry);
+        await core.book.keepAlerts(entry);
+        await settle(core, entry);
+      });
+    } catch (error) {
+      // Such as a journal that another exporter writes: the next sweep tries again.
+      core.log.debug({ err: error, change: entry.stored.change.id }, 'change cannot be ended yet');
+    }
+  }
+  core.book.updateMetrics();
+}
+
+/** Ends a change that a stopped exporter, or a full disk, left behind. */
+async function settle(core: ChangesCore, entry: Entry): Promise<void> {
+  const { id, state, plan } = entry.stored.change;
+  if (!isLeftBehind(state)) return;
+  const records = entry.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
+  const { state: next, ...outcome } = entry.ending ?? endingOf(state, plan, records);
+  await core.book.move(entry, next, { outcome });
+}
+
+function isLeftBehind(state: ChangeState): state is 'approved' | 'executing' {
+  return state === 'approved' || state === 'executing';
+}
+
+/** More than the records of any change. */
+const maxRecords = 1_000;
+
+/**
+ * Finds out from the journal what became of a change whose exporter was stopped: each of its calls
+ * has an intent there before it is sent.
+ */
+export function endingOf(
+  state: 'approved' | 'executing',
+  { steps }: ChangePlan,
+  records: readonly AuditLine[],
+): Ending {
+  const planned = steps.filter(({ call }) => call).length;
+  const intents = inOrder(records).filter(({ event }) => event === 'intent');
+  const outcomes = records.filter(({ event }) => event === 'outcome');
+  // After a server error the call may have been carried out; the gateway marks its own codes.
+  const isUncertain = ({ status = 500, code, uncertain }: AuditLine): boolean =>
+    uncertain === true || (code === undefined && status >= 500);
+  const done = outcomes.filter((record) => (record.status ?? 500) < 400 && !isUncertain(record)).length;
+  const ended = (ending: Ending['state'], line: string): Ending => ({
+    state: ending,
+    lines: [line],
+    code: null,
+    sent: ending !== 'failed' || intents.length > 0,
+  });
+  // It is written before the first call. A journal that was begun later says nothing.
+  if (state === 'executing' && !records.some((record) => record.state === state))
+    return ended(
+      'uncertain',
+      '✗ The journal does not have it any more. Its calls may have been made: look at the object.',
+    );
+  if (state === 'approved' || intents.length === 0)
+    return ended(
+      'failed',
+      '✗ The exporter was stopped, or could not write, before it was carried out. Nothing was sent.',
+    );
+  if (outcomes.length < intents.length || outcomes.some(isUncertain))
+    return ended(
+      'uncertain',
+      '✗ The exporter was stopped during a call, which may have been carried out. Look at the object.',
+    );
+  if (hasGoneBack(steps, intents))
+    return ended(
+      'failed',
+      '✗ A step failed, and the exporter was stopped while it was taken back. Look at the object.',
+    );
+  const count = `${done} of ${planned} calls were carried out`;
+  return done === planned
+    ? ended('done', `✓ ${count}; the exporter was stopped before it looked at the result.`)
+    : ended('failed', `✗ ${count}, and then the exporter was stopped.`);
+}
+
+function inOrder(records: readonly AuditLine[]): readonly AuditLine[] {
+  return records.toSorted((one, other) => one.seq - other.seq);
+}
+
+/** Returns true if a call was made that the steps do not have after those before it. */
+function hasGoneBack(steps: ChangePlan['steps'], intents: readonly AuditLine[]): boolean {
+  const planned = steps.flatMap(({ call }) => call ?? []);
+  let next = 0;
+  return intents.some(({ operation, path }) => {
+    const at = planned.findIndex(
+      (call, index) => index >= next && call.operation === operation && call.url.endsWith(path),
+    );
+    next = at + 1;
+    return at === -1;
+  });
+}

@@ -1,0 +1,132 @@
+import { type Static, Type } from 'typebox';
+import type { Operations } from '../policy/operation.ts';
+import { changes } from '../policy/policy.ts';
+import { jsonContent } from '../recipes/calls.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import { malformed } from './ask.ts';
+import type { NewChange, Task } from './plan.ts';
+
+const texts = (description: string, maxLength?: number) =>
+  Type.Optional(Type.Record(Type.String(), Type.String(maxLength === undefined ? {} : { maxLength }), { description }));
+
+/** The body of `POST /changes`. */
+export const AskedSchema = Type.Object(
+  {
+    appliance: Type.String(),
+    operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
+    recipe: Type.Optional(
+      Type.String({
+        description:
+          'restart-farm, drain-backend, restore-backend, backup, replace-certificate, install-activation, deliver or send-logs.',
+      }),
+    ),
+    parameters: texts('The values of the recipe, or of the path of the operation.', 500),
+    files: texts(
+      'The texts of the files of a recipe, in PEM. They are kept in memory alone, and only while the change runs: one with a file cannot wait.',
+    ),
+    body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'The JSON body of the operation.' })),
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'For the audit; only a dry run needs none.' }),
+    ),
+    force: Type.Optional(Type.Boolean({ description: 'Override guards.' })),
+    run: Type.Optional(
+      Type.Enum(['now', 'when_approved'], {
+        description:
+          '`now` runs it, unless a call of it needs approval; `when_approved` lets it wait for another person. The default is `when_approved`.',
+      }),
+    ),
+    detach: Type.Optional(
+      Type.Boolean({ description: 'With `run: now`: answer at once, and go on without the caller.' }),
+    ),
+    break_glass: Type.Optional(
+      Type.Boolean({ description: 'With `run: now`, in an emergency: send without the approval that it needs.' }),
+    ),
+    backup_first: Type.Optional(Type.Boolean({ description: 'Back up the configuration before the first step.' })),
+    wait_seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 3_600, description: 'The longest wait of a step for its effect.' }),
+    ),
+    digest: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'With `run: now`: of the dry run that was looked at. Another plan is not run.',
+      }),
+    ),
+    asked_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Of the same dry run: names with a time in them stay the same.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Asked = Static<typeof AskedSchema>;
+
+interface Known {
+  readonly operations: Operations;
+  readonly recipes: () => readonly Recipe[];
+  readonly now: () => number;
+}
+
+/** A dry run that is older says little of the appliance. */
+const maxAgeMs = 3_600_000;
+
+/** Returns the change that a body asks for. Throws an {@link AdminProblem}. */
+export function readAsked(asked: Asked, known: Known): NewChange & { readonly askedAtMs: number | undefined } {
+  const { appliance, reason, asked_at: askedAt } = asked;
+  const askedAtMs = askedAt === undefined ? undefined : Date.parse(askedAt);
+  const ageMs = known.now() - (askedAtMs ?? known.now());
+  if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformed('asked_at is not a moment of the last hour');
+  const isNow = asked.run === 'now';
+  if (!isNow && (asked.break_glass || asked.detach)) throw malformed('break_glass and detach go with run: now alone');
+  return {
+    appliance,
+    task: readTask(asked, known),
+    reason,
+    force: asked.force ?? false,
+    breakGlass: asked.break_glass,
+    backupFirst: asked.backup_first,
+    waitSeconds: asked.wait_seconds,
+    askedAtMs,
+  };
+}
+
+/** Returns the task that is asked for. Throws an {@link AdminProblem}. */
+export function readTask(
+  { operation: key, recipe: name, parameters = {}, files, body }: Asked,
+  { operations, recipes }: Pick<Known, 'operations' | 'recipes'>,
+): Task {
+  const known = recipes();
+  const recipe = known.find((each) => each.name === name);
+  const operation = key === undefined ? undefined : operations.named(key);
+  if (recipe && key === undefined && !body) {
+    refuseOthers(recipe, parameters, files ?? {});
+    return { recipe, parameters, ...(files && { files }) };
+  }
+  if (!operation || name !== undefined || files)
+    throw malformed(
+      `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
+    );
+  const { row, template } = operation;
+  if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);
+  const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
+  if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
+    throw malformed(`${row.route} needs a plain value for each name in braces, and nothing else`);
+  return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
+}
+
+/** Refuses values and files that a recipe does not know, or lacks. */
+function refuseOthers(
+  { name, parameters, files: ofRecipe = {} }: Recipe,
+  values: Task['parameters'],
+  files: Readonly<Record<string, string>>,
+): void {
+  const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
+  if (missing) throw malformed(`${name} needs ${missing[0]}`);
+  if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
+    throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
+  const absent = Object.entries(ofRecipe).find(([each, { isRequired }]) => isRequired && !files[each]);
+  if (absent) throw malformed(`${name} needs ${absent[0]}, as a file`);
+  if (Object.keys(files).some((each) => !Object.hasOwn(ofRecipe, each)))
+    throw malformed(`${name} takes ${Object.keys(ofRecipe).join(', ') || 'none'} as files`);
+}

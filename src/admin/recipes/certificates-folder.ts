@@ -1,0 +1,163 @@
+import { X509Certificate } from 'node:crypto';
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode, toError } from '../../lib/check.ts';
+import { FileKindError, readShort } from '../../lib/disk.ts';
+import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
+import { counted, oneLine } from '../../lib/text.ts';
+import { cannot } from '../policy/admin-error.ts';
+import { keyTypeOf } from './delivery.ts';
+import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
+
+/** A certificate of the folder, and where its key is. */
+interface Candidate {
+  readonly cert: PemText;
+  readonly keyPath: string;
+  readonly certificate: X509Certificate;
+}
+
+/**
+ * Resolves to the certificate of a folder of this machine that may replace another one and ends
+ * last. Reads the private key for each plan and keeps it nowhere. Rejects with an AdminError if
+ * there is none.
+ */
+export async function newestFor(
+  old: X509Certificate,
+  file: string,
+  { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
+): Promise<{ readonly path: string; readonly renewed: Renewed }> {
+  const { pairs, unusable } = await pairsIn(folder);
+  let newest: Candidate | undefined;
+  for (const pair of pairs) {
+    const found = await readCandidate(pair);
+    if (typeof found === 'string') unusable.push(found);
+    else if (!replaces(found.certificate, old, nowMs)) continue;
+    else if (keyTypeOf(found.certificate) !== keyTypeOf(old))
+      unusable.push(`${found.cert.path} has an ${keyTypeOf(found.certificate)} key, ${file} an ${keyTypeOf(old)} key`);
+    else if (!newest || endsLater(found, newest)) newest = found;
+  }
+  if (!newest)
+    throw cannot(
+      `${folder} has no newer certificate for ${file}`,
+      `It has ${counted(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
+    );
+  return { path: newest.cert.path, renewed: await withKey(newest, nowMs) };
+}
+
+/** Returns true for a certificate that is valid now, ends later, and covers all names. */
+function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
+  return (
+    certificate.validFromDate.getTime() <= nowMs &&
+    certificate.validToDate.getTime() > Math.max(nowMs, old.validToDate.getTime()) &&
+    certificate.validFromDate > old.validFromDate &&
+    // Every certificate covers one without a name.
+    namesOf(old).length > 0 &&
+    namesLost(old, certificate).length === 0
+  );
+}
+
+function endsLater({ certificate: one }: Candidate, { certificate: other }: Candidate): boolean {
+  return one.validToDate > other.validToDate;
+}
+
+const maxShown = 5;
+
+function notUsable(files: readonly string[]): string {
+  if (files.length === 0) return '';
+  const others = files.length > maxShown ? `; and ${counted(files.length - maxShown, 'other file')}` : '';
+  return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
+}
+
+async function readCandidate({ path, keyPath }: Pair): Promise<Candidate | string> {
+  let cert: PemText;
+  try {
+    cert = await readPem(path);
+  } catch (error) {
+    return unread(path, error);
+  }
+  const parsed = certificatesIn(cert.text);
+  if ('problem' in parsed) return `${shown(path)} ${parsed.problem}`;
+  return { cert, keyPath, certificate: new X509Certificate(parsed.value) };
+}
+
+/** Resolves to a candidate with its key. Rejects with an AdminError if that is of no use. */
+async function withKey({ cert, keyPath, certificate }: Candidate, nowMs: number): Promise<Renewed> {
+  const key = await readPem(keyPath).catch((error: unknown) => {
+    throw cannot(unread(keyPath, error), letIn);
+  });
+  const renewed = renewedFrom(cert, key, nowMs);
+  // Another certificate of the file may have the key, and was not compared with the old one.
+  if (renewed.certificate.fingerprint256 === certificate.fingerprint256) return renewed;
+  throw cannot(
+    `${shown(keyPath)} is not the key of the first certificate in ${cert.path}`,
+    'Put the certificate of the server first, and its issuers after it.',
+  );
+}
+
+interface Pair {
+  readonly path: string;
+  readonly keyPath: string;
+}
+
+export const maxFiles = 10_000;
+
+/** Folders below the configured one: `live/NAME` of certbot. A loop of links ends there too. */
+const maxDepth = 2;
+const depthWords = 'two levels of folders in it';
+
+/** Resolves to the pairs of a folder, and to the folders in it that cannot be read. */
+async function pairsIn(folder: string): Promise<{ readonly pairs: readonly Pair[]; readonly unusable: string[] }> {
+  const pairs: Pair[] = [];
+  const unusable: string[] = [];
+  let files = 0;
+  for await (const path of filesIn(folder, 0, unusable)) {
+    files += 1;
+    if (files > maxFiles)
+      throw cannot(`${folder} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
+    const keyPath = keyOf(path);
+    if (keyPath !== undefined) pairs.push({ path, keyPath });
+  }
+  return { pairs, unusable };
+}
+
+/** Yields the files of a folder and of the folders in it, as ACME clients fill them. */
+async function* filesIn(folder: string, depth: number, unusable: string[]): AsyncGenerator<string> {
+  const found = await opendir(folder).catch((error: unknown) => {
+    if (depth === 0) throw cannot(`${folder} cannot be read (${errorCode(error)})`, letIn);
+    // Anything but a folder, such as a link to a file.
+    if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(folder, error));
+    return [];
+  });
+  for await (const each of found) {
+    const path = join(folder, each.name);
+    yield path;
+    if (!each.isFile() && depth < maxDepth) yield* filesIn(path, depth + 1, unusable);
+  }
+}
+
+/** Returns the name of the key of a certificate; undefined for any other file. */
+function keyOf(name: string): string | undefined {
+  // certbot and dehydrated.
+  if (/(^|\/)fullchain\.pem$/.test(name)) return name.replace(/fullchain\.pem$/, 'privkey.pem');
+  // lego, which has the intermediates alone in `.issuer.crt`.
+  return /(?<!\.issuer)\.crt$/.test(name) ? name.replace(/crt$/, 'key') : undefined;
+}
+
+/** More than forty certificates; chains have a handful. */
+const maxPemBytes = 65_536;
+
+async function readPem(path: string): Promise<PemText> {
+  return { path: shown(path), text: await readShort(path, maxPemBytes) };
+}
+
+function unread(path: string, error: unknown): string {
+  if (error instanceof FileKindError) return shown(error.message);
+  return `${shown(path)} cannot be read (${errorCode(error) || toError(error).message})`;
+}
+
+/** Returns a path for a sentence: its names may have any character. */
+function shown(path: string): string {
+  return oneLine(path, 300);
+}
+
+const letIn = 'Let the user of the exporter read it: admin.approvals.certificates_folder names the folder.';

@@ -1,0 +1,110 @@
+import { AdminError } from '../policy/admin-error.ts';
+import { jsonContent, type Write } from './calls.ts';
+import { farmCertificates, type Replacement } from './certificate-steps.ts';
+import type { RecipeContext, Step, WayBack } from './recipe.ts';
+import { type FarmState, readState, restartSteps } from './restart-farm.ts';
+
+/** The effects of the steps for a farm so far. */
+interface Progress {
+  isUploaded: boolean;
+  /** `unknown`: the call failed, and may have been carried out. */
+  restart: 'not called' | 'done' | 'unknown';
+}
+
+interface Before {
+  readonly farm: FarmState;
+  readonly replacement: Replacement;
+  /** The certificates of the farm before the first step, in their order. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Returns the steps of a delivery to a farm, each with the way back: after a failure the farm gets
+ * the certificates that it had, and is started if the failed restart stopped it. A farm that was
+ * restarted keeps the new certificate.
+ */
+export function withWayBack(steps: readonly Step[], before: Before): readonly Step[] {
+  const { farm, replacement } = before;
+  const progress: Progress = { isUploaded: false, restart: 'not called' };
+  const calls = callsBack(before);
+  const wayBack: WayBack = {
+    writes: Object.values(calls),
+    run: (context, send) => putBack(context, send, { ...before, ...progress, calls }),
+    otherwise: `Look at ${farm.name}, which had ${replacement.old}.`,
+  };
+  return steps.map((step) => ({ ...step, wayBack, run: (send) => step.run(noting(send, progress)) }));
+}
+
+/** Returns a sender that notes what it sends. */
+function noting(send: (write: Write) => Promise<void>, progress: Progress): (write: Write) => Promise<void> {
+  return async (write) => {
+    if (write.key === 'actOnFarm') progress.restart = 'unknown';
+    if (write.key === 'uploadCertificate') progress.isUploaded = true;
+    await send(write);
+    if (write.key === 'actOnFarm') progress.restart = 'done';
+  };
+}
+
+function callsBack({ farm: { name: farmname }, replacement: { file, old, position } }: Before) {
+  const content = (body: Readonly<Record<string, string>>) => ({ content: jsonContent(body) });
+  return {
+    attachOld: { key: 'addFarmCertificate', params: { farmname }, ...content({ file: old }) },
+    takeOffNew: { key: 'removeFarmCertificate', params: { farmname, certificate: file } },
+    moveOld: {
+      key: 'moveFarmCertificate',
+      params: { farmname, certificate: old },
+      ...content({ position: String(position) }),
+    },
+    restart: { key: 'actOnFarm', params: { farmname }, ...content({ action: 'restart' }) },
+    deleteNew: { key: 'deleteCertificate', params: { file } },
+  } satisfies Readonly<Record<string, Write>>;
+}
+
+type Failed = Before & Progress & { readonly calls: ReturnType<typeof callsBack> };
+
+async function putBack(
+  context: RecipeContext,
+  send: (write: Write) => Promise<void>,
+  { farm, replacement, files, isUploaded, restart, calls }: Failed,
+): Promise<string> {
+  const { name: farmname } = farm;
+  const { file, old, keepsBoth } = replacement;
+  const kept = `${farmname} was restarted with its present certificates and keeps them.`;
+  if (restart === 'done') return kept;
+  const { status } = await readState(context, farmname);
+  const isStopped = status === 'down' && farm.status !== 'down';
+  if (restart === 'unknown' && !isStopped && status !== 'needed restart') return kept;
+  await restore();
+  if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send);
+  const left = isUploaded ? await deleted() : '';
+  if (isStopped) return `${farmname} was started again with ${files.join(', ')}.${left}`;
+  const waits = status === 'needed restart' ? '; its state is needed restart' : '';
+  return `${farmname} has ${files.join(', ')}, as before${waits}.${left}`;
+
+  /** Undoes what this run did: a certificate that was there before it stays. */
+  async function restore(): Promise<void> {
+    let present = await farmCertificates(context, farmname);
+    if (!present.includes(old)) await send(calls.attachOld);
+    present = await farmCertificates(context, farmname);
+    if (present.includes(file) && !files.includes(file)) await send(calls.takeOffNew);
+    present = await farmCertificates(context, farmname);
+    if (keepsBoth && present.join() !== files.join()) await send(calls.moveOld);
+    present = await farmCertificates(context, farmname);
+    if (present.join() === files.join()) return;
+    throw new AdminError(`${farmname} has ${present.join(', ') || 'no certificate'}`, {
+      detail: `It had ${files.join(', ')}.`,
+      remedy: 'Attach what is missing in the web interface before the next restart.',
+    });
+  }
+
+  /** Takes the file out of the store again; a file that stays there does no harm. */
+  async function deleted(): Promise<string> {
+    try {
+      await send(calls.deleteNew);
+      return ` ${file} is out of the store again.`;
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error;
+      return ` ${file} stays in the store.`;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { isIP } from 'node:net';
+import { ownAddresses } from '../../collectors/vip.ts';
+import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts';
+import { vipTargets } from '../../collectors/vip-targets.ts';
+import { adminCommand } from '../../lib/text.ts';
+import { farmCertificates } from './certificate-steps.ts';
+import type { Reach, RecipeContext } from './recipe.ts';
+import type { Renewed } from './renewed.ts';
+import type { FarmState } from './restart-farm.ts';
+import { readStored } from './store.ts';
+
+/** A look at what a farm serves after a delivery. */
+export interface Seen {
+  /** True if it is a certificate that the farm has no more. */
+  readonly servesOld: boolean;
+  readonly detail: string;
+}
+
+/**
+ * Connects to a farm as the collector `vip` does, and compares what it serves with the certificate
+ * that was delivered. Only one that the farm has no more is a failure: where this exporter is, a
+ * private address may lead to another host, or nowhere.
+ */
+export async function lookAtServed(context: RecipeContext, farm: FarmState, renewed: Renewed): Promise<Seen> {
+  const { reach, signal } = context;
+  if (farm.status === 'down') return { servesOld: false, detail: 'the farm is stopped' };
+  if (!reach) return notVerified('the collector vip is off');
+  const serverName = nameToAskFor(renewed);
+  const endpoint = endpointOf(farm, serverName, reach);
+  if (!endpoint) return notVerified(`${farm.address} may not be connected to`);
+  const { certificate, failure = 'failed' } = await probeVip({ ...endpoint, serverName }, signal);
+  if (!certificate) return notVerified(`a connection to ${farm.address} gave ${failure}`);
+  if (isThe(certificate, renewed.certificate)) return { servesOld: false, detail: 'served' };
+  const asked = serverName === '' ? 'without a name' : `for ${serverName}`;
+  const used = await farmCertificates(context, farm.name);
+  const own = await findStored(context, used, certificate);
+  if (own !== undefined) return notVerified(`${farm.address} presents ${own} ${asked}`);
+  const { params: stored } = await context.calls.read('listCertificates', {});
+  const others = stored.filter(({ file, CN }) => !used.includes(file) && mayBe(certificate, CN));
+  const old = await findStored(
+    context,
+    others.map(({ file }) => file),
+    certificate,
+  );
+  if (old === undefined)
+    return notVerified(
+      `from the exporter, ${farm.address} shows an unknown certificate ${asked}: serial ${certificate.serial}. ` +
+        'Look at it from where its clients are',
+    );
+  const restart = adminCommand(context.calls.appliance, 'restart-farm', `farm=${farm.name}`);
+  return {
+    servesOld: true,
+    detail:
+      `${farm.address} still serves ${old} ${asked}. ${farm.name} keeps the new one. Restart it (${restart}), ` +
+      'or find who else has the address, such as the other node of a cluster.',
+  };
+}
+
+function notVerified(because: string): Seen {
+  return { servesOld: false, detail: `not verified: ${because}` };
+}
+
+/** Resolves to the file of the store that has a certificate, if one of these does. */
+async function findStored(
+  context: RecipeContext,
+  files: readonly string[],
+  certificate: ServedCertificate,
+): Promise<string | undefined> {
+  for (const file of files) {
+    const stored = await readStored(context, file);
+    if (stored && isThe(certificate, stored)) return file;
+  }
+  return undefined;
+}
+
+/** Returns false for one of the list that has another common name: it need not be read. */
+function mayBe({ commonName }: ServedCertificate, listed: string | null | undefined): boolean {
+  return !commonName || !listed || listed === 'no CN' || listed === commonName;
+}
+
+/** A client never asks for the wildcard itself, nor for an address. */
+function nameToAskFor({ names }: Renewed): string {
+  return names.find((name) => isIP(name) === 0)?.replace(/^\*\./, 'www.') ?? '';
+}
+
+/** Returns where to connect to; undefined if nothing of it may be connected to. */
+function endpointOf({ name, profile, address }: FarmState, serverName: string, reach: Reach) {
+  const [, vip, vport] = /^(.*):([^:]*)$/.exec(address) ?? [];
+  const listed = { name, profile, state: 'up', vip, vport, established: undefined, pending: undefined };
+  const known = { farms: [listed], configOf: () => undefined, certificates: undefined };
+  const [target] = vipTargets(known, { ...reach, serverNames: { [name]: [serverName] } }, ownAddresses());
+  return target?.endpoint;
+}
+
+function isThe({ fingerprintSha256 }: ServedCertificate, { fingerprint256 }: Renewed['certificate']): boolean {
+  return fingerprint256.replaceAll(':', '').toLowerCase() === fingerprintSha256;
+}
