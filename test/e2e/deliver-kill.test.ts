@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { connect as connectTcp, createServer as createTcpServer } from 'node:net';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
@@ -17,77 +17,72 @@ import { until } from '../support/until.ts';
 
 const [shop, intranet] = ['192.0.2.40:443', '192.0.2.40:8443'];
 
-/** The changes of a delivery, as the gateway is asked for them. */
-const changes = {
-  upload: /^POST \/appliances\/lb-\d\/certificates\//,
-  attach: /^POST \/appliances\/lb-\d\/farms\/shop\/certificates$/,
-  detach: /^DELETE \/appliances\/lb-\d\/farms\/shop\/certificates\//,
-  restart: /^PUT \/appliances\/lb-\d\/farms\/shop\/actions$/,
-} as const;
+/** The steps of a delivery, by the beginning of their titles. */
+const titles = { upload: 'Upload it as', attach: 'Attach ', detach: 'Remove ', restart: 'Restart ' } as const;
 
-/** When it is killed: before the gateway has the call, while it has it, or before the answer. */
-const moments = ['before it', 'during it', 'after it'] as const;
+/** When it is killed: as a step begins, or as the step has ended. */
+const moments = ['begin', 'end'] as const;
 
 interface Kill {
   readonly appliance: string;
-  readonly step: keyof typeof changes | 'look';
+  readonly step: keyof typeof titles | 'ask' | 'look';
   readonly moment: (typeof moments)[number];
 }
 
 const kills: readonly Kill[] = [
-  ...['lb-1', 'lb-2'].flatMap((appliance) =>
-    (Object.keys(changes) as (keyof typeof changes)[]).flatMap((step) =>
+  ...['lb-1', 'lb-2'].flatMap((appliance) => [
+    { appliance, step: 'ask', moment: 'begin' } as const,
+    ...(Object.keys(titles) as (keyof typeof titles)[]).flatMap((step) =>
       moments.map((moment): Kill => ({ appliance, step, moment })),
     ),
-  ),
-  { appliance: 'lb-1', step: 'look', moment: 'before it' },
+  ]),
+  { appliance: 'lb-1', step: 'look', moment: 'begin' },
 ];
 
-/** A gateway in front of the gateway, which kills the process that it waits for. */
+interface Asked {
+  readonly appliance?: string;
+  readonly run?: string;
+}
+
+/** A gateway in front of the gateway, which kills the process that it answers. */
 async function startProxy(target: string, { appliance, step, moment }: Kill, kill: () => Promise<boolean>) {
-  const isMeant = (line: string, headers: IncomingHttpHeaders): boolean =>
-    step !== 'look' && changes[step].test(line) && line.includes(appliance) && headers['x-dry-run'] === undefined;
+  let hasRun = false;
+  let title = '';
+  /** Returns true for the line of the answer at which the process ends. */
+  const isMeant = (line: string): boolean => {
+    const event = (line === '' ? {} : JSON.parse(line)) as { readonly event?: string; readonly title?: string };
+    if (event.event === 'begin') title = event.title ?? '';
+    return step in titles && event.event === moment && title.startsWith(titles[step as keyof typeof titles]);
+  };
   const server = createServer((asked, response) => {
     void (async () => {
       const body = await buffer(asked);
       const { method = 'GET', url = '/', headers } = asked;
-      const isLast = isMeant(`${method} ${url}`, headers);
-      if (isLast && moment === 'before it' && (await kill())) return;
+      const change = (body.length > 0 ? JSON.parse(body.toString()) : {}) as Asked;
+      const isRun = change.run === 'now';
+      if (isRun && change.appliance === appliance && step === 'ask' && (await kill())) return;
+      if (!isRun && hasRun && change.appliance === appliance && step === 'look' && (await kill())) return;
+      hasRun ||= isRun;
       const { connection: _, 'transfer-encoding': __, host: ___, ...passed } = headers;
       // As the kernel closes the connection of a process that was killed.
       const gone = new AbortController();
-      const options = {
+      response.once('close', () => gone.abort());
+      const answer = await request(new URL(url, target), {
         method: method as 'GET',
         headers: passed,
         signal: gone.signal,
         ...(body.length > 0 && { body }),
-      };
-      const pending = request(new URL(url, target), options).catch((error: unknown) => error as Error);
-      if (isLast && moment === 'during it' && (await kill())) return gone.abort();
-      const answer = await pending;
-      if (answer instanceof Error) throw answer;
-      const content = Buffer.from(await answer.body.arrayBuffer());
-      if (isLast && (await kill())) return;
-      response.writeHead(answer.statusCode, answer.headers).end(content);
-    })();
+      });
+      response.writeHead(answer.statusCode, answer.headers);
+      if (!isRun) return void response.end(Buffer.from(await answer.body.arrayBuffer()));
+      for await (const line of createInterface({ input: answer.body })) {
+        if (change.appliance === appliance && isMeant(line) && (await kill())) return;
+        response.write(`${line}\n`);
+      }
+      response.end();
+    })().catch(() => response.destroy());
   });
   return await listening(server);
-}
-
-/** A way to the farms of an appliance, which kills the process when it connects. */
-async function startWay(way: { port: number; kill: () => Promise<unknown> }) {
-  return await listening(
-    createTcpServer((socket) => {
-      void way.kill().then(() => {
-        const farm = connectTcp({ port: way.port, host: '127.0.0.1' });
-        farm.on('error', () => socket.destroy());
-        socket
-          .on('error', () => farm.destroy())
-          .pipe(farm)
-          .pipe(socket);
-      });
-    }),
-  );
 }
 
 async function givenDelivery(kill: Kill) {
@@ -104,18 +99,12 @@ async function givenDelivery(kill: Kill) {
     await gone;
     return true;
   };
-  const way = { port: 0, kill: kill.step === 'look' ? killOnce : async () => undefined };
-  const wayPort = await startWay(way);
   const worlds = { 'lb-1': worldWith(old), 'lb-2': worldWith(old) };
   const cli = await given(worlds, renewed, {
-    vip: (appliances, appliance) => {
-      const addresses = appliances.get(appliance)?.farms?.addresses ?? {};
-      if (appliance === 'lb-1') way.port = Number(addresses[shop]?.split(':')[1]);
-      return {
-        networks: ['192.0.2.0/24', '127.0.0.1'],
-        connect_to: { ...addresses, ...(appliance === 'lb-1' && { [shop]: `127.0.0.1:${wayPort}` }) },
-      };
-    },
+    vip: (appliances, appliance) => ({
+      networks: ['192.0.2.0/24', '127.0.0.1'],
+      connect_to: appliances.get(appliance)?.farms?.addresses,
+    }),
   });
   const port = await startProxy(cli.url, kill, killOnce);
 
@@ -152,13 +141,16 @@ async function holdConnection({ farms }: SimulatedAppliance, address: string) {
 }
 
 it.each(kills)(
-  'deliver killed at $step on $appliance, $moment, is finished by the next run',
+  'deliver killed at the $moment of $step on $appliance is finished by the next run',
   async (kill) => {
-    const { deliver, served, done, audit, appliances, worlds, wasKilled } = await givenDelivery(kill);
+    const { deliver, served, done, audit, appliances, worlds, wasKilled, call } = await givenDelivery(kill);
     const others = await Promise.all([...appliances.values()].map((each) => holdConnection(each, intranet)));
 
     const first = await deliver();
-    const lines = await until(audit, (all) => unfinished(all).length === 0);
+    // The gateway ends what the process has begun.
+    const changes = async () => (await call('GET', '/changes?state=open')).json?.changes as readonly unknown[];
+    await until(changes, (open) => open.length === 0);
+    const lines = await audit();
     const between = await served();
     const second = await deliver();
     const after = await done();
@@ -180,8 +172,10 @@ it.each(kills)(
   60_000,
 );
 
-/** The calls in the audit that have an intent and no outcome. */
+/** The changes in the audit that have more intents than outcomes. */
 function unfinished(lines: readonly Record<string, unknown>[]): readonly unknown[] {
-  const ended = new Set(lines.filter(({ event }) => event === 'outcome').map(({ request }) => request));
-  return lines.filter(({ event, request }) => event === 'intent' && !ended.has(request));
+  const count = (kind: string, id: unknown): number =>
+    lines.filter(({ event, request }) => event === kind && request === id).length;
+  const ids = new Set(lines.filter(({ event }) => event === 'intent').map(({ request }) => request));
+  return [...ids].filter((id) => count('intent', id) !== count('outcome', id));
 }
