@@ -1,4 +1,16 @@
-import { chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chown,
+  copyFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +20,7 @@ import type { Shell } from '../../src/commands/command.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { givenFolder } from '../support/folder.ts';
 import { hasTerminals, runAtTerminal } from '../support/terminal.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 
@@ -161,6 +174,21 @@ describe.skipIf(process.getuid?.() !== 0)('init where a package was installed', 
     expect(code).toBe(0);
     expect(stdout).toMatch(sentence);
     expect(readable.stdout).not.toMatch(sentence);
+  });
+
+  it('copies a key from a folder that the service cannot read', async () => {
+    const { folder, init, keyFile, text } = await givenPlace();
+    await mkdir(join(folder, 'keys'), { mode: 0o700 });
+    await chown(join(folder, 'keys'), 12_345, 12_345);
+    const elsewhere = join(givenFolder(), 'key');
+    await copyFile(keyFile, elsewhere);
+
+    const { code, stdout } = await init('--name=lb-1', `--api-key-file=${elsewhere}`);
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/, and the key into \S+\/keys\/lb-1\.key, for its owner alone\. Next:/);
+    expect(await text()).toContain('api_key_file: keys/lb-1.key');
+    expect(await stat(join(folder, 'keys/lb-1.key'))).toMatchObject({ uid: 12_345, mode: 0o100600 });
   });
 });
 

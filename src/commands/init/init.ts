@@ -37,7 +37,8 @@ export const init: Command = async (context) => {
     const fingerprintSha256 = await showCertificate(target, context);
     const name = plainName(context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context)));
     const given = context.flags['api-key-file'];
-    const keyFile = given ?? (await newKeyFile(file, name));
+    const stays = given !== undefined && (await isReadableFor(file, given));
+    const keyFile = stays ? given : await newKeyFile(file, name);
     const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
     const { refused, rights } = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
@@ -45,18 +46,16 @@ export const init: Command = async (context) => {
 
     const readFrom = await pathForExporter(file, keyFile);
     const entry = { name, url: urlOf(target), api_key_file: readFrom, fingerprintSha256 };
-    if (given === undefined) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
+    if (!stays) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
     try {
       await writeConfiguration(file, entry, context);
     } catch (error) {
-      if (given === undefined) await rm(keyFile, { force: true });
+      if (!stays) await rm(keyFile, { force: true });
       throw error;
     }
-    context.say(
-      `Wrote ${file}${given === undefined ? `, and the key into ${keyFile}, for its owner alone` : ''}. Next:`,
-    );
+    context.say(`Wrote ${file}${stays ? '' : `, and the key into ${keyFile}, for its owner alone`}. Next:`);
     const keys = await folderOfKeys(dirname(file));
-    if (given !== undefined && keys !== dirname(file) && (await isKeptFrom(keys, given)))
+    if (stays && keys !== dirname(file) && (await isKeptFrom(keys, given)))
       context.say(`  sudo chown --reference=${keys} ${given}    # the exporter cannot read ${given} yet`);
     (await nextCommands(file)).forEach((command) => context.say(`  ${command}`));
     return 0;
@@ -152,6 +151,16 @@ async function newKeyFile(file: string, name: string): Promise<string> {
   throw new InitError(
     `${path} exists; if it holds the key, give --api-key-file=${path}, otherwise choose another name`,
   );
+}
+
+/**
+ * Returns true for a key that stays where it is. The service of an installation reads its own
+ * folder alone, so a key from elsewhere is copied.
+ */
+async function isReadableFor(file: string, keyFile: string): Promise<boolean> {
+  const folder = dirname(resolve(file));
+  const isInstalled = (await folderOfKeys(folder)) !== folder;
+  return !isInstalled || resolve(keyFile).startsWith(`${folder}/`);
 }
 
 /** Returns the path of a key's file as the configuration names it. */
