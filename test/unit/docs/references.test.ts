@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
@@ -8,23 +7,30 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
 const texts = tracked
   // The tests of documents write documents of their own.
-  .filter((file) => /\.(?:ts|md|yml|css|js)$|Dockerfile$/.test(file) && !file.startsWith('test/docs/'))
+  .filter(
+    (file) =>
+      /\.(?:ts|md|ya?ml|css|js|sh|service|example|conf)$|Dockerfile$/.test(file) && !file.startsWith('test/docs/'),
+  )
   .filter((file) => existsSync(root + file))
   .map((file) => ({ file, text: unwrapped(readFileSync(root + file, 'utf8')) }));
 
 /**
- * Files beside a clone that some suites compare with where they are there; opened as data, and
- * pointed to by nobody.
+ * Files beside a clone that some suites compare with where they are there; addresses; folders of an
+ * installation, in which the documents have the same places.
  */
-const besideClone = /\.\.\/shared\/\S+\.md/g;
+const elsewhere = /\.\.\/shared\/\S+\.md|https?:\/\/\S+|\/opt\/zlb-exporter\/|\/usr\/share\/doc\/zlb-exporter\//g;
 
-it('every Markdown file that a file of the repository names is in the repository', () => {
-  const names = new Set(tracked.filter((file) => file.endsWith('.md')).map((file) => basename(file)));
+/** A document, with the folders that are written before it. */
+const named = /[\w./-]*[\w-]\.md\b/;
+
+it('every document that a file of the repository names is in the repository', () => {
+  const documents = tracked.filter((file) => file.endsWith('.md'));
 
   const missing = texts.flatMap(({ file, text }) =>
-    [...text.replaceAll(besideClone, '').matchAll(/\b[\w.-]+\.md\b/g)]
-      .filter(([name]) => !names.has(name))
-      .map(([name]) => `${file}: ${name}`),
+    [...text.replaceAll(elsewhere, '').matchAll(new RegExp(named, 'g'))]
+      .map(([path]) => path.replaceAll(/(?:^|\/)\.{1,2}(?=\/)/g, '').replace(/^\/+/, ''))
+      .filter((path) => !documents.some((known) => known === path || known.endsWith(`/${path}`)))
+      .map((path) => `${file}: ${path}`),
   );
 
   expect(missing).toEqual([]);
