@@ -145,7 +145,6 @@ const measured: Readonly<Record<string, number>> = {
   'GET /certificates': 0.095,
   'GET /certificates/{file}/info': 0.076,
   'GET /stats/farms/{farmname}': 0.16,
-  'GET /system/cluster/nodes': 2.5,
   'GET /certificates/activation/info': 0.25,
   'POST /farms': 0.3,
   'PUT /farms/{farmname}/actions': 2.5,

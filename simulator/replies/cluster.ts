@@ -9,11 +9,6 @@ export const clusterHandlers: Handlers = {
     return read({ ...cluster, nodes: cluster.nodes.map(({ ip, name, node }) => ({ ip, name, node })) });
   },
 
-  'GET /system/cluster/nodes': ({ world: { cluster, hostname } }) =>
-    read(
-      cluster ? [...cluster.nodes].sort((a, b) => (a.name < b.name ? -1 : 1)) : [{ ...unconfigured, name: hostname }],
-    ),
-
   'GET /system/cluster/nodes/localhost': ({ world: { cluster, hostname } }) => {
     const { role, status, message, name } = (cluster && localNode(cluster)) ?? { ...unconfigured, name: hostname };
     return read({ role, status, message, name });

@@ -1,4 +1,4 @@
-import { type Call, flag, type Handlers, param, read, refuse } from '../call.ts';
+import { type Call, flag, type Handlers, read } from '../call.ts';
 import type { AcmeCertificate } from '../world-certificates.ts';
 import { listEntry } from './certificates.ts';
 
@@ -9,10 +9,6 @@ import { listEntry } from './certificates.ts';
 export const listHandlers: Handlers = {
   'GET /certificates/letsencrypt': acmeList,
   'GET /certificates/letsencryptz': acmeList,
-  'GET /certificates/letsencrypt/{name}': (call) => {
-    const found = call.world.acme.get(param(call, 'name'));
-    return found ? read(acmeEntry(call, found)) : refuse(404, 'There is no such certificate.');
-  },
 
   'GET /vpns': ({ world }) =>
     read([...world.vpns.values()].map(({ name, profile, status }) => ({ name, profile, status }))),

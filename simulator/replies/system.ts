@@ -93,12 +93,6 @@ export const systemHandlers: Handlers = {
     return done(`The backup ${name} is stored.`, { params: name });
   },
 
-  'DELETE /system/backup/{name}': (call) => {
-    const { name } = backupOf(call, 400);
-    call.world.backups.delete(name);
-    return done(`The backup ${name} is gone.`);
-  },
-
   'POST /system/backup/{name}/actions': (call) => {
     const backup = backupOf(call, 404);
     const input = checkParameters(call, { action: required({ values: ['apply'] }), force: yesNo });

@@ -84,7 +84,7 @@ function auditLines(answer: unknown): readonly string[] {
       record.principal,
       record.event,
       record.appliance,
-      record.operation ?? [record.method, record.path].map(valueText).join(' '),
+      record.operation ?? routeOf(record),
       [record.state ?? record.status, record.code]
         .filter((part) => part !== undefined)
         .map(valueText)
@@ -92,6 +92,11 @@ function auditLines(answer: unknown): readonly string[] {
       record.reason ?? '',
     ]),
   );
+}
+
+/** Returns the method and path of a record; '' for one that is not about a call. */
+function routeOf({ method, path }: Readonly<Record<string, unknown>>): string {
+  return path === '-' ? '' : `${valueText(method)} ${valueText(path)}`;
 }
 
 function freezeLines(answer: unknown): readonly string[] {

@@ -45,6 +45,7 @@ describe('the built-in commands', () => {
     expect(header).toMatch(/^time +principal +event +appliance +operation +result +reason$/);
     expect(first).toMatch(/operator +denied +lb-1 +deleteFarm +403 role_too_low$/);
     expect(rest.find((line) => line.includes('intent'))).toMatch(/admin +intent +lb-1 +actOnFarm +TICKET-42$/);
+    expect(all.out, 'of a record without a call').not.toContain('- -');
     expect(denied.out.split('\n')).toHaveLength(2);
     expect(none.out).toBe('No records fit.');
     expect(wrong.code).toBe(1);
