@@ -2,10 +2,9 @@ import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
-import { collectorFamilies, collectors } from '../collectors/registry.ts';
-import { type ApplianceSettings, objectivesOf, type Settings, sendersOf, watchesFarm } from '../config/settings.ts';
+import { type Settings, sendersOf } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
-import { connectAppliance } from './connect-appliance.ts';
+import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
 import type { GatewaySurroundings } from '../admin/http/gateway-core.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
 import { listen, RestartNeededError } from '../lib/listen.ts';
@@ -13,17 +12,11 @@ import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
 import { openToAll, webChangeProblem, type WebPolicy } from '../server/web-policy.ts';
 import { isSame } from '../lib/same.ts';
-import { requestFamilies } from '../request-log/counts.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
-import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
-import { AppliancePoller } from '../scheduler/appliance-poller.ts';
+import type { MetricsStore } from '../metrics/store.ts';
 import { createCron, type Cron } from '../scheduler/schedule.ts';
-import { createCounters } from '../scheduler/counters.ts';
-import { FleetPoller, type FleetChange, type Inherited } from '../scheduler/fleet.ts';
-import { keptReplies } from '../scheduler/reading-store.ts';
-import { ownFamilies } from '../scheduler/own-numbers.ts';
-import type { Transition } from '../state/status.ts';
+import { FleetPoller, type FleetChange } from '../scheduler/fleet.ts';
 
 export interface DaemonParts extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */
@@ -61,10 +54,6 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-/** An appliance with all settings of its polling. */
-type WatchedAppliance = ApplianceSettings &
-  Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly string[] | undefined };
-
 /** Starts the exporter; rejects if an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
@@ -72,7 +61,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const decode = createDecoder();
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
-  const store = createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
+  const store = createStore();
   const fleet = createFleet(parts, { store, decode, cron });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
@@ -157,40 +146,20 @@ function createFleet(
   { log, now, random }: DaemonParts,
   { store, decode, cron }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
-  const createPoller = (
-    appliance: WatchedAppliance,
-    { counters = createCounters(appliance.name), state }: Inherited,
-    onTransition: (transition: Transition) => void,
-  ): AppliancePoller =>
-    new AppliancePoller({
-      name: appliance.name,
-      url: appliance.url.origin,
-      labels: appliance.labels,
-      objectives: appliance.objectives,
-      watches: (farm) => watchesFarm(appliance, farm),
-      vip: appliance.vip,
-      compact: appliance.compact,
-      collectors: collectors.flatMap((collector) => {
-        const chosen = appliance.collectors[collector.name];
-        return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
-      }),
-      connect: (onCall) => connectAppliance({ appliance, settings: appliance, decode, now, onCall }),
-      polling: appliance.polling,
-      maxSeries: appliance.limits.seriesPerAppliance,
-      maxBytes: keptReplies * appliance.limits.bodyBytes,
-      counters,
-      onTransition,
-      state,
-      store,
-      cron,
-      log: log.child({ appliance: appliance.name }),
-      now,
-      random,
-    });
-
   return new FleetPoller<WatchedAppliance>({
     store,
-    createPoller,
+    createPoller: (appliance, { counters, state }, onTransition) =>
+      createPoller(appliance, {
+        decode,
+        cron,
+        store,
+        counters,
+        state,
+        onTransition,
+        log: log.child({ appliance: appliance.name }),
+        now,
+        random,
+      }),
     isSame,
     isSameMachine: (one, other) => isSame(one.url, other.url),
   });
@@ -248,16 +217,6 @@ function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
 function warnOfReadsThatAct(log: Logger, { polling }: Settings): void {
   if (polling.askL4Daemon)
     log.warn('polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them');
-}
-
-function watchedIn(settings: Settings): readonly WatchedAppliance[] {
-  const { appliances, polling, limits } = settings;
-  return appliances.map((appliance) => ({
-    ...appliance,
-    polling,
-    limits,
-    objectives: objectivesOf(settings, appliance),
-  }));
 }
 
 function requestsIn({ requests, appliances }: Settings): RequestLogSettings {

@@ -202,7 +202,7 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
 const rowNames = ['farmname', 'file', 'name', 'interface', 'id'];
 
 /** Returns the problem of values of a reply that cannot be read; all else of it is shown. */
-export function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnProblem {
+function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnProblem {
   const { endpoint, field, count, example } = unreadable;
   const isRow = rowNames.includes(field);
   const found = isRow

@@ -1,30 +1,25 @@
+import { pino } from 'pino';
 import type { Decode } from '../../appliance/decode.ts';
-import type { ApplianceClient, CallReport, UnreadableField } from '../../appliance/client.ts';
+import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { unlessL4 } from '../../appliance/harmless.ts';
+import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
-import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
-import { certificates } from '../../collectors/certificates.ts';
+import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
 import { hungMs } from '../../collectors/farm-states.ts';
 import { type FarmList, farms, type ListedFarm } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
-import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../../config/settings.ts';
-import { connectAppliance } from '../../app/connect-appliance.ts';
-import { isOneOf, toError } from '../../lib/check.ts';
+import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import { assert, isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { steadyNow } from '../../lib/time.ts';
-import { withSeverity } from '../../state/problem.ts';
-import { applianceProblems, unreadableProblem } from '../../state/appliance-problems.ts';
+import type { AppliancePoller } from '../../scheduler/appliance-poller.ts';
+import { createCron, intervalOf } from '../../scheduler/schedule.ts';
+import { applianceProblems } from '../../state/appliance-problems.ts';
 import type { Problem } from '../../state/problem.ts';
-import { describeAppliance } from '../../state/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../state/reading.ts';
-import { intervalOf } from '../../scheduler/schedule.ts';
-import type { ApplianceStatus } from '../../state/status.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
 
-/** The result of one call of each endpoint that polling reads. */
+/** The result of one run of each collector. */
 interface ProbeResult {
   /** The reason for which the appliance cannot be polled at all; the probe ends there. */
   readonly failure: Failure | undefined;
@@ -69,71 +64,145 @@ export interface ProbeParts {
   readonly stopped: AbortSignal;
 }
 
+/** A check is to end soon, and reads no more configurations of farms than this. */
+const maxConfigurations = 20;
+
 /**
- * Makes each enabled collector's calls once, those per farm for one farm, and adds up what a minute
- * of polling will cost.
+ * Runs each enabled collector once, those that ask farm by farm for few farms, and adds up what a
+ * minute of polling will cost.
  */
-export async function probeAppliance({ appliance, settings, decode, stopped }: ProbeParts): Promise<ProbeResult> {
-  const calls: CallReport[] = [];
-  const client = connectAppliance({ appliance, settings, decode, onCall: (call) => void calls.push(call) });
-  const objectives = objectivesOf(settings, appliance);
-  const newest = new Map<string, unknown>();
-  const readings = new Map<string, Reading>();
-  const unreadable: UnreadableField[] = [];
-  const context = contextOf({ client, appliance, newest, unreadable, signal: stopped });
+export async function probeAppliance(parts: ProbeParts): Promise<ProbeResult> {
+  const { appliance, stopped } = parts;
+  const watch: Watch = { calls: [], errors: new Map(), sampled: new Map() };
+  const poller = createProbePoller(parts, watch);
+  const close = (): void => void poller.close();
+  stopped.addEventListener('abort', close, { once: true });
+  const made = new Map<Collector, readonly CallReport[]>();
+  let failure: Failure | undefined;
+  try {
+    for (const collector of collectors) {
+      // Without it, the collector has nothing to ask the appliance for.
+      if (!appliance.collectors[collector.name]?.enabled || collector.makesNoCalls) continue;
+      const before = watch.calls.length;
+      await poller.run(collector.name);
+      made.set(collector, watch.calls.slice(before));
+      failure = failureOf(watch.errors.get(collector.name), watch.calls.at(-1));
+      if (failure) break;
+    }
+    return resultOf({ ...parts, watch, poller, made, failure });
+  } finally {
+    stopped.removeEventListener('abort', close);
+    await poller.close();
+  }
+}
+
+/** The run of a poller as it is seen from outside. */
+interface Watch {
+  readonly calls: CallReport[];
+  /** The first error of each collector, by name. */
+  readonly errors: Map<string, unknown>;
+  /** The farms that were read one by one, by the name of the collector. */
+  readonly sampled: Map<string, Set<string>>;
+}
+
+function createProbePoller({ appliance, settings, decode }: ProbeParts, watch: Watch): AppliancePoller {
+  const [watched] = watchedIn(settings, [appliance]);
+  assert(watched, 'one appliance is given');
+  const store = createStore();
+  store.arrange([appliance.name]);
+  return createPoller(
+    { ...watched, polling: { ...settings.polling, maxBusyRatio: 1 } },
+    {
+      decode,
+      store,
+      cron: createCron(),
+      log: pino({ level: 'silent' }),
+      now: Date.now,
+      random: Math.random,
+      state: undefined,
+      onTransition: () => undefined,
+      onCall: (call) => void watch.calls.push(call),
+      wrap: (collector) => (isFarmCollector(collector) ? sampling(collector, watch) : reporting(collector, watch)),
+    },
+  );
+}
+
+function reporting(collector: Exclude<Collector, FarmCollector>, watch: Watch): Collector {
+  return { ...collector, collect: (context) => noted(collector, watch, collector.collect(context)) };
+}
+
+/**
+ * Returns the collector for the first farm that answers, since a call of another one may take long;
+ * of configurations for some: the certificates that farms present stand in them.
+ */
+function sampling(collector: FarmCollector, watch: Watch): Collector {
+  const maxFarms = collector.name === farmConfig.name ? maxConfigurations : 1;
+  const sampled = new Set<string>();
+  watch.sampled.set(collector.name, sampled);
+  return {
+    ...collector,
+    covers(farm) {
+      if (!collector.covers(farm) || farm.isSilent) return false;
+      return sampled.size < maxFarms ? sampled.add(farm.name).has(farm.name) : sampled.has(farm.name);
+    },
+    async begin(context) {
+      const collectFarm = await noted(collector, watch, collector.begin(context));
+      return (farm, own) => noted(collector, watch, collectFarm(farm, own));
+    },
+  };
+}
+
+async function noted<Result>({ name }: Collector, { errors }: Watch, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!errors.has(name)) errors.set(name, error);
+    throw error;
+  }
+}
+
+interface Probed extends ProbeParts {
+  readonly watch: Watch;
+  readonly poller: AppliancePoller;
+  readonly made: ReadonlyMap<Collector, readonly CallReport[]>;
+  readonly failure: Failure | undefined;
+}
+
+function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed): ProbeResult {
+  const { newest } = poller.state;
+  const facts = applianceFacts(newest);
+  const status = poller.describe();
+  const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
   const polled: string[] = [];
   const unsupported: string[] = [];
   const obstacles: Obstacle[] = [];
   const skipped: string[] = [];
   const perMinute = { calls: 0, seconds: 0 };
-  let failure: Failure | undefined;
-  try {
-    for (const collector of collectors) {
-      const chosen = appliance.collectors[collector.name];
-      // It has nothing to ask the appliance for.
-      if (!chosen?.enabled || collector.makesNoCalls) continue;
-      const before = calls.length;
-      try {
-        // Without a list of farms there is no farm to read.
-        if (isFarmCollector(collector) && context.facts.farms === undefined) continue;
-        const times = await tryCollector(collector, context, newest, readings);
-        const made = calls.slice(before);
-        const forbiddenCalls = made.filter(({ reason }) => reason === 'forbidden');
-        skipped.push(...forbiddenCalls.map(({ endpoint }) => endpoint));
-        if (made.length > 0 && forbiddenCalls.length === made.length) continue;
-        const share = (60_000 / intervalOf(chosen.schedule)) * times;
-        perMinute.calls += made.length * share;
-        perMinute.seconds += secondsOf(made.filter((call) => !hasWaited(call))) * share;
-        polled.push(collector.name);
-      } catch (error) {
-        failure = failureOf(error, calls.at(-1));
-        if (failure) break;
-        if (collector.optional && error instanceof ApplianceError && error.routeMissing)
-          unsupported.push(collector.name);
-        else obstacles.push(obstacleOf(collector, error));
-      }
-    }
-    if (!failure) await readConfigurations(context, readings, objectives === undefined ? ['https'] : ['http', 'https']);
-  } finally {
-    await client.close();
+  for (const [collector, calls] of made) {
+    const { isSupported, failure } = status.collectors.find(({ name }) => name === collector.name) ?? {};
+    if (isSupported === false) unsupported.push(collector.name);
+    else if (failure && watch.errors.has(collector.name))
+      obstacles.push(obstacleOf(collector, watch.errors.get(collector.name)));
+    if (!isSupported || failure || calls.length === 0) continue;
+    skipped.push(...calls.filter(isForbidden).map(({ endpoint }) => endpoint));
+    if (calls.every(isForbidden)) continue;
+    const { schedule = collector.schedule } = appliance.collectors[collector.name] ?? {};
+    const share = (60_000 / intervalOf(schedule)) * timesOf(collector, facts, watch);
+    perMinute.calls += calls.length * share;
+    perMinute.seconds += secondsOf(calls.filter((call) => !hasWaited(call))) * share;
+    polled.push(collector.name);
   }
-  failure ??= unprovenBy(calls, obstacles) ?? withoutFarms(obstacles);
-  const { facts } = context;
-  const problems = failure
-    ? []
-    : [
-        ...applianceProblems(statusOf(appliance, readings, objectives), Date.now()),
-        ...unreadable.map((each) => ({
-          appliance: appliance.name,
-          ...withSeverity(unreadableProblem(appliance.name, each)),
-        })),
-      ];
+  const failure = ofCalls ?? unprovenBy(watch.calls, obstacles) ?? withoutFarms(obstacles);
+  // The report has failures of its own; what could not be read in an answer is judged.
+  const unreadable = status.collectors.flatMap(({ failure: _told, ...each }) => (each.unreadable ? each : []));
+  const judged = { ...status, up: true, breaker: 'closed', collectors: unreadable } as const;
   return {
     failure,
-    calls,
+    calls: watch.calls,
     facts,
-    farms: listedIn(newest),
-    problems,
+    // Only the data of this very collector is stored under its name.
+    farms: (newest.get(farms.name) as FarmList | undefined)?.farms,
+    problems: failure ? [] : applianceProblems(judged, Date.now()),
     polled,
     unsupported,
     obstacles,
@@ -142,55 +211,11 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
   };
 }
 
-/** A check is to end soon, and reads no more configurations of farms than this. */
-const maxConfigurations = 20;
-
-/**
- * Reads which certificates HTTPS farms present, since those whose file is gone cannot start again,
- * and which farms log their requests.
- */
-async function readConfigurations(
-  context: CollectContext,
-  readings: Map<string, Reading>,
-  profiles: readonly string[],
-): Promise<void> {
-  const unread = (context.facts.farms ?? []).filter(
-    (farm) =>
-      profiles.includes(farm.profile) &&
-      !farm.isSilent &&
-      !readings.has(keyOf({ collector: farmConfig.name, farm: farm.name })),
-  );
-  if (!readings.has(certificates.name) || unread.length === 0) return;
-  const collectFarm = await farmConfig.begin(context);
-  for (const farm of unread.slice(0, maxConfigurations)) {
-    try {
-      store(readings, { collector: farmConfig.name, farm: farm.name }, await collectFarm(farm, context));
-    } catch (error) {
-      if (!(error instanceof ApplianceError)) throw error;
-      // The status then says that its certificates are not known.
-    }
-  }
-}
-
-function store(readings: Map<string, Reading>, origin: Origin, data: unknown): void {
-  readings.set(keyOf(origin), { ...origin, data, since: undefined });
-}
-
-/** Describes the appliance by what was read, as the poller does. */
-function statusOf(
-  { name, url, labels }: ApplianceSettings,
-  readings: ReadonlyMap<string, Reading>,
-  objectives: ApplianceStatus['objectives'],
-): ApplianceStatus {
-  const known = {
-    up: true,
-    deactivated: false,
-    breaker: 'closed',
-    series: 0,
-    seriesLeftOut: 0,
-    collectors: [],
-  } as const;
-  return describeAppliance({ name, url: url.origin, labels, objectives, readings, ...known });
+/** Returns how many times a run of polling repeats what was read. */
+function timesOf(collector: Collector, { farms: listed = [] }: Facts, { sampled }: Watch): number {
+  if (!isFarmCollector(collector)) return 1;
+  const read = sampled.get(collector.name)?.size ?? 0;
+  return listed.filter((farm) => collector.covers(farm)).length / Math.max(1, read);
 }
 
 /** Returns the failure of an appliance whose farms cannot be read. */
@@ -199,11 +224,6 @@ function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
   if (!obstacle) return undefined;
   const { reason, message } = obstacle;
   return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
-}
-
-function listedIn(newest: ReadonlyMap<string, unknown>): readonly ListedFarm[] | undefined {
-  // Only the data of this very collector is stored under its name.
-  return (newest.get(farms.name) as FarmList | undefined)?.farms;
 }
 
 /** Returns the sum of the seconds of all calls. */
@@ -219,69 +239,6 @@ export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
 /** Returns the offset of the appliance's clock in seconds, from the last answer that has a date. */
 export function clockOffsetOf(calls: readonly CallReport[]): number | undefined {
   return calls.findLast(({ clockOffsetSeconds }) => clockOffsetSeconds !== undefined)?.clockOffsetSeconds;
-}
-
-/** Runs a collector once; resolves to how many times a polling run repeats these calls. */
-async function tryCollector(
-  collector: Collector,
-  context: CollectContext,
-  newest: Map<string, unknown>,
-  readings: Map<string, Reading>,
-): Promise<number> {
-  const { name } = collector;
-  if (!isFarmCollector(collector)) {
-    const data = await collector.collect(context);
-    newest.set(name, data);
-    store(readings, { collector: name }, data);
-    return 1;
-  }
-  const covered = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
-  const first = covered.find(({ isSilent }) => !isSilent) ?? covered[0];
-  if (first) {
-    const data = await (await collector.begin(context))(first, context);
-    store(readings, { collector: name, farm: first.name }, data);
-  }
-  return covered.length;
-}
-
-/** Adds values that cannot be read to `unreadable`. */
-function contextOf({
-  client,
-  appliance,
-  newest,
-  unreadable,
-  signal,
-}: {
-  readonly client: ApplianceClient;
-  readonly appliance: ApplianceSettings;
-  readonly newest: ReadonlyMap<string, unknown>;
-  readonly unreadable: UnreadableField[];
-  readonly signal: AbortSignal;
-}): CollectContext {
-  const onUnreadable = (found: readonly UnreadableField[]): void => void unreadable.push(...found);
-  return {
-    async read(key, params, { limitMs, took } = {}) {
-      const startedAtMs = steadyNow();
-      const reply = await client.read(key, params, signal, { limitMs, onUnreadable });
-      took?.(steadyNow() - startedAtMs);
-      return reply;
-    },
-    // It runs once, and no run is to be cut short.
-    intervalMs: Number.POSITIVE_INFINITY,
-    get facts() {
-      return applianceFacts(newest);
-    },
-    // The list was read a moment ago.
-    unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
-    askL4Daemon: () => Promise.resolve(undefined),
-    newest: () => undefined,
-    signal,
-    vip: appliance.vip,
-    watches: (farm) => watchesFarm(appliance, farm),
-    now: Date.now,
-    age: steadyNow,
-    labels: appliance.labels,
-  };
 }
 
 /** Reasons that the next call would meet too. */

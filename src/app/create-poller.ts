@@ -1,0 +1,78 @@
+import type { CallReport } from '../appliance/client.ts';
+import type { Decode } from '../appliance/decode.ts';
+import { collectorFamilies, collectors } from '../collectors/registry.ts';
+import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../config/settings.ts';
+import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
+import { requestFamilies } from '../request-log/counts.ts';
+import { AppliancePoller } from '../scheduler/appliance-poller.ts';
+import { createCounters } from '../scheduler/counters.ts';
+import { keptReplies } from '../scheduler/reading-store.ts';
+import { ownFamilies } from '../scheduler/own-numbers.ts';
+import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
+import { connectAppliance } from './connect-appliance.ts';
+
+/** An appliance with all settings of its polling. */
+export type WatchedAppliance = ApplianceSettings &
+  Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly string[] | undefined };
+
+export function watchedIn(settings: Settings, appliances = settings.appliances): readonly WatchedAppliance[] {
+  const { polling, limits } = settings;
+  return appliances.map((appliance) => ({
+    ...appliance,
+    polling,
+    limits,
+    objectives: objectivesOf(settings, appliance),
+  }));
+}
+
+/** Creates the store of all metrics of appliances. */
+export function createStore(): MetricsStore {
+  return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
+}
+
+interface PollingParts
+  extends Pick<AppliancePollerParts, 'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition'> {
+  readonly decode: Decode;
+  readonly counters?: AppliancePollerParts['counters'] | undefined;
+  /** Replaces a collector. */
+  readonly wrap?: (collector: (typeof collectors)[number]) => (typeof collectors)[number];
+  readonly onCall?: (report: CallReport) => void;
+}
+
+/** Creates the poller of one appliance from its settings. */
+export function createPoller(
+  appliance: WatchedAppliance,
+  { decode, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollingParts,
+): AppliancePoller {
+  const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
+  return new AppliancePoller({
+    ...parts,
+    name,
+    url: url.origin,
+    labels,
+    objectives,
+    watches: (farm) => watchesFarm(appliance, farm),
+    vip,
+    compact,
+    collectors: collectors.flatMap((collector) => {
+      const chosen = appliance.collectors[collector.name];
+      if (!chosen?.enabled) return [];
+      return { collector: wrap(collector), schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs };
+    }),
+    connect: (onOwnCall) =>
+      connectAppliance({
+        appliance,
+        settings: appliance,
+        decode,
+        now: parts.now,
+        onCall(report) {
+          onCall?.(report);
+          onOwnCall(report);
+        },
+      }),
+    polling,
+    maxSeries: limits.seriesPerAppliance,
+    maxBytes: keptReplies * limits.bodyBytes,
+    counters,
+  });
+}
