@@ -1,4 +1,5 @@
 import { parser } from '@prometheus-io/lezer-promql';
+import { parseDuration } from '../../src/lib/time.ts';
 
 type Node = ReturnType<typeof parser.parse>['topNode'];
 
@@ -34,6 +35,42 @@ export interface Grouping {
  */
 export function selectorsOf(expression: string): readonly Selector[] {
   return operandOf(parse(expression), expression).selectors;
+}
+
+/** A selector as it stands in an expression, and how much of its time is read. */
+export interface Read {
+  readonly text: string;
+  readonly metric: string;
+  /** The lengths of its range, in seconds; 0 for a moment. */
+  readonly rangeSeconds: number;
+  /** How often it is read: once for each point of the subqueries around it. */
+  readonly times: number;
+}
+
+/** Every read of samples in an expression. */
+export function readsOf(expression: string): readonly Read[] {
+  return nodesOf(parse(expression))
+    .filter(({ name }) => name === 'VectorSelector')
+    .map((node) => {
+      const around = ancestorsOf(node);
+      const range = around.find(({ name }) => name === 'MatrixSelector');
+      const points = around
+        .filter(({ name }) => name === 'SubqueryExpr')
+        .map((subquery) => {
+          const [, length = '', step = ''] = /\[(\w+):(\w+)\]$/.exec(textOf(subquery, expression)) ?? [];
+          return secondsOf(length) / secondsOf(step);
+        });
+      return {
+        text: textOf(node, expression),
+        metric: selectorAt(node, expression).metric,
+        rangeSeconds: range ? secondsOf(/\[(\w+)\]$/.exec(textOf(range, expression))?.[1] ?? '') : 0,
+        times: points.reduce((product, each) => product * each, 1),
+      };
+    });
+}
+
+function secondsOf(duration: string): number {
+  return (parseDuration(duration) ?? Number.NaN) / 1_000;
 }
 
 /**

@@ -13,6 +13,7 @@ interface Rule {
 
 export interface RuleGroup {
   readonly name: string;
+  readonly interval?: string;
   readonly rules: readonly Rule[];
 }
 
