@@ -76,13 +76,22 @@ const recordings: readonly (readonly [name: string, of: RegExp, stepSeconds: num
 /** Prometheus takes no samples that are older, beside those of now. */
 const pastSeconds = 3_600;
 
-/** Returns what the rules recorded until now; the value is a time: since when, or when last. */
+/**
+ * Returns what the rules recorded until now; the value is a time: since when, or when last. What
+ * explains an outage is recorded alone: no backend is down of a farm that is.
+ */
 function pastOf(page: string, now: number): readonly string[] {
   const begin = now - pastSeconds;
+  const farmsDown = [...page.matchAll(/^zlb_farm_status\{.*(farm="[^"]*").*status="critical"\} 1$/gm)].map(
+    ([, farm = '']) => farm,
+  );
   return recordings.flatMap(([name, of, stepSeconds, label]) => {
     const times = Array.from({ length: pastSeconds / stepSeconds - 1 }, (_, index) => begin + index * stepSeconds);
     const isSince = /:(down|since)$/.test(name);
-    return [...page.matchAll(of)].flatMap(([, labels]) =>
+    const found = [...page.matchAll(of)].filter(
+      ([, labels = '']) => label !== 'object="backend"' || !farmsDown.some((farm) => labels.includes(farm)),
+    );
+    return found.flatMap(([, labels]) =>
       times.map((at) => `${name}{${[labels, label].filter(Boolean).join()}} ${isSince ? begin : at} ${at}000\n`),
     );
   });
