@@ -77,8 +77,8 @@ const recordings: readonly (readonly [name: string, of: RegExp, stepSeconds: num
 const pastSeconds = 3_600;
 
 /**
- * Returns what the rules recorded until now; the value is a time: since when, or when last. What
- * explains an outage is recorded alone: no backend is down of a farm that is.
+ * Returns what the rules recorded until now; the value is a time: since when, or when last. While a
+ * farm is down, they record no outage of its backends.
  */
 function pastOf(page: string, now: number): readonly string[] {
   const begin = now - pastSeconds;

@@ -10,8 +10,8 @@ import { readsOf } from '../support/promql.ts';
 import { expressionsOf, type RuleGroup, shippedFiles } from '../support/shipped-rules.ts';
 import { until } from '../support/until.ts';
 
-// Seconds depend on the machine, and what a rule reads does not. With 100 of these appliances, a rule
-// at a limit takes half a second (samples) or two (queries): `npm run bench:rules` measures it.
+// Seconds depend on the machine, and what a rule reads does not. With 100 of these appliances, a
+// rule at a limit takes half a second (samples) or two (queries): see `npm run bench:rules`.
 
 /** Samples of one appliance that one rule reads. */
 const mostSamples = 80_000;
