@@ -39,8 +39,8 @@ export interface CollectContext {
   readonly read: ReadFrom;
   readonly facts: Facts;
   /**
-   * Resolves to the name of a farm for a read that acts on L4 farms, after a fresh look at the
-   * farms' profiles; undefined for an L4 farm, and for one whose profile nobody says.
+   * Resolves to the name of a farm for a read that acts on L4 farms, by a list of the last minute;
+   * undefined for an L4 farm, and for one whose profile nobody says.
    */
   readonly unlessL4: (farm: FarmFact) => Promise<HarmlessFarm | undefined>;
   /**
@@ -174,6 +174,8 @@ export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> 
   collect(context: CollectContext): Promise<Data>;
   /** The data to show on `/metrics` while there is no reading; nothing if left out. */
   readonly withoutReading?: Data;
+  /** Returns true for data of which a part is left to the next run, which then comes sooner. */
+  isPartial?(data: Data): boolean;
 }
 
 /**

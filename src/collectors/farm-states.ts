@@ -30,8 +30,11 @@ export const hungMs = 15_000;
 const workMs = 1_000;
 /** A state is asked for again after this time: with every second run of the schedule. */
 const recentMs = 40_000;
-/** An older state is not known any more: twice the usual `max_stale`, as for late runs. */
-const keptMs = 360_000;
+/**
+ * An older state is not known any more. With the time until the end of the next run that is twice
+ * the usual `max_stale`, as for late runs.
+ */
+const keptMs = 300_000;
 /** The part of an interval for which a run asks, so that what it found is shown soon. */
 const ratioOfInterval = 0.9;
 /** The same for the first run, which finds the farm that hangs, without pauses between calls. */
@@ -57,11 +60,9 @@ export async function askEachFarm<Listed extends Farm>(
   const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
   const isFirst = !before?.farms.some(({ asked }) => asked);
   const endMs = startedAtMs + (isFirst ? firstRunMs : ratioOfInterval * context.intervalMs);
-  const limitMs = Math.min(Math.max(4 * callMs, briefMs), patientMs);
-  const usual = { callMs, limitMs, workMs: isFirst ? 0 : workMs };
+  const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs };
 
   const result = new Map<string, Listed | undefined>();
-  for (const farm of listed) result.set(farm.name, asBefore(farm, known.get(farm.name), before, startedAtMs));
   for (const farm of dueOf(listed, known, startedAtMs)) {
     if (context.age() >= endMs) break;
     result.set(farm.name, await askState(context, farm, known.get(farm.name), usual));
@@ -72,7 +73,58 @@ export async function askEachFarm<Listed extends Farm>(
     const limits = isPatient ? { limitMs: patientMs } : {};
     result.set(farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits }));
   }
+  const endedAtMs = context.age();
+  return listed.flatMap((farm) =>
+    result.has(farm.name) ? (result.get(farm.name) ?? []) : asBefore(farm, known.get(farm.name), before, endedAtMs),
+  );
+}
+
+/**
+ * Finds out which farms of a list that waited for `hanging` proxies are silent: the appliance has
+ * no better word for such a farm than for one without backends. Asks one by one unless those that
+ * were silent before explain the wait.
+ */
+export async function askSuspects<Listed extends Farm>(
+  context: CollectContext,
+  listed: readonly Listed[],
+  { before, hanging }: { readonly before: ListBefore | undefined; readonly hanging: number },
+): Promise<readonly Listed[]> {
+  const nowMs = context.age();
+  const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
+  const suspects = listed.filter((farm) => hasProxy(farm) && suspectStates.includes(farm.state));
+  const { true: silent = [], false: others = [] } = Object.groupBy(suspects, ({ name }) =>
+    known.get(name)?.isSilent ? 'true' : 'false',
+  );
+  const next = nextSilent(silent, known, nowMs)?.farm;
+  const result = new Map<string, Listed | undefined>(listed.map((farm) => [farm.name, farm]));
+  for (const farm of silent) result.set(farm.name, asSilent(farm, known.get(farm.name)));
+  const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
+  const limits = due.length > 0 ? limitsOf(await emptyCallMs(context)) : undefined;
+  const endMs = context.age() + firstRunMs;
+  for (const farm of due) {
+    if (!limits || context.age() >= endMs) break;
+    result.set(farm.name, await askState(context, farm, asSilent(farm, known.get(farm.name)), limits));
+  }
   return listed.flatMap(({ name }) => result.get(name) ?? []);
+}
+
+/** The words of the appliance for a farm whose proxy does not answer it. */
+const suspectStates: readonly string[] = ['critical', 'needed_restart'];
+
+function asSilent<Listed extends Farm>(farm: Listed, was: Farm | undefined): Listed {
+  return { ...farm, isSilent: true, asked: was?.asked };
+}
+
+/** Returns how long a call takes that asks no proxy. */
+async function emptyCallMs({ read }: CollectContext): Promise<number> {
+  let callMs = 0;
+  await read('readFarmsSummary', {}, { took: (ms) => (callMs = ms) });
+  return callMs;
+}
+
+/** Returns the limits of a call for the state of a farm that does not hang. */
+function limitsOf(callMs: number): Limits {
+  return { callMs, limitMs: Math.min(Math.max(4 * callMs, briefMs), patientMs), workMs };
 }
 
 /** Returns true for a farm whose state the appliance asks a proxy for. */
@@ -161,9 +213,10 @@ function asBefore<Listed extends Farm>(
   nowMs: number,
 ): Listed {
   if (!was) return farm;
-  const readAtMs = was.asked?.atMs ?? before?.startedAtMs ?? neverMs;
-  const state = nowMs - readAtMs < keptMs || was.isSilent ? was.state : 'unknown';
-  return { ...farm, state, isSilent: was.isSilent ?? false, asked: was.asked };
+  // A state of a list of all is as old as that list, however many runs leave it out.
+  const asked = was.asked ?? { atMs: before?.startedAtMs ?? neverMs };
+  const state = nowMs - asked.atMs < keptMs || was.isSilent ? was.state : 'unknown';
+  return { ...farm, state, isSilent: was.isSilent ?? false, asked };
 }
 
 function askedAt(farm: Farm | undefined): number {

@@ -6,18 +6,23 @@ import {
   type FarmFact,
   farmAreas,
   orIfMissing,
+  type ReadOptions,
   stateWord,
   transitionStates,
 } from './collector.ts';
-import { type AskedFarm, askEachFarm, hasProxy, hungMs } from './farm-states.ts';
+import { type AskedFarm, askEachFarm, askSuspects, hasProxy, hungMs } from './farm-states.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
   /** Farms that the configuration leaves out; undefined without a reading. */
   readonly excluded: number | undefined;
-  /** The usual time of the list of statistics; undefined before it was read. */
+  /** The time of a list of all farms that waits for no proxy; undefined before it is known. */
   readonly usualMs?: number | undefined;
+  /** True once a list of all farms was read, which has their addresses. */
+  readonly hasAddresses?: boolean | undefined;
+  /** True where each state was read alone, a part of them in each run. */
+  readonly isOneByOne?: boolean;
   /** When the reading began, on the clock of ages. */
   readonly startedAtMs?: number;
   /** When the list of statistics, which failed, is tried again, on the clock of ages. */
@@ -51,18 +56,15 @@ export const farms = defineCollector<FarmList>({
   async collect(context) {
     const before = context.newest(collector);
     const list = mayReadAtOnce(context, before) ? await readAtOnce(context, before) : undefined;
-    if (list && !(list instanceof ApplianceError) && !list.hasWaited) return list.read;
-    const known = list && !(list instanceof ApplianceError) ? list.read : before;
+    if (list && !(list instanceof ApplianceError)) return list;
     try {
-      const hasFailed = list instanceof ApplianceError;
-      return await readOneByOne(context, known, { hasFailed, wasUsual: before?.usualMs !== undefined });
+      return await readOneByOne(context, before, { hasFailed: list !== undefined });
     } catch (error) {
-      if (!(error instanceof ApplianceError) || !list) throw error;
       // The failure of the usual list says more.
-      if (list instanceof ApplianceError) throw list;
-      return { ...list.read, usualMs: undefined };
+      throw error instanceof ApplianceError && list ? list : error;
     }
   },
+  isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: ofFarms.entity('farm', ({ state }) => state),
   families: [
     ofFarms.stateSet(
@@ -111,42 +113,94 @@ const collector: Collector<FarmList> = farms;
 
 /** Failures that a proxy which hangs can cause, or that concern the list of statistics alone. */
 const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
-/**
- * The time until a list is tried again that failed though no proxy hangs: it grows with the
- * connection table of the appliance (docs/api.md §1.6).
- */
+/** The time until a list is tried again that failed, though no proxy hangs or though it might. */
 const retryAfterMs = 180_000;
+/** The web server of the appliance ends a list that takes longer. */
+const longestListMs = 60_000;
+/** The least time limit of a list. */
+const minLimitMs = 7_000;
+/** The time for which a list waits for each proxy that hangs (docs/api.md §1.6). */
+const waitMs = 21_000;
+/** The time of a state that is read alone while a proxy hangs. */
+const stateMs = 500;
 
-/** Returns false while the list of all farms would wait for a proxy, or has just failed. */
+/** Returns false for a list that has just failed, or would wait for proxies too long. */
 function mayReadAtOnce({ age }: CollectContext, before: FarmList | undefined): boolean {
-  const isHanging = before?.farms.some(({ isSilent }) => isSilent) ?? false;
-  return !isHanging && age() >= (before?.retryAtMs ?? 0);
+  if (!before) return true;
+  const hanging = countSilent(before);
+  if (age() < (before.retryAtMs ?? 0)) return false;
+  return hanging === 0 || isQuicker(before, hanging) || (!before.hasAddresses && hasEnd(before, hanging));
+}
+
+/** Returns true if a list that waits for so many proxies is twice as quick as states alone. */
+function isQuicker(list: FarmList, hanging: number): boolean {
+  return hasEnd(list, hanging) && 2 * (usualOf(list) + hanging * waitMs) < list.farms.length * stateMs;
+}
+
+/** Returns true if a list that waits for so many proxies is over before the web server ends it. */
+function hasEnd(list: FarmList, hanging: number): boolean {
+  return usualOf(list) + hanging * waitMs < 0.9 * longestListMs;
+}
+
+function usualOf({ usualMs = 0 }: FarmList): number {
+  return usualMs;
+}
+
+function countSilent({ farms: list }: FarmList): number {
+  return list.filter(({ isSilent }) => isSilent).length;
 }
 
 /**
- * Reads all farms with one call; returns a failure that a proxy which hangs can cause. `hasWaited`
- * is true for an answer that came so late that the appliance may have waited for one.
+ * Returns the limits of a list of all farms. It grows with the farms and the connection table of
+ * the appliance, so one that failed gets all the time that the web server allows.
  */
-async function readAtOnce(
-  { read, watches, age }: CollectContext,
-  before: FarmList | undefined,
-): Promise<{ readonly read: FarmList; readonly hasWaited: boolean } | ApplianceError> {
-  const usualMs = before?.usualMs;
+function limitsOf(before: FarmList | undefined): ReadOptions {
+  if (!before) return {};
+  const { usualMs, retryAtMs } = before;
+  if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };
+  if (usualMs === undefined || retryAtMs !== undefined) return { limitMs: longestListMs };
+  // On a large appliance the answer, though late, names the farms in question sooner.
+  const isLarge = isQuicker(before, 1);
+  const leastMs = isLarge ? usualMs + 1.2 * waitMs : minLimitMs;
+  const limitMs = Math.min(Math.max(leastMs, 3 * usualMs), longestListMs);
+  return { limitMs, workMs: Math.max(1_000, isLarge ? usualMs : 2 * usualMs) };
+}
+
+/** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
+async function readAtOnce(context: CollectContext, before: FarmList | undefined): Promise<FarmList | ApplianceError> {
+  const { read, watches, age } = context;
   const startedAtMs = age();
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
   };
   try {
-    const work = usualMs === undefined ? {} : { workMs: Math.max(1_000, 2 * usualMs) };
+    const limits = { ...limitsOf(before), took };
     const listed = await orIfMissing(
-      async () => (await read('listFarmStats', {}, { took, ...work })).farms.map(toFarm),
-      async () => (await read('listFarms', {}, { took })).params.map(toFarm),
+      async () => (await read('listFarmStats', {}, limits)).farms.map(toFarm),
+      async () => (await read('listFarms', {}, limits)).params.map(toFarm),
     );
-    const hasWaited = usualMs === undefined && tookMs >= hungMs;
-    return { read: { ...watchedOf(listed, watches), usualMs: tookMs, startedAtMs }, hasWaited };
+    const list = { ...watchedOf(listed, watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
+    const waitedMs = tookMs - (before?.usualMs ?? 0);
+    return waitedMs < hungMs ? list : await findSilent(context, list, { before, waitedMs });
   } catch (error) {
     if (error instanceof ApplianceError && listFailures.includes(error.reason)) return error;
+    throw error;
+  }
+}
+
+/** Finds the farms for whose proxies a list has waited; without any it took long by its size. */
+async function findSilent(
+  context: CollectContext,
+  list: FarmList,
+  { before, waitedMs }: { readonly before: FarmList | undefined; readonly waitedMs: number },
+): Promise<FarmList> {
+  const { usualMs } = before ?? {};
+  try {
+    const found = await askSuspects(context, list.farms, { before, hanging: Math.round(waitedMs / waitMs) });
+    return { ...list, farms: found, usualMs: found.some(({ isSilent }) => isSilent) ? usualMs : list.usualMs };
+  } catch (error) {
+    if (error instanceof ApplianceError) return { ...list, usualMs };
     throw error;
   }
 }
@@ -155,7 +209,7 @@ async function readAtOnce(
 async function readOneByOne(
   context: CollectContext,
   before: FarmList | undefined,
-  { hasFailed, wasUsual }: { readonly hasFailed: boolean; readonly wasUsual: boolean },
+  { hasFailed }: { readonly hasFailed: boolean },
 ): Promise<FarmList> {
   const startedAtMs = context.age();
   let callMs = 0;
@@ -173,14 +227,17 @@ async function readOneByOne(
   const named = [lslb, dslb, gslb].flatMap((module) => module ?? []).map((row) => toNamed(row, known.get(row.name)));
   const { farms: watched, excluded } = watchedOf(named, context.watches);
   const asked = await askEachFarm(context, watched, { before, callMs });
-  const isHanging = asked.some(({ isSilent }) => isSilent);
+  const hasFound = asked.some(({ name, isSilent }) => isSilent && !known.get(name)?.isSilent);
+  const retryAtMs = hasFailed ? context.age() + retryAfterMs : before?.retryAtMs;
   return {
     farms: asked,
     excluded,
-    // A list that took long and waited for no proxy is usual: the appliance has many farms.
-    usualMs: isHanging && !wasUsual ? undefined : before?.usualMs,
+    isOneByOne: true,
+    usualMs: before?.usualMs,
+    hasAddresses: before?.hasAddresses,
     startedAtMs,
-    retryAtMs: hasFailed && !isHanging ? context.age() + retryAfterMs : undefined,
+    // A proxy that was found just now explains the failure.
+    retryAtMs: hasFound ? undefined : retryAtMs,
   };
 }
 

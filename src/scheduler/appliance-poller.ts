@@ -4,7 +4,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { Calls } from './calls.ts';
+import { Calls, missingForMs } from './calls.ts';
 import { type ApplianceStatus, type SkipReason, skipReasons } from '../state/status.ts';
 import type { Origin } from '../state/reading.ts';
 import type { Counters } from './counters.ts';
@@ -21,14 +21,16 @@ import { nextDue } from './schedule.ts';
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
 /** Reasons for which a collector does not run until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
-/** A route that an edition lacks stays missing, but a 404 may also have been a bad moment. */
-const retryMissingAfterMs = 3_600_000;
+/** Areas whose changes may bring routes that were missing. */
+const areasOfRoutes: readonly Area[] = ['activation', 'system'];
 /** The collector that finds out whether the appliance is licensed. */
 const activation = 'activation';
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileUnlicensedMs = 60_000;
-/** The part of the budget that the first collector may take alone, so that the others still run. */
-const ratioOfFirst = 0.9;
+/** The part of the budget that the first collector takes, so that the others come round too. */
+const ratioOfFirst = 0.5;
+/** The same while it has only read a part, or would be read less often than `max_stale` needs. */
+const maxRatioOfFirst = 0.9;
 const betweenDoubtsMs = 60_000;
 
 /**
@@ -139,7 +141,7 @@ export class AppliancePoller {
    */
   changed(area: Area, farm: string | undefined): Promise<void> {
     this.#runner.farmsChanged();
-    this.#calls.forgetMissingRoutes();
+    if (areasOfRoutes.includes(area)) this.#tryMissingRoutes();
     return this.#refresh.area(area, farm);
   }
 
@@ -257,6 +259,17 @@ export class AppliancePoller {
     return isFirst(job) && earliestMs > next.atMs ? { atMs: earliestMs } : next;
   }
 
+  /**
+   * Returns the time from the beginning of a run of the first collector to its next one, in which
+   * the others have their part of the budget and of the time.
+   */
+  #turnMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
+    const leastMs = budgetMs / maxRatioOfFirst;
+    if (this.#results.isPartial(collector)) return leastMs;
+    const fairMs = Math.max(budgetMs, steadyNow() - sinceMs) / ratioOfFirst;
+    return Math.max(leastMs, Math.min(fairMs, maxStaleMs / 2));
+  }
+
   /** Returns true if the appliance would refuse the calls of a job without a licence. */
   #isUnlicensed({ collector }: Job): boolean {
     return this.#results.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation);
@@ -268,17 +281,14 @@ export class AppliancePoller {
     job.isUrgent = false;
     job.hadFirstRun = true;
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
-    job.due = this.#afterRun(
-      job,
-      run.next,
-      run.sinceMs + (run.spentSeconds * 1_000) / (polling.maxBusyRatio * ratioOfFirst),
-    );
+    const budgetMs = (run.spentSeconds * 1_000) / polling.maxBusyRatio;
+    job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run, budgetMs));
     if (outcome !== 'closing') {
       if (isOneOf(skipReasons, outcome)) {
         this.#skip(job, outcome);
       } else {
         job.blocked = undefined;
-        job.retryAtMs = outcome === 'unsupported_route' ? state.age() + retryMissingAfterMs : undefined;
+        job.retryAtMs = outcome === 'unsupported_route' ? state.age() + missingForMs : undefined;
       }
       this.#results.runFinished(job, run, outcome);
       this.#results.ended();
@@ -304,7 +314,10 @@ export class AppliancePoller {
     const { farms, newFarms, version, isLicensedAgain } = this.#results.found(job, origin, found);
     // Until their next run, backends and probes would show what was before.
     for (const farm of farms) void this.#refresh.farm(farm, newFarms.includes(farm));
-    if (version) this.#tryMissingRoutes(version);
+    if (version) {
+      this.#parts.log.info(version, 'version changed, missing routes are tried again');
+      this.#tryMissingRoutes();
+    }
     if (isLicensedAgain) this.#runLicensed();
   }
 
@@ -314,8 +327,7 @@ export class AppliancePoller {
     return outcome;
   }
 
-  #tryMissingRoutes(version: { readonly from: string; readonly to: string | undefined }): void {
-    this.#parts.log.info(version, 'version changed, missing routes are tried again');
+  #tryMissingRoutes(): void {
     for (const job of this.#parts.jobs.values()) job.retryAtMs = undefined;
     this.#calls.forgetMissingRoutes();
   }
@@ -332,6 +344,7 @@ export class AppliancePoller {
 
   /** Runs at once the collectors that waited for the licence. */
   #runLicensed(): void {
+    this.#tryMissingRoutes();
     this.#wantAtOnce(
       [...this.#parts.jobs.values()].filter(
         ({ collector }) => collector.name !== activation && !collector.makesNoCalls,
@@ -341,9 +354,11 @@ export class AppliancePoller {
 
   /**
    * Runs at once the collectors that missed a run, and need not wait for their schedule as well.
-   * Reads the version too, since an appliance that was away may have been upgraded.
+   * Reads the version and missing routes too, since an appliance that was away may have been
+   * upgraded.
    */
   #runMissed(): void {
+    this.#tryMissingRoutes();
     this.#wantAtOnce(
       [...this.#parts.jobs.values()].filter(({ missed, collector }) => missed || collector.name === 'appliance'),
     );

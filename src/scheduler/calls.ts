@@ -29,6 +29,8 @@ export interface StepCalls {
   askedAtMs: number | undefined;
   /** The seconds of all calls. */
   spentSeconds: number;
+  /** Routes that the appliance lacks, as far as it was asked. */
+  readonly missing: Map<ReadKey, ApplianceError>;
   /** Values in the replies that could not be read. */
   readonly unreadable: UnreadableField[];
 }
@@ -55,17 +57,10 @@ export interface CallsParts {
 }
 
 /**
- * Reads that a collector can do without, since it has another one or leaves a part out: a missing
- * route is not asked for each time.
+ * The time until a route that an appliance lacks is asked for again: it stays missing, but a 404
+ * may also have been a bad moment.
  */
-const dispensable: readonly ReadKey[] = [
-  'listFarmStats',
-  'readFarmsSummary',
-  'readSystemInfo',
-  'listVirtualInterfaces',
-  'listAcmeCertificates',
-];
-const rememberMissingForMs = 600_000;
+export const missingForMs = 3_600_000;
 /** The time limit of a probe, which every appliance answers in a second. */
 const probeLimitMs = 4_000;
 /** The least time limit of a call that waits for proxies. */
@@ -125,7 +120,15 @@ export class Calls {
     };
   }
 
-  /** Tries missing routes again, after a change of version. */
+  /**
+   * Asks no more, for an hour, for the routes that a step could do without. A step that failed for
+   * one met a bad moment, or an appliance that should have it.
+   */
+  remember({ missing }: StepCalls): void {
+    for (const [key, error] of missing) this.#missing.set(key, { error, untilMs: this.#parts.now() + missingForMs });
+  }
+
+  /** Tries missing routes again, after what may have brought them. */
   forgetMissingRoutes(): void {
     this.#missing.clear();
   }
@@ -209,8 +212,9 @@ export class Calls {
       isUnanswered = error instanceof ApplianceError && error.reason === 'timeout';
       const usualMs = this.#usualMs.get(key);
       if (isUnanswered && usualMs !== undefined) this.#usualMs.set(key, 2 * usualMs);
-      if (error instanceof ApplianceError && error.routeMissing && dispensable.includes(key))
-        this.#missing.set(key, { error, untilMs: this.#parts.now() + rememberMissingForMs });
+      // Some releases say the same of an object that is not there, such as a farm.
+      if (error instanceof ApplianceError && error.routeMissing && Object.keys(params).length === 0)
+        step.missing.set(key, error);
       throw error;
     } finally {
       const seconds = Math.min(steadyNow() - startedAt, workMs) / 1_000;

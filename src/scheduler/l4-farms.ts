@@ -3,38 +3,62 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { daemonMayHang, type HarmlessFarm, onPurpose, profilesIn, unlessL4 } from '../appliance/harmless.ts';
 import type { FarmFact, ReadFrom } from '../collectors/collector.ts';
 
-/** A farm that is made again under its name may have another profile; its daemon runs then. */
-const maxAgeMs = 10_000;
+/**
+ * A list that is older proves nothing: a farm that was made again under its name may have another
+ * profile. docs/architecture.md says why it may be so old.
+ */
+const provesForMs = 60_000;
+
+/** A list of farms that was read, and when it was asked for, on the clock of ages. */
+interface ListedFarms {
+  readonly takenAtMs: number;
+  readonly data: { readonly farms: readonly { readonly name: string; readonly profile: string | undefined }[] };
+}
 
 type Profiles = ReturnType<typeof profilesIn> | 'refused';
+
+export interface L4FarmsParts {
+  readonly asksDaemon: boolean;
+  readonly age: () => number;
+  /** Returns the newest lists that were read for other purposes. */
+  readonly listed: () => readonly ListedFarms[];
+}
 
 /**
  * Keeps the reads that act on L4 farms from L4 farms (docs/api.md §1.7), and decides whether their
  * daemon may be asked on purpose.
  */
 export class L4Farms {
-  readonly #parts: { readonly asksDaemon: boolean; readonly age: () => number };
-  #newest: { readonly atMs: number; readonly profiles: Promise<Profiles> } | undefined;
+  readonly #parts: L4FarmsParts;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
+  /** The summary that was read because no list was new enough. */
+  #own: { readonly atMs: number; readonly profiles: Promise<Profiles> } | undefined;
   /** The state that a farm had when its daemon did not answer. */
   readonly #unanswered = new Map<string, string>();
 
-  constructor(parts: { readonly asksDaemon: boolean; readonly age: () => number }) {
+  constructor(parts: L4FarmsParts) {
     this.#parts = parts;
   }
 
   /** Forgets the profiles, after a change of farms. */
   changed(): void {
-    this.#newest = undefined;
+    this.#changedAtMs = this.#parts.age();
+    this.#own = undefined;
   }
 
   /**
-   * Resolves to the name of a farm that is no L4 farm, by a summary of the last seconds. That call
-   * reads files alone; an appliance that refuses it is taken at the word of its list.
+   * Resolves to the name of a farm that is no L4 farm by a list of the last minute. If there is
+   * none, reads the summary, which reads files alone; an appliance that refuses it is taken at the
+   * word of its list. A farm of which two lists differ is not asked.
    */
   async unlessL4(read: ReadFrom, { name, profile }: FarmFact): Promise<HarmlessFarm | undefined> {
     if (profile === 'l4xnat') return undefined;
-    const newest = await this.#newestOf(read);
-    return unlessL4(name, newest === 'refused' ? profile : newest?.get(name));
+    const said = this.#saidOf(name);
+    if (said.some(({ farm }) => !farm)) return undefined;
+    const known = said.find(({ ageMs }) => ageMs < provesForMs);
+    if (known) return known.farm;
+    const own = await this.#ownList(read);
+    return unlessL4(name, own === 'refused' ? profile : own?.get(name));
   }
 
   /** Asks the daemon about an L4 farm. After a call without an answer, waits for another state. */
@@ -53,15 +77,29 @@ export class L4Farms {
     }
   }
 
-  #newestOf(read: ReadFrom): Promise<Profiles> {
-    const { age } = this.#parts;
-    if (this.#newest && age() - this.#newest.atMs < maxAgeMs) return this.#newest.profiles;
-    const newest = { atMs: age(), profiles: profilesOf(read) };
-    this.#newest = newest;
-    newest.profiles.catch(() => {
-      if (this.#newest === newest) this.#newest = undefined;
+  /**
+   * Returns what the lists say of a farm. One that says that it is an L4 farm counts for longer, so
+   * that a list which is read less often is not overruled between two reads.
+   */
+  #saidOf(name: string) {
+    const nowMs = this.#parts.age();
+    return this.#parts.listed().flatMap(({ takenAtMs, data }) => {
+      const profile = data.farms.find((farm) => farm.name === name)?.profile;
+      const ageMs = nowMs - takenAtMs;
+      if (!profile || takenAtMs < this.#changedAtMs || ageMs >= 2 * provesForMs) return [];
+      return [{ farm: unlessL4(name, profile), ageMs }];
     });
-    return newest.profiles;
+  }
+
+  #ownList(read: ReadFrom): Promise<Profiles> {
+    const { age } = this.#parts;
+    if (this.#own && age() - this.#own.atMs < provesForMs) return this.#own.profiles;
+    const own = { atMs: age(), profiles: profilesOf(read) };
+    this.#own = own;
+    own.profiles.catch(() => {
+      if (this.#own === own) this.#own = undefined;
+    });
+    return own.profiles;
   }
 }
 

@@ -89,11 +89,6 @@ export class ReadingStore {
     return (this.#stored.get(keyOf(origin))?.takenAtMs ?? Number.NEGATIVE_INFINITY) > takenAtMs;
   }
 
-  /** Returns the data of a reading; undefined for one that is not stored. */
-  newest(origin: Origin): unknown {
-    return this.#stored.get(keyOf(origin))?.data;
-  }
-
   /** Returns the bytes of a reading; throws if it is too long beside the others. */
   admit(origin: Origin, data: unknown): number {
     const { maxBytes } = this.#parts;

@@ -7,7 +7,7 @@ import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import { describeAppliance } from '../state/describe.ts';
-import type { Origin } from '../state/reading.ts';
+import { keyOf, type Origin } from '../state/reading.ts';
 import { type ApplianceStatus, type SkipReason, skipReasons } from '../state/status.ts';
 import { Answers, type AnswersState } from './answers.ts';
 import { describeCollector } from './collector-status.ts';
@@ -90,8 +90,19 @@ export class RunResults {
 
   /** Returns the data of a collector that is stored, of one farm if it is named. */
   newest<Data>(collector: Collector<Data>, farm?: string): Data | undefined {
+    return this.stored(collector, farm)?.data;
+  }
+
+  /** Returns the reading of a collector that is stored, of one farm if it is named. */
+  stored<Data>({ name: collector }: Collector<Data>, farm?: string) {
     // Only what this collector returned is stored under its name.
-    return this.#readings.newest({ collector: collector.name, farm }) as Data | undefined;
+    return this.#readings.all.get(keyOf({ collector, farm })) as (StoredReading & { readonly data: Data }) | undefined;
+  }
+
+  /** Returns true if the newest data of a collector lacks a part that its next run reads. */
+  isPartial(collector: Collector): boolean {
+    const data = this.newest(collector);
+    return data !== undefined && !isFarmCollector(collector) && collector.isPartial?.(data) === true;
   }
 
   /** Returns the state for the poller that replaces this one. */

@@ -6,6 +6,8 @@ import {
   isFarmCollector,
   type ReadFrom,
 } from '../collectors/collector.ts';
+import { farms } from '../collectors/farms.ts';
+import { summary } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
@@ -39,7 +41,11 @@ export class Runner {
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
-    this.#l4Farms = new L4Farms({ asksDaemon: parts.polling.askL4Daemon === true, age: parts.state.age });
+    this.#l4Farms = new L4Farms({
+      asksDaemon: parts.polling.askL4Daemon === true,
+      age: parts.state.age,
+      listed: () => [parts.results.stored(farms), parts.results.stored(summary)].flatMap((list) => list ?? []),
+    });
   }
 
   /** Takes notice of a change that was made to farms. */
@@ -152,18 +158,21 @@ export class Runner {
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
   async #attempt(job: Job, origin: Origin, work: Work): Promise<Outcome> {
-    const { calls, closing, reasonToStop, lateness, state, onFound, onFailed } = this.#parts;
+    const { calls, closing, reasonToStop, lateness, state, results, onFound, onFailed } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
       skipReason: () => reasonToStop(job),
       askedAtMs: undefined,
       spentSeconds: 0,
+      missing: new Map(),
       unreadable: [],
     };
     try {
       const data = await work(this.#contextOf(calls.reader(own), job));
       onFound(job, origin, { data, askedAtMs: own.askedAtMs ?? state.age(), unreadable: own.unreadable });
+      // A licence that is missing now may come at any moment, and its routes with it.
+      if (results.facts.licensed !== false) calls.remember(own);
       return 'ok';
     } catch (thrown) {
       if (closing.aborted) return 'closing';

@@ -1,90 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createApi } from '../../../simulator/api.ts';
-import { hungProxyWaitMs, webServerLimitMs } from '../../../simulator/hung-proxy.ts';
-import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import { httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../../simulator/world-parts.ts';
-import type { EndpointRow } from '../../../src/appliance/api/row.ts';
-import { endpoints } from '../../../src/appliance/api/table.ts';
-import type { ReadKey } from '../../../src/appliance/client.ts';
-import { reasonOfStatus } from '../../../src/appliance/errors.ts';
-import { fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
-import { collectors } from '../../../src/collectors/registry.ts';
 import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
-import { type Answer, answering, givenPoller } from './given-poller.ts';
+import { givenAppliance } from './given-appliance.ts';
+import { answering, givenPoller } from './given-poller.ts';
 
 const minuteMs = 60_000;
-const names = Array.from({ length: 60 }, (_, index) => `shop-${index}`);
-const byDefault = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
-const key = 'key-of-root';
-
-/** The simulated appliance with fifty HTTP and ten L4 farms, on the clock of the test. */
-function givenAppliance() {
-  const world = recordedWorld();
-  world.users.get('root')!.key = key;
-  world.farms.clear();
-  for (const [index, name] of names.entries()) {
-    const place = { name, vip: '192.0.2.1', vport: String(8_000 + index) };
-    const services = [service('main', { backends: [httpBackend(0, '198.51.100.1', 80)] })];
-    const listener = index % 2 === 0 ? 'https' : 'http';
-    const farm = httpFarm({ ...place, listener, services });
-    world.farms.set(name, index < 50 ? farm : l4Farm({ ...place, backends: [l4Backend(0, '198.51.100.1', 80)] }));
-  }
-  const api = createApi(world);
-  const readAtMs = new Map<string, number>();
-  const requestOf = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
-    const { route }: EndpointRow = endpoints[asked];
-    return { route, path: fillTemplate(parseRoute(route).template, params) ?? '' };
-  };
-  const waitMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
-    const { route, path } = requestOf(asked, params);
-    return hungProxyWaitMs(world, route, path);
-  };
-  const given = givenPoller({
-    names: byDefault,
-    maxBusyRatio: 0.25,
-    callMs: (asked, params) =>
-      Math.max(Math.min(waitMs(asked, params), webServerLimitMs), asked === 'listFarmStats' ? 1_840 : 60),
-    answer(asked, params): Answer {
-      if (waitMs(asked, params) >= webServerLimitMs) return { fails: 'gateway_timeout' };
-      for (const name of asked === 'listFarmStats' ? names : asked === 'readFarmStatus' ? [params.farmname ?? ''] : [])
-        readAtMs.set(name, performance.now());
-      const { path } = requestOf(asked, params);
-      const request = {
-        method: 'GET',
-        headers: { zapi_key: key },
-        path,
-        shown: path,
-        content: Buffer.of(),
-        nowMs: Date.now(),
-      };
-      const reply = api.answer(request);
-      if (reply.status !== 200) return { fails: reasonOfStatus(reply.status) };
-      return { body: reply.kind === 'json' ? reply.value : '' };
-    },
-  });
-  return {
-    ...given,
-    hang(farm: string, runState: 'hung' | 'readable' = 'hung') {
-      world.farms.get(farm)!.runState = runState;
-    },
-    /** The largest age of the states of these farms, in seconds. */
-    oldestSeconds: (farms: readonly string[]) =>
-      Math.max(...farms.map((name) => performance.now() - (readAtMs.get(name) ?? 0))) / 1_000,
-    async busySeconds() {
-      const lines = seriesOf(await given.page(), 'zlb_api_busy_seconds_total');
-      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
-    },
-  };
-}
 
 describe.each([1, 2, 3])('with %i of 60 proxies that hang, by the default configuration', (count) => {
-  const hanging = names.slice(10, 10 + count);
-  const others = names.filter((name) => !hanging.includes(name));
-
   it('keeps the other farms fresh for ten minutes, and shows each that hangs within 90 s', {
     timeout: 120_000,
   }, async () => {
-    const { poller, page, hang, oldestSeconds } = givenAppliance();
+    const { poller, page, names, hang, oldestSeconds } = givenAppliance();
+    const hanging = names.slice(10, 10 + count);
+    const others = names.filter((name) => !hanging.includes(name));
     poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
     for (const name of hanging) hang(name);
@@ -119,6 +46,48 @@ describe.each([1, 2, 3])('with %i of 60 proxies that hang, by the default config
     const after = await page();
     expect(names.filter((farm) => stateOf(after, 'zlb_farm_status', { farm }) !== 'up')).toEqual([]);
   });
+});
+
+it('reads farms one by one once, and not each time, when the list takes 28 s by its size alone', async () => {
+  const { poller, page, asked, fault } = givenAppliance();
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+  // The connection table has filled.
+  fault.listMs = 26_000;
+  await vi.advanceTimersByTimeAsync(6 * minuteMs);
+  const before = asked.length;
+  await vi.advanceTimersByTimeAsync(15 * minuteMs);
+
+  const keys = asked.slice(before).map(({ key }) => key);
+  expect(keys).not.toContain('readFarmStatus');
+  expect(keys.filter((key) => key === 'listFarmStats').length).toBeGreaterThanOrEqual(7);
+  expect(seriesOf(await page(), 'zlb_farm_established_connections')).toHaveLength(60);
+});
+
+it('knows every address after a start while two proxies hang', async () => {
+  const { poller, page, names, hang } = givenAppliance();
+  for (const name of names.slice(10, 12)) hang(name);
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+  expect(seriesOf(await page(), 'zlb_farm_info', { vip: '' })).toEqual([]);
+  expect(seriesOf(await page(), 'zlb_farm_info')).toHaveLength(60);
+  expect(seriesOf(await page(), 'zlb_farm_proxy_answers').filter((line) => line.endsWith(' 0'))).toHaveLength(2);
+});
+
+it('knows the addresses of HTTP farms alone after a start while three proxies hang', async () => {
+  const { poller, page, names, hang } = givenAppliance();
+  for (const name of names.slice(10, 13)) hang(name);
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+  // The appliance answers no list, and the only other read with the address of an L4 farm acts.
+  const withoutAddress = seriesOf(await page(), 'zlb_farm_info', { vip: '' });
+  expect(withoutAddress.filter((line) => !line.includes('profile="l4xnat"'))).toHaveLength(3);
+  expect(withoutAddress.filter((line) => line.includes('profile="l4xnat"'))).toHaveLength(10);
 });
 
 it.each([true, false])(

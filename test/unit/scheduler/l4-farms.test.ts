@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { seriesOf } from '../../support/samples.ts';
-import { type Answer, answering, givenPoller } from './given-poller.ts';
+import { type Answer, answering, givenPoller, upFarms } from './given-poller.ts';
 
 const minuteMs = 60_000;
 const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
@@ -56,6 +56,42 @@ describe('a read that acts on L4 farms', () => {
 
     expect(acting()).toHaveLength(before);
   });
+});
+
+it('is not made for longer than a minute for a farm that was made again, where nothing else reads lists in time', async () => {
+  const state = { profile: 'http', isListed: true };
+  const { poller, asked } = givenPoller({
+    names: ['farms', 'backends'],
+    answer: (key) => {
+      if (key === 'listFarmStats' && !state.isListed) return { fails: 'forbidden' };
+      if (key === 'listFarmStats') return { body: { farms: [listed(state.profile)] } };
+      if (key === 'readFarmsSummary') return { body: { params: { lslb: [{ name: 'db', profile: state.profile }] } } };
+      return answering()(key);
+    },
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  const acting = () => asked.filter(({ key }) => key === 'readFarmStats').map(({ at }) => at);
+  expect(acting().length).toBeGreaterThan(3);
+
+  Object.assign(state, { profile: 'l4xnat', isListed: false });
+  await vi.advanceTimersByTimeAsync(2 * minuteMs);
+
+  expect(acting().filter((at) => at > 6 * minuteMs)).toEqual([]);
+  expect(asked.filter(({ key }) => key === 'listFarmBackends').length).toBeGreaterThan(0);
+});
+
+it('is made for hundreds of farms by the lists that are read anyway, at the cost of no summary', async () => {
+  const { poller, asked } = givenPoller({
+    names: ['farms', 'backends'],
+    answer: (key) => (key === 'listFarmStats' ? { body: { farms: upFarms(200) } } : answering()(key)),
+  });
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(3 * minuteMs);
+
+  expect(asked.filter(({ key }) => key === 'readFarmStats').length).toBeGreaterThan(400);
+  expect(asked.filter(({ key }) => key === 'readFarmsSummary')).toEqual([]);
 });
 
 describe('polling.ask_l4_daemon', () => {

@@ -1,0 +1,83 @@
+import { createApi } from '../../../simulator/api.ts';
+import { hungProxyWaitMs, webServerLimitMs } from '../../../simulator/hung-proxy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../../simulator/world-parts.ts';
+import type { EndpointRow } from '../../../src/appliance/api/row.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
+import type { ReadKey } from '../../../src/appliance/client.ts';
+import { reasonOfStatus } from '../../../src/appliance/errors.ts';
+import { fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { type Answer, givenPoller } from './given-poller.ts';
+
+const byDefault = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+const key = 'key-of-root';
+
+/**
+ * The simulated appliance with so many farms, of which the last ten are L4 farms, on the clock of
+ * the test. The list of statistics takes 30 ms for each, as measured, and `listMs` more.
+ */
+export function givenAppliance(count = 60, collectorNames: readonly string[] = byDefault) {
+  const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
+  const fault = { listMs: 0 };
+  const world = recordedWorld();
+  world.users.get('root')!.key = key;
+  world.farms.clear();
+  for (const [index, name] of names.entries()) {
+    const place = { name, vip: '192.0.2.1', vport: String(8_000 + index) };
+    const services = [service('main', { backends: [httpBackend(0, '198.51.100.1', 80)] })];
+    const listener = index % 2 === 0 ? 'https' : 'http';
+    const farm = httpFarm({ ...place, listener, services });
+    world.farms.set(
+      name,
+      index < count - 10 ? farm : l4Farm({ ...place, backends: [l4Backend(0, '198.51.100.1', 80)] }),
+    );
+  }
+  const api = createApi(world);
+  const readAtMs = new Map<string, number>();
+  const requestOf = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
+    const { route }: EndpointRow = endpoints[asked];
+    return { route, path: fillTemplate(parseRoute(route).template, params) ?? '' };
+  };
+  const waitMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
+    const { route, path } = requestOf(asked, params);
+    return hungProxyWaitMs(world, route, path);
+  };
+  const callMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
+    const workMs = asked === 'listFarmStats' ? 40 + 30 * count + fault.listMs : 0;
+    return Math.min(Math.max(workMs + waitMs(asked, params), 60), webServerLimitMs);
+  };
+  const given = givenPoller({
+    names: collectorNames,
+    maxBusyRatio: 0.25,
+    callMs,
+    answer(asked, params): Answer {
+      if (callMs(asked, params) >= webServerLimitMs) return { fails: 'gateway_timeout' };
+      for (const name of asked === 'listFarmStats' ? names : asked === 'readFarmStatus' ? [params.farmname ?? ''] : [])
+        readAtMs.set(name, performance.now());
+      const { path } = requestOf(asked, params);
+      const request = {
+        method: 'GET',
+        headers: { zapi_key: key },
+        path,
+        shown: path,
+        content: Buffer.of(),
+        nowMs: Date.now(),
+      };
+      const reply = api.answer(request);
+      if (reply.status !== 200) return { fails: reasonOfStatus(reply.status) };
+      return { body: reply.kind === 'json' ? reply.value : '' };
+    },
+  });
+  return {
+    ...given,
+    names,
+    fault,
+    hang(farm: string, runState: 'hung' | 'readable' = 'hung') {
+      world.farms.get(farm)!.runState = runState;
+    },
+    /** The largest age of the states of these farms, in seconds. */
+    oldestSeconds: (farms: readonly string[]) =>
+      Math.max(...farms.map((name) => performance.now() - (readAtMs.get(name) ?? 0))) / 1_000,
+  };
+}
