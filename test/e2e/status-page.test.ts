@@ -24,7 +24,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       await page.goto(url);
       await page.evaluate('globalThis.unchanged = true');
       await seen(page, /^Farm oldportal is down$/);
-      // The first round of all collectors keeps a small machine busy for minutes.
+      // The first round of a thousand appliances takes a small machine a minute.
       await until(
         () => fetch(`${url}/-/ready`),
         ({ ok }) => ok,

@@ -12,11 +12,7 @@ const testFiles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).fil
 
 describe.skipIf(!isThere('promtool'))('the rules, as promtool sees them', () => {
   // At once: each is a process of its own, and the machine has several cores.
-  it.concurrent.each(testFiles)(
-    'behave as %s says',
-    async (file) => {
-      await promisify(execFile)('promtool', ['test', 'rules', folder + file]);
-    },
-    600_000,
-  );
+  it.concurrent.for(testFiles)('behave as %s says', { timeout: 600_000 }, async (file, { signal }) => {
+    await promisify(execFile)('promtool', ['test', 'rules', folder + file], { signal });
+  });
 });

@@ -4,6 +4,7 @@ import { startFleet } from '../../bench/fleet.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { settingsOf } from './settings.ts';
 
 const apiKey = 'canary0123456789';
@@ -13,7 +14,10 @@ const everySecond = '* * * * * *';
 export interface GivenExporterOptions {
   /** Collectors that run every second on the appliances with a world of their own. */
   readonly eager?: readonly string[];
-  /** Further appliances, all alike, in a process of their own. */
+  /**
+   * Further appliances, all alike, in a process of their own. Only their `eager` collectors are
+   * read: the first round of all of them keeps a small machine busy for minutes.
+   */
   readonly fleet?: { readonly appliances: number; readonly farms: number; readonly backendsPerFarm: number };
 }
 
@@ -30,7 +34,8 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
   if (options.fleet) {
     const fleet = await startFleet(options.fleet, 'realistic');
     onTestFinished(() => fleet.stop());
-    watchedAppliances.push(...fleet.entries.map((entry) => ({ ...entry, labels })));
+    const collectors = allBut(options.eager ?? []);
+    watchedAppliances.push(...fleet.entries.map((entry) => ({ ...entry, labels, collectors })));
   }
   let daemon: Daemon | undefined;
   const start = async (port = 0): Promise<string> => {
@@ -55,6 +60,11 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
   };
   onTestFinished(stop);
   return { url: await start(), start, stop, appliances };
+}
+
+function allBut(read: readonly string[]): object {
+  const others = [...collectorDefaults.keys()].filter((name) => !read.includes(name));
+  return Object.fromEntries(others.map((name) => [name, { enabled: false }]));
 }
 
 function watched(
