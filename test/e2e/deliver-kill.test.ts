@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
@@ -59,7 +58,7 @@ async function startProxy(target: string, { appliance, step, moment }: Kill, kil
       const body = await buffer(asked);
       const { method = 'GET', url = '/', headers } = asked;
       const change = (body.length > 0 ? JSON.parse(body.toString()) : {}) as Asked;
-      const isRun = change.run === 'now';
+      const isRun = change.run === 'now' && !url.includes('dry_run');
       if (isRun && change.appliance === appliance && step === 'ask' && (await kill())) return;
       if (!isRun && hasRun && change.appliance === appliance && step === 'look' && (await kill())) return;
       hasRun ||= isRun;
@@ -75,9 +74,14 @@ async function startProxy(target: string, { appliance, step, moment }: Kill, kil
       });
       response.writeHead(answer.statusCode, answer.headers);
       if (!isRun) return void response.end(Buffer.from(await answer.body.arrayBuffer()));
-      for await (const line of createInterface({ input: answer.body })) {
-        if (change.appliance === appliance && isMeant(line) && (await kill())) return;
-        response.write(`${line}\n`);
+      let rest = '';
+      for await (const chunk of answer.body) {
+        const lines = (rest + String(chunk)).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) {
+          if (change.appliance === appliance && isMeant(line) && (await kill())) return;
+          response.write(`${line}\n`);
+        }
       }
       response.end();
     })().catch(() => response.destroy());

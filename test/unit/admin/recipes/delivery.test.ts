@@ -71,3 +71,45 @@ it('a certificate stays whenever one of its names would be lost, and that name i
     }),
   );
 });
+
+it('a delivery asks for nothing that waits for the proxies of other farms', async () => {
+  const asked: string[] = [];
+  const farm = (name: string, profile = 'http') => ({ name, profile });
+  const replies: Readonly<Record<string, unknown>> = {
+    readFarmsSummary: { params: { lslb: [farm('shop'), farm('hung'), farm('plain'), farm('db', 'l4xnat')] } },
+    readFarm: { params: { listener: 'https', vip: '192.0.2.1', vport: '443', certlist: [{ file: 'old.pem' }] } },
+    readFarmStatus: { params: { status: 'down' } },
+    listCertificates: { params: [{ file: 'old.pem', CN: 'a.test' }] },
+    readSystemInfo: { params: { edition: 'community' } },
+  };
+  const [old, made] = [issue({ names: ['a.test'], from: -60 }), issue({ names: ['a.test'] })];
+  const context = givenRecipe({
+    calls: {
+      read: (key: string, params: object) => {
+        asked.push([key, ...Object.values(params)].join(' '));
+        return Promise.resolve(replies[key] ?? { params: {} }) as never;
+      },
+      readText: () => Promise.resolve(old.cert),
+    },
+    knownFarms: () => [
+      {
+        name: 'hung',
+        profile: 'https',
+        state: 'up',
+        vip: '192.0.2.1',
+        vport: '444',
+        isSilent: true,
+        certificates: ['x.pem'],
+      },
+      { name: 'plain', profile: 'http', state: 'up', vip: '192.0.2.1', vport: '80' },
+    ],
+  });
+  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, Date.now());
+  const options = { replaces: undefined, fewerNames: false, changeKeyType: false, wants: () => true };
+
+  const { deliveries } = await planDelivery(context, renewed, options);
+
+  expect(deliveries.map(({ farm: { name, address } }) => [name, address])).toEqual([['shop', '192.0.2.1:443']]);
+  expect(asked.filter((each) => /listFarms|hung|plain|db/.test(each))).toEqual([]);
+  expect(asked).toContain('readFarm shop');
+});
