@@ -10,11 +10,12 @@ import { confirmationOf } from '../calls/confirmation.ts';
 import { maskedFields } from '../calls/mask.ts';
 import { contentTypes } from '../recipes/calls.ts';
 import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent } from './change.ts';
-import { type FreshPlan, type NewChange, type Planning, prepareAs, refuseRefused, type Task, titleOf } from './plan.ts';
+import { type FreshPlan, prepareAs, titleOf } from './plan.ts';
 import { planLines } from './plan-lines.ts';
 import type { ChangesCore } from './core.ts';
-import { authoriseAll, said } from './rights.ts';
-import { claim, start } from './run.ts';
+import { refusePlan, said } from './rights.ts';
+import { launch } from './run.ts';
+import { malformed, type NewChange, type Planning, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
 
@@ -87,23 +88,13 @@ export async function runNow(core: ChangesCore, asked: RunningChange, asker: Cal
     }
     refuseUnconfirmed(core, asked);
     refuseNothing(prepared.plan);
-    claim(core, planning.id, prepared.plan);
-    try {
-      const at = new Date(core.now()).toISOString();
-      const decision = {
-        by: asker.principal.name,
-        what: 'started',
-        reason: said(core, asked.reason, asker.token),
-        at,
-      } as const;
-      const change = { ...changeOf(core, asked, { planning, prepared, asker }), state: 'approved', decision } as const;
-      const sealed = { person: asker.principal.person, salt: planning.salt };
-      const entry = await core.book.add({ change, sealed }, asker, true);
-      return { change, over: start(core, entry, { asked: planning, prepared, runner, isApproved: false, tell }) };
-    } catch (error) {
-      core.claims.delete(planning.id);
-      throw error;
-    }
+    const at = new Date(core.now()).toISOString();
+    const { principal, token } = asker;
+    const decision = { by: principal.name, what: 'started', reason: said(core, asked.reason, token), at } as const;
+    const change = { ...changeOf(core, asked, { planning, prepared, asker }), state: 'approved', decision } as const;
+    const sealed = { person: principal.person, salt: planning.salt };
+    const cleared = { asked: planning, prepared, runner, isApproved: false, tell };
+    return await launch(core, cleared, async () => await core.book.add({ change, sealed }, asker));
   });
 }
 
@@ -118,10 +109,7 @@ export async function askInstead(core: ChangesCore, { request, call, body }: Per
 /** Plans, and refuses what the gateway would refuse. */
 async function planned(core: ChangesCore, planning: Planning, asker: Caller): Promise<FreshPlan> {
   const prepared = await prepareAs(asker, core, planning);
-  // Again: the appliance may have taken its time.
-  if (core.freeze.state) throw frozenProblem(core.freeze.state);
-  refuseRefused(prepared.plan);
-  if (!asker.principal.plansOnly) authoriseAll(core, asker.principal, prepared.steps);
+  refusePlan(core, prepared, asker.principal);
   return prepared;
 }
 
@@ -271,7 +259,3 @@ function newId(): string {
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567';
-
-export function malformed(because: string): AdminProblem {
-  return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });
-}

@@ -16,20 +16,14 @@ import { changes } from '../policy/policy.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import { applianceError, type CallAnswer, type Calls, LateError, type Write } from '../recipes/calls.ts';
+import type { RecipeContext } from '../recipes/recipe.ts';
 import type { ChangesCore } from './core.ts';
+import type { Planning } from './task.ts';
 
-/** The change whose calls they are. */
-export interface CallingChange {
-  /** All records of its calls have this id. */
-  readonly id: string;
-  readonly appliance: string;
-  readonly force: boolean;
-  readonly breakGlass: boolean;
-  readonly reason: string | undefined;
-}
-
-interface CallsParts {
-  readonly change: CallingChange;
+/** A change, in whose name its calls are made, and for what. */
+export interface CallsParts {
+  /** All records of the calls have its id. */
+  readonly asked: Planning;
   readonly caller: Caller;
   /** Set once it may change something: the plan, whether it is approved, and what was just read. */
   readonly run?: { readonly plan: PinnedPlan; readonly isApproved: boolean; readonly recent: RecentReads };
@@ -42,13 +36,30 @@ interface CallsParts {
 /** Longer answers are of no use to a recipe; the exporter polls within the same bound. */
 const maxAnswerBytes = 8_388_608;
 
+/** Returns what the steps of a change have of the world, for as long as the caller is there. */
+export function contextFor(core: ChangesCore, parts: CallsParts): RecipeContext & { readonly calls: Calls } {
+  const { asked, caller } = parts;
+  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
+  return {
+    calls: createCalls(core, parts),
+    values: task.parameters,
+    files: ('recipe' in task && task.files) || {},
+    knownFarms: () => core.gateway.applianceFor({ principal: caller.principal, appliance }).knownFarms(),
+    reach: core.reachOf(appliance),
+    waitMs: waitSeconds === undefined ? undefined : waitSeconds * 1_000,
+    now: core.now,
+    steadyNow: core.steadyNow,
+    askedAtMs,
+    signal: caller.signal,
+    sleep: (ms) => core.sleep(ms, caller.signal),
+    progress: onWait,
+  };
+}
+
 /** Creates the calls of a change, through the same gateway as a call from outside. */
-export function createCalls(
-  { gateway, operations }: Pick<ChangesCore, 'gateway' | 'operations'>,
-  parts: CallsParts,
-): Calls {
-  const { change, caller, answers = new Map() } = parts;
-  const { id, appliance } = change;
+function createCalls({ gateway, operations }: Pick<ChangesCore, 'gateway' | 'operations'>, parts: CallsParts): Calls {
+  const { asked, caller, answers = new Map() } = parts;
+  const { id, appliance } = asked;
   const decode = createDecoder();
   const requestOf = (write: Write): AdminRequest => requestFor(callOf(operations, write), write, parts);
 
@@ -73,8 +84,8 @@ export function createCalls(
     appliance,
     async read(key, params, withinMs) {
       const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof key]['reply'] } = endpoints[key];
-      const asked = send({ key, params });
-      const answer = await (withinMs === undefined ? asked : inTime(asked, withinMs, () => new LateError(appliance)));
+      const sent = send({ key, params });
+      const answer = await (withinMs === undefined ? sent : inTime(sent, withinMs, () => new LateError(appliance)));
       const expected = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, maxAnswerBytes) };
       const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);
@@ -102,9 +113,9 @@ export function createCalls(
 function requestFor(
   call: OperationCall,
   { content }: Write,
-  { change, caller, run, onLeaving }: CallsParts,
+  { asked, caller, run, onLeaving }: CallsParts,
 ): AdminRequest {
-  const { id, appliance, reason, force, breakGlass } = change;
+  const { id, appliance, reason, force, breakGlass = false } = asked;
   const isWrite = changes(call.operation.row.risk);
   return {
     ...caller,

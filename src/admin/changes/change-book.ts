@@ -37,8 +37,6 @@ export interface Entry {
   stored: StoredChange;
   /** True while somebody decides on it: others are refused meanwhile. */
   isDeciding: boolean;
-  /** True while this process carries it out. */
-  isExecuting: boolean;
   /** The alerts of a proposal that fire now; the journal may follow later. */
   alerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
@@ -72,6 +70,8 @@ export class ChangeBook {
   readonly #parts: ChangeBookParts;
   readonly #decode = createDecoder();
   readonly #entries = new Map<string, Entry>();
+  /** The addresses that changes under way change, by the id of the change. */
+  readonly #claims = new Map<string, ReadonlySet<string>>();
   #isOpen = false;
 
   constructor(parts: ChangeBookParts) {
@@ -86,8 +86,7 @@ export class ChangeBook {
 
   /** Takes over what is on disk, but for what this process decides on or carries out. */
   #found(changes: ReadonlyMap<string, string>): void {
-    const isBusy = ({ isDeciding, isExecuting }: Entry): boolean => isDeciding || isExecuting;
-    for (const [id, entry] of this.#entries) if (!isBusy(entry)) this.#entries.delete(id);
+    for (const [id, entry] of this.#entries) if (!entry.isDeciding && !this.isClaimed(id)) this.#entries.delete(id);
     for (const [id, text] of changes) {
       if (this.#entries.has(id)) continue;
       try {
@@ -112,16 +111,43 @@ export class ChangeBook {
     return this.#entries.get(id);
   }
 
-  /** Adds a change, which is on disk when this resolves; `isExecuting` for one to carry out now. */
-  async add(stored: StoredChange, actor: Caller, isExecuting = false): Promise<Entry> {
-    const entry = { ...entryOf(stored), isExecuting };
+  /**
+   * Takes the objects of a plan for a change that this process carries out, until it is over.
+   * Throws an {@link AdminProblem} while another change has one of them.
+   */
+  claim(id: string, urls: ReadonlySet<string>): void {
+    const other = [...this.#claims].find(([, taken]) => [...urls].some((url) => taken.has(url)));
+    if (other) throw sameObject(other[0]);
+    this.#claims.set(id, urls);
+  }
+
+  isClaimed(id: string): boolean {
+    return this.#claims.has(id);
+  }
+
+  release(id: string): void {
+    this.#claims.delete(id);
+  }
+
+  /** Adds a change, which is on disk when this resolves. */
+  async add(stored: StoredChange, actor: Caller): Promise<Entry> {
+    const entry = entryOf(stored);
     await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside), entry);
     return entry;
   }
 
-  /** Replaces the plan of a change that waits. */
-  async replan({ stored: { change, sealed } }: Entry, plan: Pick<Change, 'plan' | 'digest'>): Promise<void> {
-    await this.#save({ change: { ...change, ...plan }, sealed });
+  /**
+   * Rejects for a change that does not wait any more, and for one whose plan was another one: it
+   * has the new plan then.
+   */
+  async requirePlan(entry: Entry, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
+    await this.requireWaiting(entry);
+    const { change, sealed } = entry.stored;
+    if (digest === change.digest) return;
+    await this.#save({ change: { ...change, plan, digest }, sealed });
+    throw new AdminProblem('plan_changed', {
+      detail: 'The object or the findings are not what they were; nothing was sent. The change has the new plan.',
+    });
   }
 
   /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
@@ -158,7 +184,7 @@ export class ChangeBook {
   async deciding(entry: Entry, decide: () => Promise<Change>): Promise<Change> {
     const { change } = entry.stored;
     if (entry.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
-    if (entry.isExecuting) throw alreadyOver(change, `it is ${change.state}`);
+    if (this.isClaimed(change.id)) throw alreadyOver(change, `it is ${change.state}`);
     return await this.alone(entry, async () => {
       await this.requireWaiting(entry);
       return await decide();
@@ -239,7 +265,7 @@ export class ChangeBook {
 }
 
 function entryOf(stored: StoredChange): Entry {
-  return { stored, isDeciding: false, isExecuting: false, alerts: alertsOf(stored.change) };
+  return { stored, isDeciding: false, alerts: alertsOf(stored.change) };
 }
 
 /** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
@@ -276,6 +302,14 @@ export function alreadyOver({ id }: Pick<Change, 'id'>, because: string): AdminP
   return new AdminProblem('change_over', {
     detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
     refused: id,
+  });
+}
+
+function sameObject(id: string): AdminProblem {
+  return new AdminProblem('busy', {
+    detail: `${id} is changing the same object; nothing was sent.`,
+    remedy: `Ask again once ${id} is over.`,
+    headers: { 'retry-after': '5' },
   });
 }
 

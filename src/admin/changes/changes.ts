@@ -4,12 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
 import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
 import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
-import type { NewChange } from './plan.ts';
 import { ChangeBook } from './change-book.ts';
 import type { ChangesCore, ChangesParts } from './core.ts';
 import { entryFor, maySee, shownTo } from './rights.ts';
 import { sweep } from './settle.ts';
-import { type Asked, readAsked } from './task.ts';
+import { type Asked, type NewChange, readAsked } from './task.ts';
 
 /**
  * Keeps changes from their beginning to their end; each is carried out at most once. Every
@@ -25,7 +24,6 @@ export function createChanges(parts: ChangesParts) {
     key: randomBytes(32).toString('hex'),
     stopping: new AbortController(),
     underWay: new Set(),
-    claims: new Map(),
     asking: new Set(),
   };
   const shown = async ({ principal }: Pick<Caller, 'principal'>, change: Promise<Change>): Promise<ShownChange> =>

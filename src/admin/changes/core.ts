@@ -31,8 +31,6 @@ export interface ChangesCore extends ChangesParts {
   readonly key: string;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<unknown>>;
-  /** The addresses that changes under way change, by the id of the change. */
-  readonly claims: Map<string, ReadonlySet<string>>;
   /** The callers whose changes are being planned. */
   readonly asking: Set<Caller>;
 }

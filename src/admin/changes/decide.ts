@@ -1,13 +1,10 @@
-import { frozenProblem } from '../policy/freeze.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { Step } from '../recipes/recipe.ts';
-import type { AlertSource, Change, Decision, DecisionWord } from './change.ts';
-import { type Planning, prepareAs, refuseRefused, type Task } from './plan.ts';
-import { alreadyOver, type Entry, type StoredChange } from './change-book.ts';
+import type { AlertSource, Change } from './change.ts';
 import type { ChangesCore } from './core.ts';
-import { authoriseAll, entryFor, refusalOf, said } from './rights.ts';
-import { claim, start } from './run.ts';
+import { planAgain } from './plan.ts';
+import { entryFor, refuseAsker, refuseDecision, refusePlan, said } from './rights.ts';
+import { launch } from './run.ts';
 
 /** A decision on the change of an id. */
 export interface DecisionOn {
@@ -25,76 +22,26 @@ export interface Approval extends DecisionOn {
  * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
  */
 export async function approve(core: ChangesCore, { id, digest, reason, actor }: Approval): Promise<Change> {
-  const { book } = core;
-  const { principal } = actor;
+  const { principal, token } = actor;
   const entry = entryFor(core, id, principal);
-  return await book.deciding(entry, async () => {
-    refuseDecision(core, 'approve', entry, actor);
+  const decision = { by: principal.name, what: 'approved', reason: said(core, reason, token) } as const;
+  return await core.book.deciding(entry, async () => {
+    refuseDecision(core, 'approve', entry, principal);
     if (digest !== entry.stored.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
     const runner = { ...actor, signal: core.stopping.signal };
-    const asked = planningOf(core, entry.stored);
-    const prepared = await prepareAs(runner, core, asked);
-    // The appliance may have taken its time.
-    await book.requireWaiting(entry);
-    if (core.freeze.state) throw frozenProblem(core.freeze.state);
-    refuseRefused(prepared.plan);
-    authoriseAll(core, principal, prepared.steps);
-    authoriseAsker(core, entry, prepared.steps);
-    if (prepared.digest !== digest) {
-      const { plan } = prepared;
-      await book.replan(entry, { plan, digest: prepared.digest });
-      throw planChanged();
-    }
-    claim(core, id, prepared.plan);
-    const decision = decisionOf(core, 'approved', { reason, actor });
-    entry.isExecuting = true;
-    try {
-      const approved = await book.move(entry, 'approved', { decision, actor });
-      void start(core, entry, { asked, prepared, runner, isApproved: true, tell: () => undefined });
-      return approved;
-    } catch (error) {
-      entry.isExecuting = false;
-      core.claims.delete(id);
-      throw error;
-    }
+    const { asked, prepared } = await planAgain(core, entry.stored, runner);
+    const asker = core.principals.inForce(entry.stored.change.requested_by);
+    refusePlan(core, prepared, principal);
+    refuseAsker(core, asker, { ...asked, steps: prepared.steps });
+    await core.book.requirePlan(entry, prepared);
+    const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
+    const { change } = await launch(core, cleared, async () => {
+      await core.book.move(entry, 'approved', { decision, actor });
+      return entry;
+    });
+    return change;
   });
-}
-
-/** Refuses what the asker may not do any more: a reload may have changed the token. */
-function authoriseAsker(core: ChangesCore, { stored: { change } }: Entry, steps: readonly Step[]): void {
-  const asker = core.principals.inForce(change.requested_by);
-  // An Alertmanager may do nothing itself.
-  if (!asker || asker.role === 'alertmanager') return;
-  core.gateway.applianceFor({ principal: asker, appliance: change.appliance });
-  authoriseAll(core, asker, steps);
-}
-
-/** Returns what is planned again for a stored change. */
-function planningOf(core: ChangesCore, { change, sealed }: StoredChange): Planning {
-  const { id, appliance, force, reason, created } = change;
-  return {
-    id,
-    appliance,
-    task: taskOf(core, { change, sealed }),
-    force,
-    reason: reason ?? undefined,
-    backupFirst: change.backup_first,
-    waitSeconds: change.wait_seconds,
-    askedAtMs: Date.parse(created),
-    salt: sealed?.salt ?? '',
-  };
-}
-
-/** Returns the task of a stored change. */
-function taskOf({ recipes }: ChangesCore, { change, sealed }: StoredChange): Task {
-  const { operation, recipe: name, parameters } = change;
-  const recipe = recipes().find((each) => each.name === name);
-  if (recipe) return { recipe, parameters };
-  if (operation === undefined) throw alreadyOver(change, `there is no recipe ${name}`);
-  const content = sealed?.content;
-  if (!content) return { operation, parameters };
-  return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
 }
 
 /** Denies a change, or takes it back. */
@@ -103,11 +50,13 @@ export async function denyOrCancel(
   word: 'deny' | 'cancel',
   { id, reason, actor }: DecisionOn,
 ): Promise<Change> {
-  const entry = entryFor(core, id, actor.principal);
+  const { principal, token } = actor;
+  const entry = entryFor(core, id, principal);
+  const state = word === 'deny' ? 'denied' : 'cancelled';
+  const decision = { by: principal.name, what: state, reason: said(core, reason, token) } as const;
   return await core.book.deciding(entry, async () => {
-    refuseDecision(core, word, entry, actor);
-    const state = word === 'deny' ? 'denied' : 'cancelled';
-    return await core.book.move(entry, state, { decision: decisionOf(core, state, { reason, actor }), actor });
+    refuseDecision(core, word, entry, principal);
+    return await core.book.move(entry, state, { decision, actor });
   });
 }
 
@@ -130,27 +79,8 @@ export async function setAlerts(
   });
 }
 
-function refuseDecision(core: ChangesCore, word: DecisionWord, { stored }: Entry, { principal }: Caller): void {
-  const refusal = refusalOf(core, word, stored, principal);
-  if (refusal) throw refusal;
-}
-
-function decisionOf(
-  core: ChangesCore,
-  what: Decision['what'],
-  { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
-): Omit<Decision, 'at'> {
-  return { by: principal.name, what, reason: said(core, reason, token) };
-}
-
 function otherDigest(): AdminProblem {
   return new AdminProblem('digest_mismatch', {
     detail: 'The digest is not that of the present plan; nothing was sent.',
-  });
-}
-
-function planChanged(): AdminProblem {
-  return new AdminProblem('plan_changed', {
-    detail: 'The object or the findings are not what they were; nothing was sent. The change has the new plan.',
   });
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import { endpoints } from '../../appliance/api/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
 import { maskBody } from '../calls/mask.ts';
 import type { DryRunPlan } from '../calls/dry-run.ts';
@@ -10,38 +10,13 @@ import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
-import type { Calls, Content, Write } from '../recipes/calls.ts';
+import type { Calls, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import { createCalls } from './calls.ts';
-import type { AlertSource, ChangePlan, PlannedCall, PlannedStep } from './change.ts';
+import { contextFor } from './calls.ts';
+import type { ChangePlan, PlannedCall, PlannedStep } from './change.ts';
+import type { StoredChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
-
-/** One operation, or one recipe with its parameters. */
-export type Task =
-  | {
-      readonly operation: EndpointKey;
-      readonly parameters: Readonly<Record<string, string>>;
-      readonly content?: Content;
-    }
-  | {
-      readonly recipe: Recipe;
-      readonly parameters: Readonly<Record<string, string>>;
-      /** They live in memory alone: keys may be in them. */
-      readonly files?: Readonly<Record<string, string>>;
-    };
-
-/** A change, and why. */
-export interface NewChange {
-  readonly appliance: string;
-  readonly task: Task;
-  readonly reason: string | undefined;
-  readonly force: boolean;
-  readonly breakGlass?: boolean | undefined;
-  readonly backupFirst?: boolean | undefined;
-  readonly waitSeconds?: number | undefined;
-  /** The alerts whose repair it is, if any. */
-  readonly alerts?: readonly AlertSource[];
-}
+import type { Planning, Task } from './task.ts';
 
 /** A plan, with the steps that carry it out. */
 export interface PreparedChange {
@@ -69,50 +44,17 @@ export function keyOfTask(
   return JSON.stringify([appliance, name, Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** A change to plan, with what makes two plans of it the same. */
-export interface Planning extends Omit<NewChange, 'alerts'> {
-  readonly id: string;
-  /** Key of the digests of bodies. */
-  readonly salt: string;
-  readonly askedAtMs: number;
-  /** Told what a step waits for. */
-  readonly onWait?: (line: string) => void;
-}
-
 /** Plans with the rights of the actor: nobody learns more than its token may read. */
 export async function prepareAs(actor: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
   const answers: Answers = new Map();
   const changes = core.gateway.changesOf(asked.appliance);
+  const context = contextFor(core, { asked, caller: actor, answers });
   try {
-    const prepared = await prepare(asked.task, { context: contextFor(core, asked, { actor, answers }), ...asked });
+    const prepared = await prepare(asked.task, { context, ...asked });
     return { ...prepared, recent: { answers, changes, atMs: steadyNow() } };
   } catch (error) {
     throw toProblem(error);
   }
-}
-
-/** Returns what the steps of a change have of the world, for as long as the caller is there. */
-export function contextFor(
-  core: ChangesCore,
-  asked: Planning,
-  { actor, answers }: { readonly actor: Caller; readonly answers?: Answers },
-): RecipeContext & { readonly calls: Calls } {
-  const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
-  const change = { ...asked, breakGlass: asked.breakGlass ?? false };
-  return {
-    calls: createCalls(core, { change, caller: actor, ...(answers && { answers }) }),
-    values: task.parameters,
-    files: ('recipe' in task && task.files) || {},
-    knownFarms: () => core.gateway.applianceFor({ principal: actor.principal, appliance }).knownFarms(),
-    reach: core.reachOf(appliance),
-    waitMs: waitSeconds === undefined ? undefined : waitSeconds * 1_000,
-    now: core.now,
-    steadyNow: core.steadyNow,
-    askedAtMs,
-    signal: actor.signal,
-    sleep: (ms) => core.sleep(ms, actor.signal),
-    progress: onWait,
-  };
 }
 
 interface PreparingParts {
@@ -131,18 +73,19 @@ export async function prepare(
   { context, force, salt, backupFirst = false }: PreparingParts,
 ): Promise<PreparedChange> {
   const { calls } = context;
-  const made = await stepsOf(task, context);
+  const title = titleOf(task);
+  const made = await stepsOf(task, title, context);
   const steps = backupFirst ? [...(await backupSteps(context)), ...made.steps] : made.steps;
   const planned: PlannedStep[] = [];
   const { facts, targets } = made;
   let length = JSON.stringify([facts, targets]).length;
-  const digest = createHash('sha256').update(JSON.stringify([titleOf(task), calls.appliance, force]));
-  for (const [index, { title, write, wayBack }] of steps.entries()) {
+  const digest = createHash('sha256').update(JSON.stringify([title, calls.appliance, force]));
+  for (const [index, { title: purpose, write, wayBack }] of steps.entries()) {
     const dryRun = write && (await calls.dryRun(write));
     // The steps for one object share their way back.
     const back = wayBack === steps[index - 1]?.wayBack ? undefined : wayBack?.writes;
     const step = {
-      title,
+      title: purpose,
       ...(dryRun ? shownOf(dryRun) : nothing),
       ...(back && { way_back: back.map((each) => callBack(each, calls)) }),
     };
@@ -158,11 +101,11 @@ export async function prepare(
 
 const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
 
-async function stepsOf(task: Task, context: RecipeContext): Promise<Plan> {
+async function stepsOf(task: Task, title: string, context: RecipeContext): Promise<Plan> {
   if ('recipe' in task) return await task.recipe.plan(context);
   const { operation: key, parameters: params, content } = task;
   const write: Write = { key, params, ...(content && { content }) };
-  return { facts: [], steps: [callStep({ title: titleOf(task), write, done: `${key} was carried out.` })] };
+  return { facts: [], steps: [callStep({ title, write, done: `${key} was carried out.` })] };
 }
 
 function shownOf({ operation, risk, request, would, ...found }: DryRunPlan): Omit<PlannedStep, 'title'> {
@@ -215,16 +158,6 @@ function digestedOf(
   ];
 }
 
-/** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
-export function refuseRefused({ steps }: ChangePlan): void {
-  const refused = steps.filter(({ because }) => because.length > 0);
-  if (refused.length === 0) return;
-  throw new AdminProblem('guarded', {
-    detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
-    remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
-  });
-}
-
 /** Makes the gateway's problem of what ends a plan. */
 function toProblem(error: unknown): unknown {
   if (!(error instanceof AdminError)) return error;
@@ -245,4 +178,36 @@ function toProblem(error: unknown): unknown {
     detail: `${title}. ${detail}`,
     remedy,
   });
+}
+
+/** Plans a stored change again, in the name of who carries it out. */
+export async function planAgain(
+  core: ChangesCore,
+  { change, sealed }: StoredChange,
+  runner: Caller,
+): Promise<{ readonly asked: Planning; readonly prepared: FreshPlan }> {
+  const asked = {
+    id: change.id,
+    appliance: change.appliance,
+    task: taskOf(core.recipes(), { change, sealed }),
+    force: change.force,
+    reason: change.reason ?? undefined,
+    backupFirst: change.backup_first,
+    waitSeconds: change.wait_seconds,
+    askedAtMs: Date.parse(change.created),
+    salt: sealed?.salt ?? '',
+  };
+  return { asked, prepared: await prepareAs(runner, core, asked) };
+}
+
+/** Returns the task of a stored change. */
+function taskOf(recipes: readonly Recipe[], { change, sealed }: StoredChange): Task {
+  const { operation, recipe: name, parameters } = change;
+  const recipe = recipes.find((each) => each.name === name);
+  if (recipe) return { recipe, parameters };
+  if (operation === undefined)
+    throw new AdminProblem('recipe_refused', { detail: `There is no recipe ${name} any more. Nothing was sent.` });
+  const content = sealed?.content;
+  if (!content) return { operation, parameters };
+  return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
 }

@@ -11,7 +11,8 @@ import { createTimeSlice, steadyNow } from '../../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { alertsOf, type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
 import type { Changes } from './changes.ts';
-import { type Task, keyOfTask, titleOf } from './plan.ts';
+import { keyOfTask, titleOf } from './plan.ts';
+import type { Task } from './task.ts';
 
 const Texts = Type.Record(Type.String(), Type.String());
 

@@ -5,9 +5,17 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Step } from '../recipes/recipe.ts';
-import { type Change, type DecisionWord, decisionWords, isWaiting, type ShownChange } from './change.ts';
+import {
+  type Change,
+  type ChangePlan,
+  type DecisionWord,
+  decisionWords,
+  isWaiting,
+  type ShownChange,
+} from './change.ts';
 import type { ChangesCore } from './core.ts';
 import { alreadyOver, type Entry, type StoredChange } from './change-book.ts';
+import type { PreparedChange } from './plan.ts';
 
 /** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
 export function entryFor(core: ChangesCore, id: string, principal: Principal): Entry {
@@ -68,8 +76,51 @@ export function refusalOf(
   return word === 'approve' && freeze.state ? frozenProblem(freeze.state) : undefined;
 }
 
+/** Throws an {@link AdminProblem} if a principal may not decide so. */
+export function refuseDecision(core: ChangesCore, word: DecisionWord, { stored }: Entry, principal: Principal): void {
+  const refusal = refusalOf(core, word, stored, principal);
+  if (refusal) throw refusal;
+}
+
+/**
+ * Throws an {@link AdminProblem} for a plan that was just made if it may not be carried out in the
+ * name of a principal.
+ */
+export function refusePlan(
+  core: ChangesCore,
+  { plan, steps }: Pick<PreparedChange, 'plan' | 'steps'>,
+  principal: Principal,
+): void {
+  // The appliance may have taken its time.
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  refuseRefused(plan);
+  if (!principal.plansOnly) authoriseAll(core, principal, steps);
+}
+
+/** Refuses what the asker may not do any more: a reload may have changed the token. */
+export function refuseAsker(
+  core: ChangesCore,
+  asker: Principal | undefined,
+  { appliance, steps }: Pick<Change, 'appliance'> & Pick<PreparedChange, 'steps'>,
+): void {
+  // An Alertmanager may do nothing itself.
+  if (!asker || asker.role === 'alertmanager') return;
+  core.gateway.applianceFor({ principal: asker, appliance });
+  authoriseAll(core, asker, steps);
+}
+
+/** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
+function refuseRefused({ steps }: ChangePlan): void {
+  const refused = steps.filter(({ because }) => because.length > 0);
+  if (refused.length === 0) return;
+  throw new AdminProblem('guarded', {
+    detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
+    remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
+  });
+}
+
 /** Throws an {@link AdminProblem} if the policy refuses a call of the steps. */
-export function authoriseAll({ operations }: ChangesCore, principal: Principal, steps: readonly Step[]): void {
+function authoriseAll({ operations }: ChangesCore, principal: Principal, steps: readonly Step[]): void {
   for (const { write } of steps) {
     const operation = write && operations.named(write.key);
     const call = operation && operations.call(operation, write.params);

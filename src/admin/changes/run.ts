@@ -1,14 +1,13 @@
 import type { PinnedPlan } from '../calls/request.ts';
 import type { Caller } from '../policy/principal.ts';
-import { AdminProblem } from '../policy/problem.ts';
-import type { Step } from '../recipes/recipe.ts';
-import { createCalls } from './calls.ts';
-import type { Change, ChangePlan, Ending, StepEvent } from './change.ts';
+import { contextFor } from './calls.ts';
+import type { Change, ChangePlan, StepEvent } from './change.ts';
 import type { Entry } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
-import { contextFor, type FreshPlan, type Planning } from './plan.ts';
+import type { FreshPlan } from './plan.ts';
 import { said } from './rights.ts';
 import { runSteps } from './run-steps.ts';
+import type { Planning } from './task.ts';
 
 /** A plan that may be carried out now. */
 export interface Cleared {
@@ -22,11 +21,33 @@ export interface Cleared {
   readonly tell: (event: StepEvent) => void;
 }
 
+/** A change that is on disk as approved, and under way. */
+export interface Launched {
+  readonly change: Change;
+  /**
+   * Resolves when it is over, or when a stop of the exporter ends it: then the next start finds out
+   * what became of it.
+   */
+  readonly over: Promise<Change>;
+}
+
 /**
- * Begins to carry out a change that is on disk as approved. Resolves when it is over, or when a
- * stop of the exporter ends it: then the next start finds out what became of it.
+ * Stores a change as approved, and begins to carry it out: the only way to that. Rejects if another
+ * one changes the same object, or if it cannot be stored.
  */
-export function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<Change> {
+export async function launch(core: ChangesCore, cleared: Cleared, store: () => Promise<Entry>): Promise<Launched> {
+  const { id } = cleared.asked;
+  core.book.claim(id, urlsOf(cleared.prepared.plan));
+  try {
+    const entry = await store();
+    return { change: entry.stored.change, over: start(core, entry, cleared) };
+  } catch (error) {
+    core.book.release(id);
+    throw error;
+  }
+}
+
+function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<Change> {
   const { id } = entry.stored.change;
   const running = carryOut(core, entry, cleared)
     .catch((error: unknown) => {
@@ -34,8 +55,7 @@ export function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promis
       core.log.error({ err: error, change: id }, 'change broke off');
     })
     .finally(() => {
-      entry.isExecuting = false;
-      core.claims.delete(id);
+      core.book.release(id);
       core.underWay.delete(running);
     })
     .then(() => entry.stored.change);
@@ -44,90 +64,45 @@ export function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promis
 }
 
 async function carryOut(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<void> {
-  const { prepared, runner, tell } = cleared;
-  await core.book.move(entry, 'executing');
-  const { calls, isSent } = callsOf(core, cleared);
+  const { asked, prepared, runner, isApproved, tell } = cleared;
+  const plan = pinned(entry.stored.change.requested_by, prepared.plan);
   const shown = (text: string): string => said(core, text, runner.token, maxLine) ?? '';
-  const ending = await runSteps(prepared.steps, {
-    send: (write) => calls.write(write),
-    isSent,
-    signal: runner.signal,
-    goBack: (step) => goBack(core, cleared, step),
-    tell: (event) => tell('line' in event ? { ...event, line: shown(event.line) } : event),
-  });
-  if (core.stopping.signal.aborted && ending.state !== 'done') return;
-  await end(core, entry, { ...ending, lines: ending.lines.map(shown) });
-}
-
-const maxLine = 2_000;
-
-async function end({ book }: ChangesCore, entry: Entry, ending: Ending): Promise<void> {
-  entry.ending = ending;
-  const { state, ...outcome } = ending;
-  await book.move(entry, state, { outcome });
-}
-
-/** Goes the way back also if nobody waits any more: only a stop of the exporter ends it. */
-async function goBack(core: ChangesCore, cleared: Cleared, { wayBack }: Step): Promise<string> {
-  const runner = { ...cleared.runner, signal: core.stopping.signal };
-  const { calls } = callsOf(core, { ...cleared, runner });
-  const context = contextFor(core, cleared.asked, { actor: runner });
-  return (await wayBack?.run(context, (write) => calls.write(write))) ?? '';
-}
-
-/** Creates the calls that carry out a plan, and tells whether the newest began to leave. */
-function callsOf(core: ChangesCore, { asked, prepared, runner, isApproved }: Cleared) {
+  await core.book.move(entry, 'executing');
   let isSent = false;
-  const plan = pinned(core, asked, prepared.plan);
-  const calls = createCalls(core, {
-    change: { ...asked, breakGlass: asked.breakGlass ?? false },
-    caller: runner,
+  const parts = {
+    asked,
     run: { plan, isApproved, recent: prepared.recent },
     onLeaving() {
       isSent = true;
     },
-  });
-  return {
-    calls: {
-      ...calls,
-      async write(write: Parameters<typeof calls.write>[0]) {
-        isSent = false;
-        await calls.write(write);
-      },
+  };
+  const { calls } = contextFor(core, { ...parts, caller: runner });
+  // The way back is gone also if nobody waits any more: only a stop of the exporter ends it.
+  const back = contextFor(core, { ...parts, caller: { ...runner, signal: core.stopping.signal } });
+  const ending = await runSteps(prepared.steps, {
+    async send(write) {
+      isSent = false;
+      await calls.write(write);
     },
     isSent: () => isSent,
-  };
+    signal: runner.signal,
+    goBack: async ({ wayBack }) => (await wayBack?.run(back, back.calls.write)) ?? '',
+    tell: (event) => tell('line' in event ? { ...event, line: shown(event.line) } : event),
+  });
+  if (core.stopping.signal.aborted && ending.state !== 'done') return;
+  const { state, ...outcome } = { ...ending, lines: ending.lines.map(shown) };
+  entry.ending = { state, ...outcome };
+  await core.book.move(entry, state, { outcome });
 }
 
-function pinned({ book }: ChangesCore, { id }: Planning, plan: ChangePlan): PinnedPlan {
+const maxLine = 2_000;
+
+function pinned(requestedBy: string, plan: ChangePlan): PinnedPlan {
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
-  return {
-    requestedBy: book.find(id)?.stored.change.requested_by ?? '',
-    urls: urlsOf(plan),
-    guards: new Set(blocking.map(({ guard }) => guard)),
-  };
+  return { requestedBy, urls: urlsOf(plan), guards: new Set(blocking.map(({ guard }) => guard)) };
 }
 
 /** Returns the addresses of the calls of a plan, also of those of its way back. */
 function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
   return new Set(steps.flatMap(({ call, way_back: back = [] }) => [call, ...back].flatMap((each) => each?.url ?? [])));
-}
-
-/**
- * Takes the objects of a plan for a change, until it is over. Throws an {@link AdminProblem} while
- * another change has one of them.
- */
-export function claim({ claims }: ChangesCore, id: string, plan: ChangePlan): void {
-  const urls = urlsOf(plan);
-  const other = [...claims].find(([, taken]) => [...urls].some((url) => taken.has(url)));
-  if (other) throw sameObject(other[0]);
-  claims.set(id, urls);
-}
-
-function sameObject(id: string): AdminProblem {
-  return new AdminProblem('busy', {
-    detail: `${id} is changing the same object; nothing was sent.`,
-    remedy: `Ask again once ${id} is over.`,
-    headers: { 'retry-after': '5' },
-  });
 }

@@ -9,7 +9,7 @@ import type { ChangesCore } from './core.ts';
  */
 export async function sweep(core: ChangesCore): Promise<void> {
   for (const entry of core.book.entries) {
-    if (entry.isDeciding || entry.isExecuting) continue;
+    if (entry.isDeciding || core.book.isClaimed(entry.stored.change.id)) continue;
     try {
       await core.book.alone(entry, async () => {
         await core.book.endIfOverdue(entry);

@@ -1,10 +1,48 @@
 import { type Static, Type } from 'typebox';
+import type { EndpointKey } from '../../appliance/api/table.ts';
 import type { Operations } from '../policy/operation.ts';
 import { changes } from '../policy/policy.ts';
-import { jsonContent } from '../recipes/calls.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import { type Content, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import { malformed } from './ask.ts';
-import type { NewChange, Task } from './plan.ts';
+import type { AlertSource } from './change.ts';
+
+/** One operation, or one recipe with its parameters. */
+export type Task =
+  | {
+      readonly operation: EndpointKey;
+      readonly parameters: Readonly<Record<string, string>>;
+      readonly content?: Content;
+    }
+  | {
+      readonly recipe: Recipe;
+      readonly parameters: Readonly<Record<string, string>>;
+      /** They live in memory alone: keys may be in them. */
+      readonly files?: Readonly<Record<string, string>>;
+    };
+
+/** A change, and why. */
+export interface NewChange {
+  readonly appliance: string;
+  readonly task: Task;
+  readonly reason: string | undefined;
+  readonly force: boolean;
+  readonly breakGlass?: boolean | undefined;
+  readonly backupFirst?: boolean | undefined;
+  readonly waitSeconds?: number | undefined;
+  /** The alerts whose repair it is, if any. */
+  readonly alerts?: readonly AlertSource[];
+}
+
+/** A change to plan, with what makes two plans of it the same. */
+export interface Planning extends Omit<NewChange, 'alerts'> {
+  readonly id: string;
+  /** Key of the digests of bodies. */
+  readonly salt: string;
+  readonly askedAtMs: number;
+  /** Told what a step waits for. */
+  readonly onWait?: (line: string) => void;
+}
 
 const texts = (description: string, maxLength?: number) =>
   Type.Optional(Type.Record(Type.String(), Type.String(maxLength === undefined ? {} : { maxLength }), { description }));
@@ -129,4 +167,8 @@ function refuseOthers(
   if (absent) throw malformed(`${name} needs ${absent[0]}, as a file`);
   if (Object.keys(files).some((each) => !Object.hasOwn(ofRecipe, each)))
     throw malformed(`${name} takes ${Object.keys(ofRecipe).join(', ') || 'none'} as files`);
+}
+
+export function malformed(because: string): AdminProblem {
+  return new AdminProblem('malformed_body', { detail: `${because}; nothing was sent.` });
 }

@@ -19,9 +19,8 @@ import {
 import type { Changes } from '../changes/changes.ts';
 import type { DecisionOn } from '../changes/decide.ts';
 import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
-import { malformed } from '../changes/ask.ts';
 import { notApprover } from '../changes/rights.ts';
-import { type Asked, AskedSchema } from '../changes/task.ts';
+import { type Asked, AskedSchema, malformed } from '../changes/task.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
 import { own, schemaRef } from './openapi/answers.ts';

@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { Allowance } from '../../lib/allowance.ts';
+import { malformed } from '../changes/task.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type BodyLimits, type BodyRoom, readBody, type UnreadBody } from '../calls/request-body.ts';
-import { malformed } from '../changes/ask.ts';
 import { callerOf } from './admin-request.ts';
 
 /**

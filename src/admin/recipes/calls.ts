@@ -45,7 +45,7 @@ export interface Calls {
   read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;
   /** Resolves to the text of a read whose answer is no JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
-  write(write: Write): Promise<void>;
+  readonly write: (write: Write) => Promise<void>;
   /** Resolves to the dry run of a call; changes nothing. */
   dryRun(write: Write): Promise<DryRunPlan>;
   /** Asks the appliance for the parameters of a call. */

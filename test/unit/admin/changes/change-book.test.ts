@@ -97,7 +97,7 @@ it('takes over what another exporter has decided when it opens the same journal'
 
 it('keeps what it carries out itself when the journal is opened again', () => {
   const { book, entry, open } = givenBook({ state: 'executing' });
-  entry.isExecuting = true;
+  book.claim(entry.stored.change.id, new Set());
 
   open({ change: { ...entry.stored.change, state: 'approved' }, sealed: { person: 'alice', salt: '' } });
 
