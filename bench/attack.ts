@@ -71,6 +71,15 @@ function alertsOf(count: number): string {
   return requestOf('/alerts', 'alertmanager', headers, 'POST') + body;
 }
 
+/** A change as long as the gateway takes, of very many values. */
+function manyValues(): string {
+  const body = `{${Array.from({ length: 90_000 }, (_, index) => `"k${index}":1`).join()}}`;
+  return (
+    requestOf('/changes', 'caller', `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`, 'POST') +
+    body
+  );
+}
+
 const unread = { pace: 'silent', reads: false } as const;
 const flood = { pace: 'flood', reads: true } as const;
 const answers = { pace: 'answers', reads: true } as const;
@@ -105,6 +114,11 @@ const ways: Readonly<Record<string, Way>> = {
     to: 'admin',
     clients: [{ connections: 8, body: alertsOf(2_500), ...answers }],
   },
+  'long bodies of an operator, 8': {
+    reply: usual,
+    to: 'admin',
+    clients: [{ connections: 8, body: manyValues(), ...answers }],
+  },
   'posts of one alert, 64': {
     reply: usual,
     to: 'admin',
@@ -119,6 +133,11 @@ const ways: Readonly<Record<string, Way>> = {
     reply: 'long names in every list',
     to: 'metrics',
     clients: [{ connections: 120, head: requestOf('/'), ...unread }],
+  },
+  'readers of /, 16': {
+    reply: 'long names in every list',
+    to: 'metrics',
+    clients: [{ connections: 16, body: requestOf('/?q=n'), ...answers }],
   },
   'connections of a sender, 300': {
     reply: usual,
@@ -137,13 +156,28 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
+/** The program, which notes when its event loop is held. */
+const [node, main] = clone;
+const watched: Program = [
+  node,
+  `--import=${new URL('../test/support/loop-time.ts', import.meta.url).pathname}`,
+  main ?? '',
+];
+
 /** Returns a program that runs another one in so much memory. */
-function limited(program: Program): { readonly program: Program; readonly remove: () => void } {
+function limited(program: Program, loopTimes: string): { readonly program: Program; readonly remove: () => void } {
   const folder = `/sys/fs/cgroup/memory/zlb-attack-${process.pid}-${Date.now()}`;
   mkdirSync(folder);
   writeFileSync(join(folder, 'memory.limit_in_bytes'), String(memoryBytes));
   return {
-    program: ['sh', '-c', 'echo $$ > "$0/cgroup.procs"; exec "$@"', folder, ...program],
+    program: [
+      'sh',
+      '-c',
+      'echo $$ > "$0/cgroup.procs"; export LOOP_TIME_FILE="$1"; shift; exec "$@"',
+      folder,
+      loopTimes,
+      ...program,
+    ],
     remove: () => rmdirSync(folder),
   };
 }
@@ -297,7 +331,8 @@ async function runWay({ reply, clients, to = 'metrics' }: Way, minutes: number) 
   const folder = mkdtempSync(join(tmpdir(), 'zlb-attack-'));
   const appliances = startWorker<PeerCalls>(new URL('attack/peers.ts', import.meta.url));
   const attackers = startWorker<PeerCalls>(new URL('attack/peers.ts', import.meta.url));
-  const memory = limited(clone);
+  const loopTimes = join(folder, 'loop');
+  const memory = limited(watched, loopTimes);
   let exporter: ExporterProcess | undefined;
   const last: string[] = [];
   const ports: Ports = { admin: 0, log: 0, metrics: 0 };
@@ -321,8 +356,17 @@ async function runWay({ reply, clients, to = 'metrics' }: Way, minutes: number) 
       (text) => text.includes('farm-0001') && ports.admin > 0 && ports.log > 0,
       60_000,
     );
+    writeFileSync(loopTimes, '');
     for (const each of clients) await attackers.ask('attack', { ...each, port: ports[to] });
-    return await watch(exporter, ports, steadyNow() + minutes * 60_000);
+    const seen = await watch(exporter, ports, steadyNow() + minutes * 60_000);
+    const held = readFileSync(loopTimes, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => Number(line.split(' ')[1]));
+    return {
+      ...seen,
+      'event loop held, ms of processor': `${Math.round(Math.max(0, ...held))}, ${held.length} times over 50`,
+    };
   } catch (error) {
     return { ended: `${String(error)}: ${last.join(' | ')}` };
   } finally {
