@@ -354,7 +354,7 @@ async function runWay({ reply, clients, to = 'metrics' }: Way, minutes: number) 
     await until(
       async () => (await fetch(`${metricsUrl}/api/status?appliance=${shared}`)).text(),
       (text) => text.includes('farm-0001') && ports.admin > 0 && ports.log > 0,
-      60_000,
+      180_000,
     );
     writeFileSync(loopTimes, '');
     for (const each of clients) await attackers.ask('attack', { ...each, port: ports[to] });
