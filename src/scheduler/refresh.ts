@@ -53,8 +53,8 @@ export class Refresh {
   }
 
   async #probesOf(farm: string): Promise<void> {
-    this.#changed.add(farm);
     const probing = [...this.#parts.jobs.values()].filter(({ collector }) => collector.makesNoCalls);
+    if (probing.length > 0) this.#changed.add(farm);
     await Promise.all(
       probing.map((job) =>
         this.#repeats.after(job.run?.over.promise, `${job.collector.name} of changed farms`, async () => {

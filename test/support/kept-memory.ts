@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Returns the bytes of the heap that are kept after some work. */
-export function keptBytes(work: () => void): number {
+export async function keptBytes(work: () => unknown): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const used = (): number => {
@@ -10,6 +10,6 @@ export function keptBytes(work: () => void): number {
     return process.memoryUsage().heapUsed;
   };
   const before = used();
-  work();
+  await work();
   return used() - before;
 }

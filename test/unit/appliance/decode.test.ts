@@ -132,11 +132,11 @@ it.each([
   ['a long status', { state: 'a status of a farm'.repeat(100_000) }],
   ['a long name', { list: [{ name: 'a name of a farm'.repeat(100_000) }] }],
   ['a text where a number belongs', { number: 'a number of a farm'.repeat(100_000) }],
-])('%s keeps nothing of what is cut off', (_, body) => {
+])('%s keeps nothing of what is cut off', async (_, body) => {
   const json = JSON.stringify(body);
   const all: unknown[] = [];
 
-  expect(keptBytes(() => all.push(...Array.from({ length: 20 }, () => read(json))))).toBeLessThan(1_000_000);
+  expect(await keptBytes(() => all.push(...Array.from({ length: 20 }, () => read(json))))).toBeLessThan(1_000_000);
   expect(all).toHaveLength(20);
 });
 

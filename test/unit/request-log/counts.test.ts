@@ -74,7 +74,7 @@ describe('requests', () => {
     }));
     const { counts } = given();
     counts.learn([{ name: 'shop', backends }]);
-    const kept = keptBytes(() => {
+    const kept = await keptBytes(() => {
       for (const { backend } of backends) {
         const rest = `${'x'.repeat(60_000)}${backend}`;
         counts.answered({ ...answer, backend: Buffer.from(rest).toString('latin1').slice(60_000) });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { Repeats } from '../../../src/scheduler/refresh.ts';
+import { Refresh, Repeats } from '../../../src/scheduler/refresh.ts';
+import { keptBytes } from '../../support/kept-memory.ts';
 
 function givenRuns() {
   const begun: string[] = [];
@@ -56,4 +57,14 @@ it('runs once more for a request during its run', async () => {
   endNext();
   await settled();
   expect(begun).toEqual(['first', 'second']);
+});
+
+it('keeps no names of farms that changed where nothing probes them', async () => {
+  const refresh = new Refresh({ jobs: new Map(), run: () => Promise.resolve(), runFarm: () => Promise.resolve() });
+
+  const kept = await keptBytes(async () => {
+    for (let index = 0; index < 20_000; index += 1) await refresh.farm(`${index}-${'n'.repeat(200)}`, true);
+  });
+
+  expect(kept).toBeLessThan(1_000_000);
 });
