@@ -114,6 +114,11 @@ const ways: Readonly<Record<string, Way>> = {
     to: 'admin',
     clients: [{ connections: 8, body: alertsOf(2_500), ...answers }],
   },
+  'calls that one-byte chunks answer, 4': {
+    reply: 'a body of one-byte chunks',
+    to: 'admin',
+    clients: [{ connections: 4, body: requestOf('/appliances/hostile/farms', 'viewer'), ...answers }],
+  },
   'long bodies of an operator, 8': {
     reply: usual,
     to: 'admin',

@@ -102,7 +102,11 @@ function replies(): string {
   const head = ['What', 'Limit', 'Reason'];
   return markdownTable(head, [
     ['bytes', '`limits.body_bytes`, 8 MiB', '`oversize`'],
-    ['parts (chunks)', `one for ${bytesPerPart} bytes of that limit`, '`oversize`'],
+    [
+      'parts (chunks)',
+      `one for ${bytesPerPart} bytes of that limit; of an answer to a caller one for as many of its bytes`,
+      '`oversize`; `malformed`',
+    ],
     ['values', `${count(defaultMaxValues)}; ${exceptions.join('; ')}`, '`oversize`'],
     [
       'rows of one list',

@@ -1,5 +1,6 @@
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { PartCount } from '../lib/counted-request.ts';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
@@ -118,7 +119,8 @@ export function createRelay(options: RelayOptions): Relay {
     // An upgrade may move the API. This answer stands; the next call searches again.
     if (basePaths.length > 1 && isElsewhere(answer)) found = undefined;
     const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
-    return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(beginning, keys) };
+    const body = Buffer.isBuffer(beginning) ? beginning : counted(beginning, request.path);
+    return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(body, keys) };
   }
 
   /** Finds the base path with a read: a write must not be tried under two paths. */
@@ -189,6 +191,22 @@ function rememberRefusal(beforeSending: RelayRequest['beforeSending']) {
     },
   };
   return asking;
+}
+
+/** Fails a body that comes in too many short parts: a limit in bytes does not bound their cost. */
+function counted(body: Readable, endpoint: string): Readable {
+  const count = new PartCount();
+  const counting = new Transform({
+    transform(part: Buffer, _encoding, done) {
+      try {
+        count.add(part);
+      } catch (error) {
+        return done(new ApplianceError('malformed', { endpoint, message: messageOf(error) }));
+      }
+      done(null, part);
+    },
+  });
+  return pipeline(body, counting, () => undefined);
 }
 
 function masked(body: Buffer | Readable, keys: readonly Secret[]): Buffer | Readable {

@@ -11,23 +11,37 @@ export class TooManyPartsError extends Error {
   }
 }
 
+/** Counts the parts of a body, each of which costs time and memory however short it is. */
+export class PartCount {
+  #parts = 0;
+  #bytes = 0;
+
+  /** Throws a {@link TooManyPartsError} for a part too many. */
+  add({ length }: Buffer): void {
+    this.#parts += 1;
+    this.#bytes += length;
+    if (this.#parts > freeParts + this.#bytes / bytesPerPart) throw new TooManyPartsError();
+  }
+}
+
 /**
  * A request to a server whose body fails with a {@link TooManyPartsError}, also while nobody reads
  * it: Node keeps a part of one byte in about 500, so that a few unread bodies would fill the
  * memory. Its connection stays open for the answer.
  */
 export class CountedRequest extends http.IncomingMessage {
-  #parts = 0;
-  #bytes = 0;
+  readonly #count = new PartCount();
 
   override push(part: Buffer | null, encoding?: BufferEncoding): boolean {
     if (part === null || this.destroyed) return super.push(part, encoding);
-    this.#parts += 1;
-    this.#bytes += part.length;
-    if (this.#parts <= freeParts + this.#bytes / bytesPerPart) return super.push(part, encoding);
-    this.destroy(new TooManyPartsError());
-    // No more is read from the connection.
-    return false;
+    try {
+      this.#count.add(part);
+    } catch (error) {
+      this.destroy(error as Error);
+      // No more is read from the connection.
+      return false;
+    }
+    return super.push(part, encoding);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

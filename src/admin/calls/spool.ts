@@ -262,27 +262,34 @@ export class SpooledBody {
 
 /** Yields the chunks of a source until it ends, is too slow or is aborted. */
 async function* paced(source: Readable, { pace, signal }: Pick<Intake, 'pace' | 'signal'>): AsyncGenerator<Buffer> {
-  const interrupted = Promise.withResolvers<never>();
-  interrupted.promise.catch(() => undefined);
-  const interrupt = (): void => interrupted.reject(signal.reason as Error);
-  if (signal.aborted) interrupt();
-  signal.addEventListener('abort', interrupt, { once: true });
-  const watch = watchPace(pace, interrupted.reject);
+  let failure: Error | undefined;
+  let fail = (_reason: Error): void => undefined;
+  const interrupt = (reason: Error): void => {
+    failure ??= reason;
+    fail(failure);
+  };
+  const leave = (): void => interrupt(signal.reason as Error);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  const watch = watchPace(pace, interrupt);
   // Not destroyed if it is not read to its end: destroying a request closes the socket of its
   // answer.
   const chunks = source.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
-      const next = chunks.next() as Promise<IteratorResult<Buffer, undefined>>;
-      next.catch(() => undefined);
-      const { done, value } = await Promise.race([next, interrupted.promise]);
+      if (failure) throw failure;
+      // A race with one promise for all chunks would keep some memory for each of them.
+      const { done, value } = await new Promise<IteratorResult<Buffer, undefined>>((resolve, reject) => {
+        fail = reject;
+        chunks.next().then(resolve, reject);
+      });
       if (done) return;
       watch.passed(value.length);
       yield value;
     }
   } finally {
     watch.end();
-    signal.removeEventListener('abort', interrupt);
+    signal.removeEventListener('abort', leave);
     chunks.return?.(undefined).catch(() => undefined);
   }
 }

@@ -68,6 +68,30 @@ function expectOnlyOurHeaders({ headers }: GatewayAnswer, about: string): void {
   });
 }
 
+describe('an appliance that answers in chunks of one byte', () => {
+  it.each([
+    ['from the beginning', ''],
+    ['after a good beginning', `${(70_000).toString(16)}\r\n${' '.repeat(70_000)}\r\n`],
+  ])('%s is cut off, long before its limit in bytes', async (_, beginning) => {
+    const { call, audit, server } = await given((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
+      socket.write(beginning);
+      const more = (): void => {
+        while (socket.writable && socket.write('1\r\n \r\n'.repeat(1_000)));
+      };
+      socket.on('drain', more);
+      more();
+    });
+
+    const answer = await call(...read);
+
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_malformed' } });
+    expect(answer.json?.detail).toContain('in more than 256 parts with less than 256 bytes each');
+    await untilIs(() => server.open, 0);
+    expect(await audit()).toEqual([]);
+  });
+});
+
 describe('an appliance that redirects', () => {
   it('is not followed, for reads and changes', async () => {
     const elsewhere = await startHttpsServer((response) => response.end('caught'));

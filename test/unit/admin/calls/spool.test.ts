@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Intake } from '../../../../src/admin/calls/spool.ts';
 import { givenSpool } from '../../../support/given-spool.ts';
+import { keptBytes } from '../../../support/kept-memory.ts';
 import { openFiles } from '../../../support/open-files.ts';
 import { until, untilIs } from '../../../support/until.ts';
 
@@ -31,6 +32,28 @@ describe('a spooled body', () => {
       expect(await spooled.whole).toBe(length);
       spooled.release();
     }
+  });
+
+  it('keeps no memory for each of its chunks', async () => {
+    const { spool } = await givenSpool();
+    const end = Promise.withResolvers<void>();
+    const chunks = 10_000;
+    async function* singleBytes() {
+      for (let count = 0; count < chunks; count += 1) yield Buffer.from('x');
+      await end.promise;
+    }
+    let received = 0;
+    const onChunk = () => void (received += 1);
+    const source = Readable.from(singleBytes(), { objectMode: false });
+
+    const kept = await keptBytes(async () => {
+      const spooled = await spool.take(intake(source, { onChunk }));
+      void spooled.whole.then(() => spooled.release());
+      await untilIs(() => received, chunks);
+    });
+
+    expect(kept).toBeLessThan(1_000_000);
+    end.resolve();
   });
 
   it('is in an unnamed file of this user alone, which is closed after its reader', async () => {
