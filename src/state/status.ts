@@ -5,7 +5,7 @@ import type { Activation } from '../collectors/activation.ts';
 import type { Backend } from '../collectors/backends.ts';
 import type { Certificate } from '../collectors/certificates.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
-import type { ListedFarm } from '../collectors/farms.ts';
+import type { ListedFarm } from '../collectors/farm-list.ts';
 import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
 
