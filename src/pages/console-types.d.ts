@@ -20,6 +20,8 @@ export interface Step {
   readonly findings: readonly Readonly<Record<'guard' | 'severity' | 'message' | 'remedy', string>>[];
   readonly because: readonly string[];
   readonly current: { readonly operation: string; readonly body: unknown } | null;
+  /** The calls that take back what a failure leaves. */
+  readonly way_back?: readonly Call[];
 }
 
 interface Alert {

@@ -71,14 +71,17 @@ function originOf(change: ShownChange): Pairs {
 }
 
 /** Renders a step of a plan with its exact call, and the object as it is. */
-export function stepLines({ title, call, current, ...objections }: PlannedStep, index: number): readonly string[] {
-  if (!call) return [];
+export function stepLines(step: PlannedStep, index: number): readonly string[] {
+  const { title, call, current, way_back: back = [], ...objections } = step;
+  if (!call && back.length === 0) return [];
   return [
     '',
     oneLine(`${index + 1}. ${title}`, 500),
-    ...callLines(call),
+    ...(call ? callLines(call) : []),
     ...objectionLines(objections),
-    ...(current ? presentLines(current, call.body).map((line) => `  ${line}`) : []),
+    ...(current ? presentLines(current, call?.body).map((line) => `  ${line}`) : []),
+    ...(back.length === 0 ? [] : ['  What a failure leaves is taken back with some of these:']),
+    ...back.flatMap(callLines).map((line) => `  ${line}`),
   ];
 }
 

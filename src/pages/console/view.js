@@ -374,7 +374,7 @@ function renewal() {
  * @param {Step} step
  * @param {number} index
  */
-function step({ title, call, findings, because, current }, index) {
+function step({ title, call, findings, because, current, way_back: back }, index) {
   return make(
     'li',
     {},
@@ -392,6 +392,13 @@ function step({ title, call, findings, because, current }, index) {
         { 'data-key': `current-${index}` },
         make('summary', {}, `The object when this plan was made (${current.operation})`),
         code(current.body),
+      ),
+    back &&
+      make(
+        'details',
+        { 'data-key': `back-${index}` },
+        make('summary', {}, 'What a failure leaves is taken back with some of these'),
+        back.map(({ method, url }) => make('p', { class: 'call' }, make('code', {}, `${method} ${url}`))),
       ),
   );
 }

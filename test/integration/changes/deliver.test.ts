@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ShownChange } from '../../../src/admin/changes/change.ts';
 import type { Identity } from '../../../simulator/certificate.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -45,7 +46,8 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     const told = await tell();
     const { id, title } = await proposal();
     const before = [...fileOf(world)];
-    const { plan } = (await read(id)) as { plan: { facts: readonly string[] } };
+    const { plan } = (await read(id)) as unknown as ShownChange;
+    const back = plan.steps.flatMap(({ way_back: calls = [] }) => calls);
     await approve('root', id);
     const over = await ended(id);
 
@@ -55,6 +57,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     expect(plan.facts.join(' ')).toMatch(
       /shop\/fullchain\.pem is for shop\.example\.com .* old\.pem stays in the store/,
     );
+    expect(back.map(({ operation }) => operation)).toContain('removeFarmCertificate');
     expect(over).toMatchObject({ state: 'done' });
     expect(fileOf(world)).toEqual([isNew]);
     expect(world.certificates.has('old.pem')).toBe(true);
