@@ -6,7 +6,7 @@ import { localAlertmanagerConfiguration } from '../../scripts/stack/configuratio
 import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { makeToken } from '../../src/commands/token.ts';
 import { expiringWorld } from '../../simulator/scenes/expiring.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { certificate } from '../../simulator/world-parts.ts';
 import { givenFolder } from './folder.ts';
@@ -63,29 +63,11 @@ function shipped(file: string): string {
 }
 
 /**
- * The whole chain from a simulated appliance to a receiver of notifications, every link a process
- * of its own but the first and the last: exporter, Prometheus with the shipped rules, Alertmanager
- * with the shipped routes and inhibitions. Times are shortened, expressions and thresholds are not.
- * Readings are dropped at the age of `maxStale`. In a pair another exporter watches the appliance
- * too; `beside` is the name of an appliance that another exporter watches alone.
+ * Prometheus with the shipped rules and Alertmanager with the shipped routes and inhibitions, as
+ * processes of their own, and a receiver of notifications. Times are shortened, expressions and
+ * thresholds are not. `targets` are the exporters, as `host:port`.
  */
-export async function givenAlerting(world: World, { maxStale = '5s', isPair = false, beside = '' } = {}) {
-  const folder = givenFolder();
-  const apiKey = 'key-of-the-appliance';
-  const appliance = await startSimulatedAppliance({ world, apiKey });
-  onTestFinished(() => appliance.close());
-  const { token, sha256 } = makeToken();
-  const configure = (home: string, name = 'lb-paris'): string => {
-    const file = join(home, 'zlb.yml');
-    writeFileSync(file, configuration({ name, appliance, apiKey, sha256, folder: home, maxStale }));
-    return file;
-  };
-  const configFile = configure(folder);
-  const address = `127.0.0.1:${await freePort()}`;
-  let exporter = await startAdminExporter(configFile, address);
-  const other = isPair || beside ? await startAdminExporter(configure(givenFolder(), beside || undefined)) : undefined;
-  const targets = [address, ...(other ? [new URL(other.metricsUrl).host] : [])];
-
+export async function givenAlertsOf(targets: readonly string[]) {
   const { url: receiverUrl, deliveries } = await givenReceiver();
   const alertmanager = await givenAlertmanager(
     localAlertmanagerConfiguration(
@@ -124,27 +106,55 @@ export async function givenAlerting(world: World, { maxStale = '5s', isPair = fa
       alerts.map(({ status, labels }) => `${new Date(receivedAt).toISOString()} ${status} ${labels['alertname']}`),
     );
 
+  /** Waits until the last word of Alertmanager on an alert is this one. */
+  async function told(
+    status: 'firing' | 'resolved',
+    alertname: string,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<ReturnType<typeof heard>[number]> {
+    const last = await until(
+      () => ({ word: heard(alertname, labels).at(-1), before: everythingHeard() }),
+      ({ word }) => word?.status === status,
+      maxWaitMs,
+    );
+    return last.word!;
+  }
+
+  return { alertmanager, prometheus, heard, pages, told };
+}
+
+/**
+ * The whole chain from a simulated appliance to a receiver of notifications, every link a process
+ * of its own but the first and the last: see {@link givenAlertsOf}. Readings are dropped at the age
+ * of `maxStale`. In a pair another exporter watches the appliance too; `beside` is the name of an
+ * appliance that another exporter watches alone.
+ */
+export async function givenAlerting(world: World, { maxStale = '5s', isPair = false, beside = '' } = {}) {
+  const folder = givenFolder();
+  const apiKey = 'key-of-the-appliance';
+  const appliance = await startSimulatedAppliance({ world, apiKey });
+  onTestFinished(() => appliance.close());
+  const { token, sha256 } = makeToken();
+  const configure = (home: string, name = 'lb-paris'): string => {
+    const file = join(home, 'zlb.yml');
+    const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
+    const appliances = [{ name, url: appliance.url, api_key: apiKey, tls }];
+    writeFileSync(file, hurriedConfiguration({ appliances, sha256, folder: home, maxStale }));
+    return file;
+  };
+  const configFile = configure(folder);
+  const address = `127.0.0.1:${await freePort()}`;
+  let exporter = await startAdminExporter(configFile, address);
+  const other = isPair || beside ? await startAdminExporter(configure(givenFolder(), beside || undefined)) : undefined;
+  const targets = [address, ...(other ? [new URL(other.metricsUrl).host] : [])];
+
+  const alerting = await givenAlertsOf(targets);
+
   return {
     appliance,
     apiKey,
-    alertmanager,
-    prometheus,
-    heard,
-    pages,
     folder,
-    /** Waits until the last word of Alertmanager on an alert is this one. */
-    async told(
-      status: 'firing' | 'resolved',
-      alertname: string,
-      labels: Readonly<Record<string, string>> = {},
-    ): Promise<ReturnType<typeof heard>[number]> {
-      const last = await until(
-        () => ({ word: heard(alertname, labels).at(-1), before: everythingHeard() }),
-        ({ word }) => word?.status === status,
-        maxWaitMs,
-      );
-      return last.word!;
-    },
+    ...alerting,
     /** `zlb-exporter admin …` through the gateway, as a person types it. */
     admin: (...words: readonly string[]) =>
       runExporter(['admin', 'lb-paris', ...words, '--reason=TICKET-42', '--yes'], {
@@ -171,25 +181,17 @@ function prometheusConfiguration(targets: readonly string[], alertmanager: strin
 }
 
 interface Configured {
-  readonly name: string;
-  readonly appliance: SimulatedAppliance;
-  readonly apiKey: string;
+  /** As in the file of the configuration. */
+  readonly appliances: readonly object[];
   readonly sha256: string;
   readonly folder: string;
   readonly maxStale: string;
 }
 
 /** Returns a configuration that reads everything every second. JSON is YAML. */
-function configuration({ name, appliance, apiKey, sha256, folder, maxStale }: Configured): string {
+export function hurriedConfiguration({ appliances, sha256, folder, maxStale }: Configured): string {
   return JSON.stringify({
-    appliances: [
-      {
-        name,
-        url: appliance.url,
-        api_key: apiKey,
-        tls: { fingerprint_sha256: appliance.fingerprintSha256 },
-      },
-    ],
+    appliances,
     collectors: {
       ...Object.fromEntries(
         [...collectorDefaults.keys()].map((name) => [
