@@ -25,7 +25,10 @@ export interface AnswersParts {
   readonly now: () => number;
 }
 
-/** Reasons of an appliance that works, and does not have what was asked for. */
+/**
+ * Reasons of an appliance that works, and does not have what was asked for: no failure where the
+ * answer shows that it is the appliance, which accepted the key.
+ */
 const ofTheQuestion = ['bad_request', 'not_found', 'method_not_allowed'] as const;
 
 /**
@@ -50,7 +53,7 @@ export class Answers {
   called({ authenticated, clockOffsetSeconds, reason }: CallReport, ageMs: number): void {
     // Given up by us: it says nothing of the appliance.
     if (reason !== 'cancelled') {
-      const isFailing = reason !== undefined && !isOneOf(ofTheQuestion, reason);
+      const isFailing = reason !== undefined && !(authenticated && isOneOf(ofTheQuestion, reason));
       this.state.failing = isFailing
         ? { reason, sinceMs: this.state.failing?.sinceMs ?? this.#parts.now() }
         : undefined;

@@ -105,9 +105,12 @@ it('tells why the newest call failed, and since when calls fail; what was given 
   const since = { reason: 'connect', sinceMs: 2_000 };
   expect(failing).toEqual([undefined, since, since, since]);
   expect(answers.failing).toEqual({ reason: 'tls', sinceMs: 2_000 });
-  // It answers, and has no such route.
-  answers.called({ ...unreachable, reason: 'not_found' }, 0);
+  // It answers, and has no such object.
+  answers.called({ ...answered, reason: 'not_found' }, 0);
   expect(answers.failing).toBeUndefined();
+  // Something answers, and may be another web server.
+  answers.called({ ...unreachable, reason: 'not_found' }, 0);
+  expect(answers.failing?.reason).toBe('not_found');
   answers.called(unreachable, 0);
   answers.called(answered, 6_000);
   expect(answers.failing).toBeUndefined();
