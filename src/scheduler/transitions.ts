@@ -44,6 +44,8 @@ export class Transitions {
     const after = new Map<string, Sighting>();
     const transitions: Transition[] = [];
     let isOther = false;
+    // By it those are known that changed together.
+    const moment = { atMs: now(), ageMs: age() };
     for (const { object, labels, state: word } of states) {
       const state = closedState(object, word);
       const key = nameOf({ object, labels });
@@ -53,10 +55,9 @@ export class Transitions {
         continue;
       }
       isOther = true;
-      const atMs = now();
-      after.set(key, { state, since: seen && { atMs, ageMs: age() } });
+      after.set(key, { state, since: seen && moment });
       if (!seen) continue;
-      transitions.push({ appliance, atMs, object, labels, from: seen.state, to: state });
+      transitions.push({ appliance, atMs: moment.atMs, object, labels, from: seen.state, to: state });
       if (transitions.length <= maxLogged)
         log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
     }

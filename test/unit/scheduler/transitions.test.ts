@@ -87,6 +87,26 @@ describe('a transition', () => {
     expect(counted).toEqual([]);
   });
 
+  it('has the same moment as all others of its reading, however long that takes to compare', () => {
+    let clock = 0;
+    const tick = (): number => (clock += 1);
+    const transitions = new Transitions({
+      appliance: 'lb',
+      log: givenLog().log,
+      known: new Map(),
+      now: tick,
+      age: tick,
+    });
+    transitions.compare(origin, [farm('shop', 'up'), farm('db', 'up')]);
+
+    const seen = transitions.compare(origin, [farm('shop', 'down'), farm('db', 'down')]);
+
+    expect(new Set(seen.map(({ atMs }) => atMs)).size).toBe(1);
+    const since = transitions.changesOf(origin);
+    const [shop, db] = ['shop', 'db'].map((name) => since?.({ object: 'farm', labels: { farm: name } }));
+    expect(shop).toEqual(db);
+  });
+
   it('of one farm is independent of readings of another', () => {
     const { transitions, counted } = given();
     const backend = (state: string): ObjectState[] => [{ object: 'backend', labels: { backend: 'a' }, state }];
