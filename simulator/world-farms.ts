@@ -218,3 +218,8 @@ export function inListOrder(farms: Iterable<Farm>): readonly Farm[] {
     (a, b) => profileOrder.indexOf(a.profile) - profileOrder.indexOf(b.profile) || (a.name < b.name ? -1 : 1),
   );
 }
+
+/** Returns the names of the L4 farms that do not take TCP. */
+export function farmsWithoutTcp(farms: Iterable<Farm>): readonly string[] {
+  return [...farms].filter((farm) => farm.profile === 'l4xnat' && farm.protocol !== 'tcp').map(({ name }) => name);
+}

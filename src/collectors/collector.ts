@@ -76,6 +76,8 @@ export interface VipSettings {
   readonly connectTo: Readonly<Record<string, string>>;
   /** Networks that may be connected to; empty for all that are not reserved. */
   readonly networks: readonly string[];
+  /** L4 farms that do not take TCP; all others then take it. Undefined where nobody says. */
+  readonly udpFarms?: readonly string[] | undefined;
 }
 
 export type ReadFrom = <Key extends ReadKey>(

@@ -84,7 +84,7 @@ export function vipTargets(
     const current = known.configOf(name);
     const config = current ?? last?.config;
     const port = firstPort(vport);
-    const protocol = protocolOf(profile, config);
+    const protocol = protocolOf(farm, config, settings.udpFarms);
     if (port === undefined || !(isRunning(farm) || known.ranRecently?.(name)) || protocol === 'other') return [];
     const isAt = (other: ListedFarm): boolean => other.vip === vip && other.vport === vport;
     // Only their protocols tell two farms at one address apart.
@@ -149,11 +149,16 @@ function isRunning({ state, isSilent }: ListedFarm): boolean {
 }
 
 /** The protocol of an L4 farm is read only where its daemon may be asked (docs/api.md §1.7). */
-function protocolOf(profile: string, config: FarmConfig | undefined): 'tcp' | 'other' | 'unknown' {
+function protocolOf(
+  { name, profile }: ListedFarm,
+  config: FarmConfig | undefined,
+  udpFarms: VipSettings['udpFarms'],
+): 'tcp' | 'other' | 'unknown' {
   if (['http', 'https', 'eproxy'].includes(profile)) return 'tcp';
   if (profile !== 'l4xnat') return 'other';
-  if (config?.protocol === undefined) return 'unknown';
-  return config.protocol === 'tcp' ? 'tcp' : 'other';
+  if (config?.protocol !== undefined) return config.protocol === 'tcp' ? 'tcp' : 'other';
+  if (udpFarms) return udpFarms.includes(name) ? 'other' : 'tcp';
+  return 'unknown';
 }
 
 /** Returns the first port of a list or range; undefined for all ports and for an interface. */

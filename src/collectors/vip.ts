@@ -17,7 +17,7 @@ export interface ProbedFarm {
   readonly address: string;
   /** When the probe began, on the clock of ages. */
   readonly probedAtMs: number;
-  /** Undefined if nothing was tried. */
+  /** Undefined if nothing was tried, or the farm may be one for UDP. */
   readonly isReachable: boolean | undefined;
   readonly connectSeconds: number | undefined;
   /** Why there is no connection. */
@@ -73,8 +73,9 @@ const impatientMs = 1_000;
 /**
  * Connects to the addresses of TCP farms as a client would, also to those that went down within the
  * last day. An L4 farm is one for TCP once a connection to it has succeeded: the read that tells
- * could cut it. While the list of farms is away the last one serves: nobody else tells then whether
- * clients are served. vip-targets.ts decides what may be connected to.
+ * could cut it. Until then a failure says only why it is not known whether it serves. While the
+ * list of farms is away the last one serves: nobody else tells then whether clients are served.
+ * vip-targets.ts decides what may be connected to.
  */
 export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
@@ -111,17 +112,14 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
         const ranAtMs = ranAt.get(target.farm) ?? age();
         const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
-        if (target.mayBeUdp && !result.isReachable) continue;
-        const known = {
-          ...result.known,
-          hasAnswered: result.isReachable === true || target.known.hasAnswered === true,
-        };
-        probed[index] = { ...result, known };
+        const hasAnswered = result.isReachable === true || target.known.hasAnswered === true;
+        // A farm for UDP refuses as well.
+        const isReachable = target.mayBeUdp && !result.isReachable ? undefined : result.isReachable;
+        probed[index] = { ...result, isReachable, known: { ...result.known, hasAnswered } };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
-    // Without those of which nothing can be said.
-    return probed.flatMap((each) => each);
+    return probed;
   },
   families: [
     ofAddresses.gauge(

@@ -73,6 +73,13 @@ const vip = mapping(
       default: [],
       examples: [['192.0.2.0/24']],
     }),
+    udp_farms: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          'L4 farms that do not take TCP, which are not probed; all others then take it. Without it, whether an L4 farm serves is unknown until a connection to it has succeeded.',
+        examples: [['dns']],
+      }),
+    ),
   },
   { description: 'What the collector `vip` connects to.', default: {} },
 );

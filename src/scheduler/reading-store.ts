@@ -11,8 +11,6 @@ import { divideLimit, type Quota } from './series-limit.ts';
 
 export interface NewReading extends Omit<Reading, keyof Origin> {
   readonly write: (emit: Emit) => void;
-  /** The time of the reading, on the clock of lib/time.ts. */
-  readonly takenAtMs: number;
   /** Age up to which the reading is shown in any case. */
   readonly maxStaleMs: number;
   /**

@@ -8,7 +8,7 @@ import type { ListedFarm } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';
-import { keyOf, type Reading } from './reading.ts';
+import { keyOf, type Moment, type Reading } from './reading.ts';
 import type {
   ActivationStatus,
   ApplianceStatus,
@@ -105,14 +105,15 @@ function describeFarm(
   const { asked: _, ...shown } = farm;
   const { name } = farm;
   const state = closedState('farm', farm.state);
+  const changed = since?.({ object: 'farm', labels: { farm: name } });
   const config = readingOf(snapshot, farmConfig, name)?.data;
-  const listed = describeBackends(snapshot, name);
+  const listed = describeBackends(snapshot, name, changed);
   const configured = config?.backends?.map(({ service, backend }) => ({ service, backend }));
   const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, configured);
   return {
     ...shown,
     state,
-    sinceMs: since?.({ object: 'farm', labels: { farm: name } })?.atMs,
+    sinceMs: changed?.atMs,
     hasHealthCheck: config && areAllChecked(config.checks),
     ...(config?.logs !== undefined && { logs: config.logs }),
     certificates: config?.certificates,
@@ -167,9 +168,16 @@ function isEmptyWithoutMeaning(
   return listed.length === 0 && (state === 'down' || configured.length > 0);
 }
 
-function describeBackends(snapshot: Snapshot, farm: string): readonly BackendStatus[] | undefined {
-  const { data, since } = readingOf(snapshot, backends, farm) ?? {};
-  return data?.backends?.map(({ service, backend, state, established }) => ({
+/** Returns undefined also for backends that were read before their farm changed: it says more. */
+function describeBackends(
+  snapshot: Snapshot,
+  farm: string,
+  changed: Moment | undefined,
+): readonly BackendStatus[] | undefined {
+  const reading = readingOf(snapshot, backends, farm);
+  if (!reading || (changed && reading.takenAtMs < changed.ageMs)) return undefined;
+  const { data, since } = reading;
+  return data.backends?.map(({ service, backend, state, established }) => ({
     service,
     backend,
     state: closedState('backend', state),

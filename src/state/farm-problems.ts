@@ -150,18 +150,22 @@ function unreadProblem({ name }: FarmStatus): OwnProblem {
     level: 'unknown',
     labels: { farm: name },
     title: `The backends of farm ${name} are not known`,
-    meaning: 'They were not read, or so long ago that they are not shown, or have no known state.',
+    meaning:
+      'They were not read since its state changed, or so long ago that they are not shown, or have no known state.',
     alert: 'ZlbCollectorStale',
   };
 }
 
-function unexplainedProblem({ name, sinceMs }: FarmStatus): OwnProblem {
+function unexplainedProblem({ name, sinceMs, backends }: FarmStatus): OwnProblem {
   return {
     about: 'farm',
     labels: { farm: name },
     sinceMs: sinceMs ?? 'unseen',
     title: `Some backends of farm ${name} are down`,
-    meaning: 'Its appliance says so; which ones was not read yet.',
+    meaning:
+      backends === undefined
+        ? 'Its appliance says so; which ones was not read yet.'
+        : 'Its appliance says so, and calls none of those that it lists down.',
     alert: 'ZlbBackendDown',
   };
 }
@@ -216,6 +220,17 @@ function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] 
   const { name, probe } = farm;
   if (!probe) return [];
   const about = { about: 'farm', labels: { farm: name } } as const;
+  if (probe.isReachable === undefined && probe.failure !== 'not_allowed') {
+    return [
+      {
+        ...about,
+        level: 'unknown',
+        title: `Nobody can tell whether farm ${name} serves`,
+        meaning: `A TCP connection from here to ${probe.address} ${probeFailure(probe)}, and none has succeeded since the exporter was started: its clients are cut off, or it is one for UDP. Name those in vip.udp_farms.`,
+        alert: 'ZlbFarmUnreachable',
+      },
+    ];
+  }
   if (probe.isReachable === false) {
     return [
       {

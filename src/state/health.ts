@@ -31,6 +31,8 @@ export interface Gaps {
   readonly readings: number;
   /** Farms whose backends are unknown. */
   readonly farms: number;
+  /** Farms of which a probe cannot tell whether they serve. */
+  readonly probes: number;
   /** Certificates that were not renewed in time, without a farm that is known to use them. */
   readonly certificates: number;
 }
@@ -103,7 +105,8 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>, doubts: re
     unread: Number(status.up === undefined),
     lists: Number(status.up !== undefined && status.farms === undefined),
     readings: imperfect.reduce((sum, [, count]) => sum + count, 0),
-    farms: doubts.filter(({ about }) => about === 'farm').length,
+    farms: doubts.filter(({ about, alert }) => about === 'farm' && alert !== 'ZlbFarmUnreachable').length,
+    probes: doubts.filter(({ alert }) => alert === 'ZlbFarmUnreachable').length,
     certificates: doubts.filter(({ about }) => about === 'certificate').length,
   };
 }

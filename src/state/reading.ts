@@ -23,6 +23,8 @@ export type Since = (object: Omit<ObjectState, 'state'>) => Moment | undefined;
 /** The newest data of a collector, or of a collector and a farm. */
 export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
+  /** When it was asked for, on the clock of ages. */
+  readonly takenAtMs: number;
   /** When the states in it began, as far as that was seen. */
   readonly since: Since | undefined;
 }

@@ -284,9 +284,17 @@ it('is right at once after the gateway has replaced the certificate of a farm', 
 });
 
 describe('an L4 farm, whose protocol is not read', () => {
-  async function givenL4Farm(port: number) {
+  async function givenL4Farm(port: number, udpFarms?: readonly string[]) {
     const farms = [l4Farm({ name: 'mail', vip: '127.0.0.1', vport: String(port) })];
-    return await givenAppliance(createWorld({ farms: byName(farms) }), { runs: [...lists, 'vip'], vip: loopback });
+    const vip = { ...loopback, udpFarms };
+    return await givenAppliance(createWorld({ farms: byName(farms) }), { runs: [...lists, 'vip'], vip });
+  }
+
+  async function closedPort(): Promise<number> {
+    const closed = createServer();
+    const { port } = await listening(closed);
+    closed.close();
+    return port;
   }
 
   it('is unreachable once it has been reached', async () => {
@@ -302,14 +310,19 @@ describe('an L4 farm, whose protocol is not read', () => {
     expect(valueOf(await page(), 'zlb_farm_probe_failure_info', { farm: 'mail', reason: 'refused' })).toBe(1);
   });
 
-  it('says nothing before that: it may be one for UDP', async () => {
-    const closed = createServer();
-    const { port } = await listening(closed);
-    closed.close();
-
-    const { page } = await givenL4Farm(port);
+  it('is not known to be reachable or not before that, also after a restart in an outage: it may be one for UDP', async () => {
+    const { page } = await givenL4Farm(await closedPort());
 
     expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
-    expect(seriesOf(await page(), 'zlb_farm_probe_failure_info')).toEqual([]);
+    expect(valueOf(await page(), 'zlb_farm_probe_failure_info', { farm: 'mail', reason: 'refused' })).toBe(1);
+  });
+
+  it('is unreachable at once where the farms for UDP are named, and those are not probed', async () => {
+    const port = await closedPort();
+    const named = await givenL4Farm(port, ['dns']);
+    expect(valueOf(await named.page(), 'zlb_farm_reachable', { farm: 'mail' })).toBe(0);
+
+    const udp = await givenL4Farm(port, ['mail']);
+    expect(seriesOf(await udp.page(), 'zlb_farm_probe_failure_info')).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import type { VipSettings } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/registry.ts';
+import { farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import { vip } from '../../src/collectors/vip.ts';
 import { actOnFarm, simulatedKey } from './simulated-farms.ts';
 import { createTestPoller, plainVip, scheduled } from './poller.ts';
@@ -41,7 +42,11 @@ export async function givenAppliance(
     apiKey: simulatedKey,
     farmsListen: options.farmsListen ?? false,
   });
-  const farms = appliance.farms && { connectTo: appliance.farms.addresses, networks: ['192.0.2.0/24', '127.0.0.1'] };
+  const farms = appliance.farms && {
+    connectTo: appliance.farms.addresses,
+    networks: ['192.0.2.0/24', '127.0.0.1'],
+    udpFarms: farmsWithoutTcp(world.farms.values()),
+  };
   const vipSettings = options.vip ?? farms;
   const watched = createTestPoller(appliance, {
     apiKey: options.apiKey ?? simulatedKey,

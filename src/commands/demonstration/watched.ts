@@ -1,4 +1,5 @@
 import type { DemonstrationAppliance } from '../../../simulator/demo.ts';
+import { farmsWithoutTcp } from '../../../simulator/world-farms.ts';
 import { parseListenAddress } from '../../lib/address.ts';
 
 /**
@@ -17,7 +18,7 @@ export function watchedSimulation(
       api_key: apiKey,
       tls: { fingerprint_sha256: appliance.fingerprintSha256 },
       labels: { site: name.split('-')[1] ?? '' },
-      vip: vipOf(appliance.farms?.addresses ?? {}),
+      vip: vipOf(appliance),
       requests: { from: [logsFrom], objectives: name === 'lb-madrid' ? [objective] : [] },
     })),
     requests: { listen_tcp: requestLog },
@@ -36,6 +37,10 @@ export function sendLogsTo(address = '', appliances: readonly DemonstrationAppli
 }
 
 /** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
-function vipOf(addresses: Readonly<Record<string, string>>): object {
-  return { connect_to: addresses, networks: ['192.0.2.0/24', '127.0.0.0/8'] };
+function vipOf({ farms, world }: DemonstrationAppliance['appliance']): object {
+  return {
+    connect_to: farms?.addresses ?? {},
+    networks: ['192.0.2.0/24', '127.0.0.0/8'],
+    udp_farms: farmsWithoutTcp(world.farms.values()),
+  };
 }

@@ -104,7 +104,8 @@ function details({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBacken
 /** Renders what a client meets, beside what the appliance says. */
 function probeFacts({ isReachable, connectSeconds = 0, failure, served }: ProbeStatus): readonly Markup[] {
   if (failure === 'not_allowed') return [html`not probed: its address is reserved, or outside the networks`];
-  if (isReachable === undefined) return [];
+  if (isReachable === undefined)
+    return failure ? [stateMark('unknown', `not known whether it serves (${failure}): it may be for UDP`)] : [];
   if (!isReachable) return [stateMark('critical', `not reachable from here (${failure ?? ''})`)];
   return [html`reachable in ${Math.ceil(connectSeconds * 1_000)} ms`, ...served.map(servedFact)];
 }
@@ -130,7 +131,7 @@ function noBackends({ profile, state, backends, configuredBackends }: FarmStatus
   const why =
     state === 'down'
       ? 'Its backends are not known while it is down.'
-      : 'Its backends are not known: they were not read, or so long ago that they are not shown.';
+      : 'Its backends are not known: they were not read since its state changed, or so long ago that they are not shown.';
   return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, maxBackends)}`}</p>`;
 }
 

@@ -126,12 +126,14 @@ export function describeFreshness(appliances: readonly ApplianceHealth[]): strin
 function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[] {
   const sum = (gap: keyof Gaps): number => appliances.reduce((total, { gaps }) => total + gaps[gap], 0);
   const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
-  const certificates = sum('certificates');
+  const [probes, certificates] = [sum('probes'), sum('certificates')];
   return [
     unread > 0 && `${counted(unread, 'appliance has', 'appliances have')} not been read yet.`,
     lists > 0 && `The farms of ${counted(lists, 'appliance')} are not known.`,
     readings > 0 && `${counted(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
     farms > 0 && `The backends of ${counted(farms, 'farm')} are not known.`,
-    certificates > 0 && `Whether a farm uses ${counted(certificates, 'certificate')} that end soon is not known.`,
+    probes > 0 && `Whether ${counted(probes, 'L4 farm serves', 'L4 farms serve')} is not known.`,
+    certificates > 0 &&
+      `Whether a farm uses ${counted(certificates, 'certificate that ends soon', 'certificates that end soon')} is not known.`,
   ].filter((words) => words !== false);
 }

@@ -269,7 +269,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':9:35: appliances[0].vip.connect_to.192.0.2.40: must be an IP address, with or without a port: 203.0.113.7, 203.0.113.7:443, [2001:db8::7]:443',
     ':10:18: appliances[0].vip.networks[0]: must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address',
     ':10:34: appliances[0].vip.networks[1]: must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address',
-    ':11:7: appliances[0].vip.ports: unknown key; the keys here are server_names, connect_to, networks',
+    ':11:7: appliances[0].vip.ports: unknown key; the keys here are server_names, connect_to, networks, udp_farms',
   ],
   'words-without-value.yml': [
     ':2:5: this mapping holds a word without a value; write each as "key: value"',

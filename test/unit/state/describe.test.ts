@@ -19,7 +19,10 @@ function statusOf(...readings: readonly (Origin & Partial<Reading>)[]): Applianc
     deactivated: false,
     breaker: 'closed',
     readings: new Map(
-      readings.map((each): [string, Reading] => [keyOf(each), { data: undefined, since: undefined, ...each }]),
+      readings.map((each): [string, Reading] => [
+        keyOf(each),
+        { data: undefined, takenAtMs: 0, since: undefined, ...each },
+      ]),
     ),
     series: 0,
     seriesLeftOut: 0,
@@ -193,6 +196,27 @@ it('the data of other collectors is shown unchanged, of the appliance and of eac
   expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
 });
 
+describe('backends of a farm', () => {
+  const backend = { service: 'main', backend: '10.0.0.1:80', state: 'down', established: 0 };
+  const readAt = (takenAtMs: number, changedAtMs?: number): FarmStatus | undefined =>
+    statusOf(
+      {
+        collector: 'farms',
+        data: { farms: [shop], excluded: 0 },
+        since: () => (changedAtMs === undefined ? undefined : { atMs: 0, ageMs: changedAtMs }),
+      },
+      { collector: 'backends', farm: 'shop', data: { backends: [backend] }, takenAtMs },
+    ).farms?.[0];
+
+  it.each([
+    ['read while its state stayed', 50_000, undefined, 'down'],
+    ['read after its state changed', 50_000, 49_999, 'down'],
+    ['read before its state changed: they are not known', 50_000, 50_001, undefined],
+  ])('%s', (_, takenAtMs, changedAtMs, state) => {
+    expect(readAt(takenAtMs, changedAtMs)?.backends?.[0]?.state).toBe(state);
+  });
+});
+
 describe('a probe of a farm', () => {
   const address = '192.0.2.40:443';
   const probed = {
@@ -211,7 +235,7 @@ describe('a probe of a farm', () => {
 
   /** The farm as listed now, and as it was when it was probed; it changed at this time. */
   function given(now: object, changedAtMs?: number, served: readonly object[] = []): ApplianceStatus {
-    const readings: readonly (Reading & Origin)[] = [
+    const readings: readonly (Origin & Partial<Reading>)[] = [
       {
         collector: 'farms',
         data: { farms: [{ ...listed, ...now }], excluded: 0 },

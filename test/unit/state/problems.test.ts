@@ -60,6 +60,29 @@ describe('what is wrong with an appliance', () => {
     ]);
   });
 
+  it('is not known of an L4 farm that refuses, and was never reached: it may be one for UDP', () => {
+    const probe = { ...unreachable, isReachable: undefined };
+    const farms = [farmStatus({ name: 'db', profile: 'l4xnat', probe })];
+
+    expect(problemsOf({ farms })).toEqual(['unknown ZlbFarmUnreachable: Nobody can tell whether farm db serves']);
+    expect(applianceProblems(statusWith({ name: 'db', probe }), nowMs)[0]?.meaning).toContain(address);
+    const notAllowed = { ...probe, failure: 'not_allowed' } as const;
+    expect(problemsOf({ farms: [farmStatus({ name: 'db', profile: 'l4xnat', probe: notAllowed })] })).toEqual([]);
+    expect(problemsOf({ farms: [farmStatus({ name: 'db', profile: 'l4xnat', state: 'down', probe })] })).toEqual([
+      'critical ZlbFarmDown: Farm db is down',
+    ]);
+  });
+
+  it.each([
+    ['was not read yet', undefined, 'which ones was not read yet'],
+    ['is none of those that it lists', [backendStatus({ backend: 'a', state: 'up' })], 'none of those that it lists'],
+  ])('says of a farm with a problem which backend %s', (_, backends, words) => {
+    const [problem] = applianceProblems(statusWith({ name: 'shop', state: 'problem', backends }), nowMs);
+
+    expect(problem?.title).toBe('Some backends of farm shop are down');
+    expect(problem?.meaning).toContain(words);
+  });
+
   it('is one doubt for all farms while their backends are read for the first time', () => {
     const farms = ['a', 'b', 'c'].map((name) => farmStatus({ name, backends: undefined }));
     const collectors = [collectorStatus({ name: 'backends', ok: undefined, lastSuccessMs: undefined })];
