@@ -15,7 +15,7 @@ const serversAProxy = 10;
 const seriesAProxy = 354;
 const columns = 62;
 const rounds = 3;
-const atMost = 1 / 20;
+const atMost = 1 / 8;
 
 /**
  * Times scrapes of our exporter beside Debian's exporter for HAProxy with as many series, which

@@ -9,7 +9,7 @@ import { createScraper, type Encoding, type Scraper } from './scraper.ts';
 
 /** About 100,000 series. */
 const size = { appliances: 40, farms: 20, backendsPerFarm: 12 };
-const maxOfPromClient = 1 / 20;
+const maxOfPromClient = 1 / 8;
 const promClientRounds = 5;
 
 /** A page of which some appliances have new readings at each scrape. */
