@@ -40,7 +40,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await tabTo('Approve');
     await page.keyboard.press('Enter');
 
-    await page.getByText('✓ shop was restarted.').waitFor();
+    await page.getByText('✓ 1. shop was restarted.').waitFor();
     expect(await focused()).toBe('restart-farm farm=shop');
     expect(await page.getByRole('status').textContent()).toMatch(/restart-farm farm=shop on lb-1: done/);
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
@@ -114,7 +114,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByRole('button', { name: 'I have read the new plan' }).click();
     expect(await page.getByLabel('Your reason').inputValue()).toBe('looked at it');
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('✓ shop was restarted.').waitFor();
+    await page.getByText('✓ 1. shop was restarted.').waitFor();
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   }, 60_000);
 

@@ -21,7 +21,7 @@ describe.skipIf(missing.length > 0)('from a farm that needs a restart to its rep
 
     await repair(people, async ({ id, digest }) => {
       const approved = await people.types('approver', 'changes', 'approve', id, `--digest=${digest}`, '--watch');
-      expect(approved.stdout).toContain('✓ www is up.');
+      expect(approved.stdout).toContain('✓ 2. www is up.');
     });
     await repair(people, async (_, notification) => {
       await approveByLink(open, notification, people);
@@ -150,7 +150,7 @@ async function deliver(people: People): Promise<void> {
   const { stdout } = await people.types('approver', 'changes', 'approve', id, `--digest=${digest}`, '--watch');
   await people.notified('RESOLVED', 0, 'ZlbCertificateExpiryImminent lb-berlin soon_example_com.pem');
 
-  expect(stdout).toMatch(/✓ portal has soon\.example\.com-[\da-f]{12}\.pem/);
+  expect(stdout).toMatch(/✓ \d+\. portal has soon\.example\.com-[\da-f]{12}\.pem/);
   expect(await people.request(id)).toMatchObject({ state: 'done', decision: { by: 'approver' } });
 }
 
@@ -165,6 +165,6 @@ async function approveByLink(open: OpenPage, notification: string, { tokens }: P
   expect(await page.locator('#detail').innerText()).toContain('ZlbFarmNeedsRestart');
   await page.getByLabel('Your reason').fill('looked at it');
   await page.getByRole('button', { name: 'Approve' }).click();
-  await page.getByText('✓ www is up.').waitFor();
+  await page.getByText('✓ 2. www is up.').waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
 }

@@ -83,7 +83,7 @@ describe.skipIf(!isThere('chromium'))('the scripts of the pages', () => {
 
     const over = await ended(String(asked.json?.id));
     expect(over).toMatchObject({ state: 'done', decision: { by: 'bob', reason: 'looked at it' } });
-    await page.getByText('✓ shop was restarted.').waitFor();
+    await page.getByText('✓ 1. shop was restarted.').waitFor();
     await page.locator('#standing', { hasText: 'done' }).waitFor();
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
