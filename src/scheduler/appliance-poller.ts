@@ -196,9 +196,9 @@ export class AppliancePoller {
     this.#wantAtOnce(jobs.toSorted(asPeopleWait));
   }
 
-  /** Returns true for what asks farm by farm while the first list of farms is on its way. */
+  /** Returns true for what asks or probes each farm while the first list is on its way. */
   #waitsForFarms({ collector }: Job): boolean {
-    const isNeeded = isFarmCollector(collector) && !this.#results.facts.farms;
+    const isNeeded = (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#results.facts.farms;
     return isNeeded && ['farms', 'summary'].some((name) => this.#parts.jobs.get(name)?.run);
   }
 

@@ -94,6 +94,9 @@ describe('the circuit breaker', () => {
     breaker.sent();
     clock.ms += 17_000;
     expect(breaker.isAnswering).toBe(true);
+    // But not half as long again.
+    clock.ms += 1_000;
+    expect(breaker.isAnswering).toBe(false);
   });
 
   it('is always closed after an answer, never waits beyond two minutes, and permits one probe at a time', () => {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
-import { seriesOf } from '../../support/samples.ts';
+import { seriesOf, valueOf } from '../../support/samples.ts';
 import { answering, givenPoller } from './given-poller.ts';
 
 /** An appliance that needs 0.6 s for a call, with these farms. */
@@ -42,6 +42,16 @@ it('reads the backends after a slow first list of farms, also with two calls at 
   await vi.advanceTimersByTimeAsync(6_000);
 
   expect(asked.filter(({ key }) => key === 'readFarmStats' || key === 'listFarmBackends')).toHaveLength(2);
+  expect(seriesOf(await page(), 'zlb_collector_skipped_total')).toEqual([]);
+});
+
+it('probes the farms right after their first list, and not a minute later', async () => {
+  const { poller, page } = givenPoller({ names: ['farms', 'vip'], callMs: 5_000, answer: answering() });
+  poller.start();
+
+  await vi.advanceTimersByTimeAsync(6_000);
+
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vip' })).toBe(1);
   expect(seriesOf(await page(), 'zlb_collector_skipped_total')).toEqual([]);
 });
 
