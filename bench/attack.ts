@@ -342,9 +342,10 @@ async function runWay({ reply, clients, to = 'metrics' }: Way, minutes: number) 
   const last: string[] = [];
   const ports: Ports = { admin: 0, log: 0, metrics: 0 };
   try {
-    const { key, appliances: all } = await appliances.ask('startAppliances', { good, hostile: reply });
+    const { key, appliances: all } = await appliances.ask('startGood', { count: good });
+    const hostile = await attackers.ask('startHostile', { reply });
     const file = join(folder, 'zlb.yml');
-    writeFileSync(file, JSON.stringify(configurationOf(all, key, folder)));
+    writeFileSync(file, JSON.stringify(configurationOf([...all, hostile], key, folder)));
     exporter = await startExporterProcess({
       program: memory.program,
       args: [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'],

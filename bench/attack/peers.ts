@@ -6,7 +6,7 @@ import { createTlsMaterials } from '../../simulator/tls.ts';
 import { answerCalls } from '../worker.ts';
 import { brokenReplies, type HostileReply, hostileReplies } from './hostile-replies.ts';
 
-/** The calls of the process with the appliances, or of that with the hostile clients. */
+/** The calls of the process with the good appliances, or of that with the hostile peers. */
 export type PeerCalls = typeof calls;
 
 /** Hostile clients of one kind. */
@@ -74,16 +74,16 @@ function openHostile(clients: HostileClients): void {
 }
 
 const calls = {
-  async startAppliances({ good, hostile }: { readonly good: number; readonly hostile: string }) {
+  async startGood({ count }: { readonly count: number }) {
     const tls = createTlsMaterials();
     const urls: string[] = [];
-    for (let index = 0; index < good; index += 1) {
+    for (let index = 0; index < count; index += 1) {
       const world = largeWorld({ farms: 5, backendsPerFarm: 3 });
       urls.push((await startSimulatedAppliance({ world, apiKey: key, tls, latency: 'realistic' })).url);
     }
-    const goods = urls.map((url) => ({ url, fingerprintSha256: tls.usual.fingerprintSha256 }));
-    return { key, appliances: [...goods, await startHostileAppliance(hostile)] };
+    return { key, appliances: urls.map((url) => ({ url, fingerprintSha256: tls.usual.fingerprintSha256 })) };
   },
+  startHostile: ({ reply }: { readonly reply: string }) => startHostileAppliance(reply),
   attack(clients: HostileClients): void {
     for (let index = 0; index < clients.connections; index += 1) openHostile(clients);
   },
