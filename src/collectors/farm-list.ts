@@ -94,7 +94,7 @@ function limitsOf(before: FarmList | undefined): ReadOptions {
   const isLarge = isQuicker(before, 1);
   const leastMs = isLarge ? usualMs + 1.2 * waitMs : minLimitMs;
   const limitMs = Math.min(Math.max(leastMs, 3 * usualMs), longestListMs);
-  return { limitMs, workMs: Math.max(1_000, isLarge ? usualMs : 2 * usualMs) };
+  return { limitMs, workMs: Math.max(1_000, (isLarge ? 1.5 : 2) * usualMs) };
 }
 
 /** Reads all farms with one call; returns a failure that a proxy which hangs can cause. */
