@@ -66,7 +66,7 @@ object Host "lb-lisbon" {
     onTestFinished(() => void (icinga.pid && process.kill(-icinga.pid, 'SIGKILL')));
 
     const expected = {
-      'lb-lisbon activation': 2,
+      'lb-lisbon activation': 1,
       'lb-lisbon farms': 3,
       'lb-madrid connections shop': 2,
       'lb-madrid farm legacy': 2,
