@@ -1,6 +1,6 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { PartCount } from '../lib/counted-request.ts';
+import { PartCount, TooManyPartsError } from '../lib/counted-request.ts';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
@@ -198,12 +198,8 @@ function counted(body: Readable, endpoint: string): Readable {
   const count = new PartCount();
   const counting = new Transform({
     transform(part: Buffer, _encoding, done) {
-      try {
-        count.add(part);
-      } catch (error) {
-        return done(new ApplianceError('malformed', { endpoint, message: messageOf(error) }));
-      }
-      done(null, part);
+      if (count.add(part)) done(null, part);
+      else done(new ApplianceError('malformed', { endpoint, message: new TooManyPartsError().message }));
     },
   });
   return pipeline(body, counting, () => undefined);

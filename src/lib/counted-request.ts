@@ -1,5 +1,5 @@
+import { IncomingMessage } from 'node:http';
 import { bytesPerPart, freeParts } from './growing-buffer.ts';
-import { http } from './http.ts';
 
 /** Says that a body came in too many short parts. */
 export class TooManyPartsError extends Error {
@@ -16,11 +16,11 @@ export class PartCount {
   #parts = 0;
   #bytes = 0;
 
-  /** Throws a {@link TooManyPartsError} for a part too many. */
-  add({ length }: Buffer): void {
+  /** Counts a part; returns false for one too many. */
+  add({ length }: Buffer): boolean {
     this.#parts += 1;
     this.#bytes += length;
-    if (this.#parts > freeParts + this.#bytes / bytesPerPart) throw new TooManyPartsError();
+    return this.#parts <= freeParts + this.#bytes / bytesPerPart;
   }
 }
 
@@ -29,19 +29,14 @@ export class PartCount {
  * it: Node keeps a part of one byte in about 500, so that a few unread bodies would fill the
  * memory. Its connection stays open for the answer.
  */
-export class CountedRequest extends http.IncomingMessage {
+export class CountedRequest extends IncomingMessage {
   readonly #count = new PartCount();
 
   override push(part: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (part === null || this.destroyed) return super.push(part, encoding);
-    try {
-      this.#count.add(part);
-    } catch (error) {
-      this.destroy(error as Error);
-      // No more is read from the connection.
-      return false;
-    }
-    return super.push(part, encoding);
+    if (part === null || this.destroyed || this.#count.add(part)) return super.push(part, encoding);
+    this.destroy(new TooManyPartsError());
+    // No more is read from the connection.
+    return false;
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -1,4 +1,5 @@
 import { constants, randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
 import { Server as TlsServer, type TlsOptions } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
@@ -25,7 +26,6 @@ import { contextOf, declareContext, problemBody, sendProblem, startContext, toPr
 import { createRequestBodies } from './request-bodies.ts';
 import { refuseOtherThanAlerts, registerChangeRoutes } from './change-routes.ts';
 import { rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
-import { http } from '../../lib/http.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { limitUnfinished } from '../../server/unfinished-answers.ts';
 
@@ -150,7 +150,7 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
   );
   // All methods, so that a wrong one gets 405 with the right ones. Fastify parses no body: the
   // gateway reads it when the operation is known, with the limits of its kind.
-  for (const method of http.METHODS) guarded.app.addHttpMethod(method, { overrideExisting: true });
+  for (const method of METHODS) guarded.app.addHttpMethod(method, { overrideExisting: true });
   return guarded;
 }
 
