@@ -1,6 +1,6 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { type CollectContext, type FarmFact, orIfMissing, type ReadOptions, stateWord } from './collector.ts';
-import { type AskedFarm, askEachFarm, askSuspects, hungMs } from './farm-states.ts';
+import { type AskedFarm, askEachFarm, askSuspects, byName, hungMs } from './farm-states.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
@@ -154,7 +154,7 @@ async function readOneByOne(
       endpoint: '/farms/modules/summary',
       message: 'GET /farms/modules/summary: its list lslb cannot be read',
     });
-  const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
+  const known = byName(before);
   const named = [lslb, dslb, gslb].flatMap((module) => module ?? []).map((row) => toNamed(row, known.get(row.name)));
   const { farms: watched, excluded } = watchedOf(named, context.watches);
   const asked = await askEachFarm(context, watched, { before, callMs });

@@ -57,16 +57,12 @@ export async function askEachFarm<Listed extends Farm>(
   { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
 ): Promise<readonly Listed[]> {
   const startedAtMs = context.age();
-  const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
+  const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
   const endMs = startedAtMs + (isFirst ? firstRunMs : ratioOfInterval * context.intervalMs);
   const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs };
 
-  const result = new Map<string, Listed | undefined>();
-  for (const farm of dueOf(listed, known, startedAtMs)) {
-    if (context.age() >= endMs) break;
-    result.set(farm.name, await askState(context, farm, known.get(farm.name), usual));
-  }
+  const result = await askUntil(context, dueOf(listed, known, startedAtMs), { ...usual, known, endMs });
   const next = nextSilent(listed, known, startedAtMs);
   if (next) {
     const { farm, isPatient } = next;
@@ -74,9 +70,7 @@ export async function askEachFarm<Listed extends Farm>(
     result.set(farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits }));
   }
   const endedAtMs = context.age();
-  return listed.flatMap((farm) =>
-    result.has(farm.name) ? (result.get(farm.name) ?? []) : asBefore(farm, known.get(farm.name), before, endedAtMs),
-  );
+  return withAsked(listed, result, (farm) => asBefore(farm, known.get(farm.name), before, endedAtMs));
 }
 
 /**
@@ -90,30 +84,51 @@ export async function askSuspects<Listed extends Farm>(
   { before, hanging }: { readonly before: ListBefore | undefined; readonly hanging: number },
 ): Promise<readonly Listed[]> {
   const nowMs = context.age();
-  const known = new Map(before?.farms.map((farm) => [farm.name, farm]));
+  const known = byName(before);
   const suspects = listed.filter((farm) => hasProxy(farm) && suspectStates.includes(farm.state));
-  const { true: silent = [], false: others = [] } = Object.groupBy(suspects, ({ name }) =>
-    known.get(name)?.isSilent ? 'true' : 'false',
-  );
+  const silent = suspects.filter(({ name }) => known.get(name)?.isSilent);
+  const others = suspects.filter(({ name }) => !known.get(name)?.isSilent);
   const next = nextSilent(silent, known, nowMs)?.farm;
-  const result = new Map<string, Listed | undefined>(listed.map((farm) => [farm.name, farm]));
-  for (const farm of silent) result.set(farm.name, asSilent(farm, known.get(farm.name)));
+  const asSilent = (farm: Listed): Listed => ({ ...farm, isSilent: true, asked: known.get(farm.name)?.asked });
+  const otherwise = (farm: Listed): Listed => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
-  const limits = due.length > 0 ? limitsOf(await emptyCallMs(context)) : undefined;
+  if (due.length === 0) return listed.map(otherwise);
+  const limits = limitsOf(await emptyCallMs(context));
   const endMs = context.age() + firstRunMs;
+  const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs });
+  return withAsked(listed, asked, otherwise);
+}
+
+/** Returns the farms of a list by their names. */
+export function byName<Listed extends Farm>(list: { readonly farms: readonly Listed[] } | undefined) {
+  return new Map(list?.farms.map((farm) => [farm.name, farm]));
+}
+
+/** Asks for one farm after another, until a moment on the clock of ages. */
+async function askUntil<Listed extends Farm>(
+  context: CollectContext,
+  due: readonly Listed[],
+  { known, endMs, ...limits }: Limits & { readonly known: ReadonlyMap<string, Farm>; readonly endMs: number },
+): Promise<Map<string, Listed | undefined>> {
+  const asked = new Map<string, Listed | undefined>();
   for (const farm of due) {
-    if (!limits || context.age() >= endMs) break;
-    result.set(farm.name, await askState(context, farm, asSilent(farm, known.get(farm.name)), limits));
+    if (context.age() >= endMs) break;
+    asked.set(farm.name, await askState(context, farm, known.get(farm.name), limits));
   }
-  return listed.flatMap(({ name }) => result.get(name) ?? []);
+  return asked;
+}
+
+/** Returns a list as it is now: without farms that are gone, and `otherwise` for those not asked. */
+function withAsked<Listed extends Farm>(
+  listed: readonly Listed[],
+  asked: ReadonlyMap<string, Listed | undefined>,
+  otherwise: (farm: Listed) => Listed,
+): readonly Listed[] {
+  return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : otherwise(farm)));
 }
 
 /** The words of the appliance for a farm whose proxy does not answer it. */
 const suspectStates: readonly string[] = ['critical', 'needed_restart'];
-
-function asSilent<Listed extends Farm>(farm: Listed, was: Farm | undefined): Listed {
-  return { ...farm, isSilent: true, asked: was?.asked };
-}
 
 /** Returns how long a call takes that asks no proxy. */
 async function emptyCallMs({ read }: CollectContext): Promise<number> {
