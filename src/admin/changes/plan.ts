@@ -165,19 +165,9 @@ function toProblem(error: unknown): unknown {
   const detail = /nothing was/i.test(message) ? message : `${message} Nothing was sent.`;
   if (error instanceof AdminProblem) {
     const { code, status, headers, members } = error;
-    return new AdminProblem(code, {
-      detail: detail,
-      remedy,
-      status,
-      headers,
-      members,
-      cause: error,
-    });
+    return new AdminProblem(code, { detail, remedy, status, headers, members, cause: error });
   }
-  return new AdminProblem('recipe_refused', {
-    detail: `${title}. ${detail}`,
-    remedy,
-  });
+  return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
 }
 
 /** Plans a stored change again, in the name of who carries it out. */

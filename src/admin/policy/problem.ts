@@ -121,7 +121,7 @@ const refusals = {
     'Changes are frozen already',
     'It holds as it is. To freeze for another reason, lift it first with DELETE /freeze.',
   ],
-  missing_parameter: [400, 'The query lacks a value', 'Add them to the query, such as &farmname=shop.'],
+  missing_parameter: [400, 'The query lacks a value', 'Add it to the query, such as &farmname=shop.'],
   frozen: [423, 'Changes are frozen', 'Reads still work. An admin lifts it with DELETE /freeze.'],
   break_glass_denied: [
     403,

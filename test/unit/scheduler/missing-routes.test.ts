@@ -6,7 +6,7 @@ import { type Answer, answering, givenPoller } from './given-poller.ts';
 const minuteMs = 60_000;
 const every = collectors.map(({ name }) => name);
 /** Routes that an edition or a release may lack. */
-const lacking: readonly ReadKey[] = [
+const absent: readonly ReadKey[] = [
   'listFarmguardians',
   'listVirtualInterfaces',
   'listAcmeCertificates',
@@ -29,7 +29,7 @@ function given() {
     answer(key): Answer {
       if (state.isAway) return { fails: 'connect' };
       if (key === 'readSystemInfo') return { body: { params: { relianoid_version: state.version } } };
-      const answer = lacking.includes(key) ? { fails: 'not_found' as const } : answering()(key);
+      const answer = absent.includes(key) ? { fails: 'not_found' as const } : answering()(key);
       if ('fails' in answer) state.answered404.push(key);
       return answer;
     },
@@ -40,7 +40,7 @@ function given() {
     state.answered404 = [];
     await vi.advanceTimersByTimeAsync(minutes * minuteMs);
     return Map.groupBy(
-      state.answered404.filter((key) => lacking.includes(key)),
+      state.answered404.filter((key) => absent.includes(key)),
       (key) => key,
     );
   }
