@@ -118,7 +118,7 @@ async function askUntil<Listed extends Farm>(
   return asked;
 }
 
-/** Returns a list as it is now: without farms that are gone, and `otherwise` for those not asked. */
+/** Returns a list without the farms that are gone; `otherwise` gives those that were not asked. */
 function withAsked<Listed extends Farm>(
   listed: readonly Listed[],
   asked: ReadonlyMap<string, Listed | undefined>,
