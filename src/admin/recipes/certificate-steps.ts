@@ -1,16 +1,16 @@
-import { adminCommand } from '../../lib/text.ts';
-import { AdminError } from '../policy/admin-error.ts';
+import { AdminError, cannot } from '../policy/admin-error.ts';
 import { contentTypes, jsonContent } from './calls.ts';
 import { harmlessFarm } from './farm.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
+import type { Renewed } from './renewed.ts';
+import { readStored } from './store.ts';
 
 /** The replacement of a certificate of a farm. */
 export interface Replacement {
   readonly farmname: string;
-  /** The name of the new certificate in the store. */
-  readonly file: string;
-  /** Undefined when the store has the certificate already. */
-  readonly bytes: Buffer | undefined;
+  readonly renewed: Renewed;
+  /** True when the store has the new certificate by then. */
+  readonly isStored: boolean;
   readonly old: string;
   /** Position of the old certificate, from 0. */
   readonly position: number;
@@ -22,7 +22,7 @@ export interface Replacement {
    */
   readonly keepsBoth: boolean;
   /** True when the farm has the new certificate already, beside the old one. */
-  readonly isAttached?: boolean;
+  readonly isAttached: boolean;
 }
 
 /**
@@ -30,42 +30,54 @@ export interface Replacement {
  * the farm.
  */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
-  const { farmname, file, bytes, old, position, count, keepsBoth, isAttached = false } = replacement;
-  const { appliance } = context.calls;
-  const attachOld = adminCommand(appliance, 'addFarmCertificate', `farmname=${farmname}`, `file=${old}`);
-  const putBack = `${attachOld}, then ${adminCommand(appliance, 'restart-farm', `farm=${farmname}`)}`;
-  const upload = (content: Buffer): Step =>
-    callStep({
-      title: `Upload it as ${file}`,
-      write: { key: 'uploadCertificate', params: { file }, content: { type: contentTypes.pem, bytes: content } },
-      done: `${file} is in the store.`,
-      undo: adminCommand(appliance, 'deleteCertificate', `file=${file}`, `--confirm=${file}`),
-    });
+  const { farmname, renewed, isStored, position, count, keepsBoth, isAttached } = replacement;
+  const { file } = renewed;
   const attach = callStep({
     title: `Attach ${file} to ${farmname}`,
     write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
     done: `${farmname} has ${file}; clients see it after the restart.`,
-    undo: keepsBoth
-      ? adminCommand(
-          appliance,
-          'removeFarmCertificate',
-          `farmname=${farmname}`,
-          `certificate=${file}`,
-          `--confirm=${file}`,
-        )
-      : putBack,
   });
-  const added = isAttached ? [] : [...(bytes ? [upload(bytes)] : []), verifyStored(context, file), attach];
+  const added = isAttached
+    ? []
+    : [...(isStored ? [] : [upload(context, renewed)]), verifyStored(context, file), attach];
   if (!keepsBoth) return added;
   // The old one goes last: a farm that lost its certificate could not start again.
   const moved = position === count - 1 ? added : [...added, move(replacement)];
-  return [...moved, takeOff(context, replacement, putBack)];
+  return [...moved, takeOff(context, replacement)];
+}
+
+/** Uploads only what is not in the store by then, and compares what the store has afterwards. */
+function upload(context: RecipeContext, renewed: Renewed): Step {
+  const { file, bytes } = renewed;
+  const write = {
+    key: 'uploadCertificate',
+    params: { file },
+    content: { type: contentTypes.pem, bytes },
+  } as const;
+  return {
+    title: `Upload it as ${file}`,
+    write,
+    async run(send) {
+      const { params } = await context.calls.read('listCertificates', {});
+      const isThere = params.some((each) => each.file === file);
+      if (!isThere) await send(write);
+      await refuseOther(context, renewed);
+      return `${file} is in the store${isThere ? ' already' : ''}.`;
+    },
+  };
+}
+
+/** Rejects with an AdminError when the store has another certificate under the name of this one. */
+export async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
+  const stored = await readStored(context, file);
+  if (stored?.fingerprint256 !== certificate.fingerprint256)
+    throw cannot(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
 }
 
 /**
  * Returns the last step, which checks that the farm has the new certificate and not the old one.
  */
-export function verifyShown(context: RecipeContext, { farmname, file, old }: Replacement): Step {
+export function verifyShown(context: RecipeContext, { farmname, renewed: { file }, old }: Replacement): Step {
   return {
     title: `See that ${farmname} has ${file} and not ${old}`,
     async run() {
@@ -101,7 +113,7 @@ function verifyStored({ calls }: RecipeContext, file: string): Step {
   };
 }
 
-function takeOff(context: RecipeContext, { farmname, file, old }: Replacement, putBack: string): Step {
+function takeOff(context: RecipeContext, { farmname, renewed: { file }, old }: Replacement): Step {
   const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old } } as const;
   return {
     title: `Remove ${old} from ${farmname}`,
@@ -115,7 +127,6 @@ function takeOff(context: RecipeContext, { farmname, file, old }: Replacement, p
       await send(write);
       return `${farmname} no longer has ${old}.`;
     },
-    undo: putBack,
   };
 }
 
@@ -123,7 +134,7 @@ function takeOff(context: RecipeContext, { farmname, file, old }: Replacement, p
  * Moves the new certificate, which is the last one, before the old one; clients without a server
  * name get the first one.
  */
-function move({ farmname, file, old, position, count }: Replacement): Step {
+function move({ farmname, renewed: { file }, old, position, count }: Replacement): Step {
   return callStep({
     title: `Move ${file} to place ${position + 1} of ${count}, where ${old} was`,
     write: {

@@ -6,7 +6,7 @@ import { FileKindError, readShort } from '../../lib/disk.ts';
 import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
 import { counted, oneLine } from '../../lib/text.ts';
 import { cannot } from '../policy/admin-error.ts';
-import { keyTypeOf } from './delivery.ts';
+import { keyTypeOf } from './predecessor.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
 
 /** A certificate of the folder, and where its key is. */

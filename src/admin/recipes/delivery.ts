@@ -1,13 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
-import type { ReplyOf } from '../../appliance/client.ts';
 import { unlessL4 } from '../../appliance/harmless.ts';
-import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts';
 import { remembered } from '../../lib/text.ts';
-import { dayOf } from '../../lib/time.ts';
 import { cannot } from '../policy/admin-error.ts';
-import { certificateSteps, verifyShown } from './certificate-steps.ts';
+import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
-import { addressOf, type FarmSummary, harmlessFarm, readAgain } from './farm.ts';
+import { addressOf, type FarmSummary, readAgain } from './farm.ts';
+import { type DeliveryOptions, type Kept, predecessorOf, type Stored } from './predecessor.ts';
 import { withWayBack } from './put-back.ts';
 import type { RecipeContext, Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
@@ -22,35 +20,6 @@ export interface FarmDelivery {
   /** Empty when nothing is to be done. */
   readonly steps: readonly Step[];
 }
-
-/** A certificate of a farm that stays, though it has the name or names of the new one. */
-export interface Kept {
-  readonly farm: string;
-  readonly file: string;
-  /** Its names, and those of them that the new one does not cover. */
-  readonly names: readonly string[];
-  readonly lost: readonly string[];
-  /** Its key type, if that is the reason. */
-  readonly keyType?: string;
-}
-
-export interface DeliveryOptions {
-  /** A file in the store or a common name, where the predecessor has another name. */
-  readonly replaces: string | undefined;
-  /** True to deliver a certificate for fewer names than the one in place. */
-  readonly fewerNames: boolean;
-  /**
-   * True to replace each certificate whose names the new one covers, also of another common name:
-   * `*.example.com` then replaces `www.example.com`.
-   */
-  readonly alsoCovered?: boolean;
-  /** True to replace a certificate whose key has another type. */
-  readonly changeKeyType: boolean;
-  /** Returns true for the farms that the caller named. */
-  readonly wants: (farm: string) => boolean;
-}
-
-type Stored = ReplyOf<'listCertificates'>['params'][number];
 
 /** The store of an appliance, and how its edition replaces a certificate. */
 interface Store {
@@ -72,14 +41,7 @@ export async function planDelivery(
 ): Promise<{ readonly deliveries: readonly FarmDelivery[]; readonly kept: readonly Kept[] }> {
   const farms = await farmsWithCertificates(context, options.wants);
   if (farms.length === 0) return { deliveries: [], kept: [] };
-  const { params: stored } = await context.calls.read('listCertificates', {});
-  const store: Store = {
-    stored,
-    read: remembered((file) => readStored(context, file)),
-    keepsBoth: (await readEdition(context)) !== 'community',
-    isStored: stored.some(({ file }) => file === renewed.file),
-  };
-  if (store.isStored) await refuseOther(context, renewed);
+  const store = await storeFor(context, renewed);
   const deliveries: FarmDelivery[] = [];
   const kept: Kept[] = [];
   for (const { farm: listed, used } of farms) {
@@ -91,6 +53,46 @@ export async function planDelivery(
     deliveries.push(deliveryTo(context, { farm, used, old: found.old, store, renewed }));
   }
   return { deliveries, kept };
+}
+
+/**
+ * Plans the replacement of one certificate of a farm, whatever its names are. Only reads. Rejects
+ * with an AdminError if the farm has it already, or no such certificate.
+ */
+export async function planReplacement(
+  context: RecipeContext,
+  renewed: Renewed,
+  { farmname, wanted }: { readonly farmname: string; readonly wanted: string | undefined },
+): Promise<{ readonly delivery: FarmDelivery; readonly listed: Stored | undefined }> {
+  const farm = await readState(context, farmname);
+  if (farm.profile !== 'https') throw cannot(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
+  const used = await farmCertificates(context, farmname);
+  const others = used.filter((file) => file !== renewed.file);
+  const [old] = wanted === undefined ? others : others.filter((file) => file === wanted);
+  if (old === undefined)
+    throw wanted === undefined || wanted === renewed.file
+      ? cannot(`${farmname} has ${renewed.file} already`, 'Nothing is to be replaced.')
+      : cannot(`${farmname} has no certificate ${wanted}`, `It has ${used.join(', ') || 'none'}.`);
+  if (wanted === undefined && others.length > 1)
+    throw cannot(
+      `${farmname} has ${others.length} certificates`,
+      `Say which one goes: old=${others.join(', or old=')}.`,
+    );
+  const store = await storeFor(context, renewed);
+  const listed = store.stored.find(({ file }) => file === old);
+  return { delivery: deliveryTo(context, { farm, used, old, store, renewed }), listed };
+}
+
+async function storeFor(context: RecipeContext, renewed: Renewed): Promise<Store> {
+  const { params: stored } = await context.calls.read('listCertificates', {});
+  const isStored = stored.some(({ file }) => file === renewed.file);
+  if (isStored) await refuseOther(context, renewed);
+  return {
+    stored,
+    read: remembered((file) => readStored(context, file)),
+    keepsBoth: (await readEdition(context)) !== 'community',
+    isStored,
+  };
 }
 
 interface Addressee {
@@ -108,8 +110,8 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, renewed }:
   const isAttached = used.includes(renewed.file);
   const replacement = {
     farmname,
-    file: renewed.file,
-    bytes: store.isStored ? undefined : renewed.bytes,
+    renewed,
+    isStored: store.isStored,
     old,
     position: used.filter((file) => file !== renewed.file).indexOf(old),
     count: used.length - Number(isAttached),
@@ -118,9 +120,7 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, renewed }:
   };
   store.isStored = true;
   const steps = [
-    ...certificateSteps(context, replacement).map((step) =>
-      step.write?.key === 'uploadCertificate' ? compared(context, step, renewed) : step,
-    ),
+    ...certificateSteps(context, replacement),
     ...(farm.status === 'down' ? [] : restart(context, farm)),
     verifyShown(context, replacement),
   ];
@@ -164,180 +164,6 @@ async function farmsWithCertificates(
     if (used.length > 0) found.push({ farm: summary(vip, vport), used });
   }
   return found;
-}
-
-interface Candidates {
-  readonly farmname: string;
-  readonly used: readonly string[];
-  readonly stored: Store['stored'];
-  readonly read: Store['read'];
-  readonly renewed: Renewed;
-  readonly options: DeliveryOptions;
-}
-
-interface Predecessor {
-  /** The file that the new certificate replaces; undefined if it replaces none. */
-  readonly old: string | undefined;
-  readonly kept: readonly Kept[];
-}
-
-/** Resolves to the certificate of a farm that the new one replaces, or to those that stay. */
-async function predecessorOf(context: RecipeContext, candidates: Candidates): Promise<Predecessor> {
-  const { farmname, used, renewed, options } = candidates;
-  const related = await relatedOn(candidates);
-  const named = related.filter(({ isMeant }) => isMeant);
-  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(renewed.certificate));
-  // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
-  const keepsOthers = same.length > 0 || used.includes(renewed.file);
-  const replaced = keepsOthers ? same : named;
-  const toKept = ({ file, old, lost }: Related): Kept => ({ farm: farmname, file, names: namesOf(old), lost });
-  if (replaced.length === 0) return { old: undefined, kept: related.map(toKept) };
-  const [other] = keepsOthers ? [] : replaced;
-  if (other && !options.changeKeyType)
-    return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
-  if (other && !options.fewerNames) await refuseOwnCiphers(context, farmname);
-  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, fewerNames: options.fewerNames });
-  if (replaced.length > 1)
-    throw cannot(
-      `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
-      'Say which one goes: --replaces=FILE.',
-    );
-  return { old: replaced[0]?.file, kept: [] };
-}
-
-/** A certificate of a farm that shares a name with the new one. */
-interface Related {
-  readonly file: string;
-  readonly old: X509Certificate;
-  /** Its names that the new one does not cover. */
-  readonly lost: readonly string[];
-  /** True if the new one takes its place. */
-  readonly isMeant: boolean;
-}
-
-/** Resolves to the certificates of a farm that may be the predecessor. */
-async function relatedOn({ farmname, used, stored, read, renewed, options }: Candidates): Promise<readonly Related[]> {
-  const related: Related[] = [];
-  for (const { file, CN } of stored) {
-    if (file === renewed.file || !used.includes(file)) continue;
-    const old = await read(file);
-    const isNamed = [file, CN ?? '', old ? shownNameOf(old) : ''].some(
-      (each) => each !== undefined && isSameName(each, options.replaces ?? renewed.commonName),
-    );
-    if (old) related.push(...relationOf(file, { old, isNamed, renewed, options }));
-    else if (isNamed)
-      throw cannot(
-        `${file} of ${farmname} cannot be read, and so not compared`,
-        'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
-      );
-  }
-  return related;
-}
-
-interface Compared {
-  readonly old: X509Certificate;
-  /** True for the one that the caller named; for the name of the new one, if nothing was named. */
-  readonly isNamed: boolean;
-  readonly renewed: Renewed;
-  readonly options: DeliveryOptions;
-}
-
-/**
- * Returns how a certificate is related to the new one, if it is: with the same names or the same
- * common name it is the predecessor, unless names would be lost. A farm that merely shares a name
- * may have a renewal of its own.
- */
-function relationOf(file: string, { old, isNamed, renewed, options }: Compared): readonly Related[] {
-  const names = namesOf(old);
-  const lost = namesLost(old, renewed.certificate);
-  if (options.replaces !== undefined) return isNamed ? [{ file, old, lost, isMeant: true }] : [];
-  const hasCommonName = commonNameOf(renewed.certificate) !== undefined && commonNameOf(old) !== undefined;
-  const isSame = (isNamed && hasCommonName) || areSameNames(names, renewed.names);
-  if (!isSame && lost.length === names.length) return [];
-  return [
-    {
-      file,
-      old,
-      lost,
-      isMeant: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.fewerNames,
-    },
-  ];
-}
-
-function areSameNames(some: readonly string[], others: readonly string[]): boolean {
-  const sorted = (names: readonly string[]): string =>
-    names
-      .map((name) => name.toLowerCase())
-      .toSorted()
-      .join();
-  return sorted(some) === sorted(others);
-}
-
-function isSameName(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
-}
-
-/** Returns the type of a certificate's key, as ACME clients and openssl write it. */
-export function keyTypeOf({ publicKey }: X509Certificate): string {
-  const { asymmetricKeyType: type = 'unknown' } = publicKey;
-  return type === 'ec' ? 'ECDSA' : type.toUpperCase();
-}
-
-/**
- * Rejects with an AdminError when a farm has its own list of ciphers: a list for RSA alone leaves
- * an ECDSA certificate no cipher, and the reverse.
- */
-async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
-  const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farmname) });
-  if (params.ciphers !== 'customsecurity') return;
-  throw cannot(
-    `${farmname} has its own list of ciphers, which may allow the old type of key only`,
-    'See that cipherc of readFarm allows both types. To deliver it nevertheless: --force --reason=TEXT.',
-  );
-}
-
-/** Rejects with an AdminError when the store has another certificate under the name of this one. */
-async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
-  const stored = await readStored(context, file);
-  if (stored?.fingerprint256 !== certificate.fingerprint256)
-    throw cannot(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
-}
-
-/** Uploads only what is not in the store by then, and compares what the store has afterwards. */
-function compared(context: RecipeContext, upload: Step, renewed: Renewed): Step {
-  return {
-    ...upload,
-    async run(send) {
-      const { params } = await context.calls.read('listCertificates', {});
-      const isThere = params.some(({ file }) => file === renewed.file);
-      const done = isThere ? `${renewed.file} is in the store already.` : await upload.run(send);
-      await refuseOther(context, renewed);
-      return done;
-    },
-  };
-}
-
-function refuseWorse(
-  farmname: string,
-  file: string,
-  {
-    old,
-    renewed,
-    fewerNames,
-  }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly fewerNames: boolean },
-): void {
-  const { certificate } = renewed;
-  if (certificate.validFromDate < old.validFromDate)
-    throw cannot(
-      `The certificate is older than ${file}, which ${farmname} has`,
-      `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
-    );
-  const lost = namesLost(old, certificate);
-  if (lost.length > 0 && !fewerNames)
-    throw cannot(
-      `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
-      'Renew it with all names. To deliver it nevertheless: --force --reason=TEXT.',
-    );
 }
 
 function isWaiting({ status }: FarmState): boolean {

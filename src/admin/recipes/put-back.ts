@@ -45,7 +45,8 @@ function noting(send: (write: Write) => Promise<void>, progress: Progress): (wri
   };
 }
 
-function callsBack({ farm: { name: farmname }, replacement: { file, old, position } }: Before) {
+function callsBack({ farm: { name: farmname }, replacement: { renewed, old, position } }: Before) {
+  const { file } = renewed;
   const content = (body: Readonly<Record<string, string>>) => ({ content: jsonContent(body) });
   return {
     attachOld: { key: 'addFarmCertificate', params: { farmname }, ...content({ file: old }) },
@@ -68,7 +69,8 @@ async function putBack(
   { farm, replacement, files, isUploaded, restart, calls }: Failed,
 ): Promise<string> {
   const { name: farmname } = farm;
-  const { file, old, keepsBoth } = replacement;
+  const { renewed, old, keepsBoth } = replacement;
+  const { file } = renewed;
   const kept = `${farmname} was restarted with its present certificates and keeps them.`;
   if (restart === 'done') return kept;
   const { status } = await readState(context, farmname);

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { ChangeEvent, PlanOfChange, ShownChange } from '../../admin/changes/change.ts';
 import { planLines } from '../../admin/changes/plan-lines.ts';
 import type { Recipe } from '../../admin/recipes/recipe.ts';
@@ -67,12 +66,11 @@ async function askedFor(
   });
   const given = Object.entries(values);
   const paths = given.filter(([name]) => Object.hasOwn(ofFiles, name));
-  const named = 'name' in recipe.parameters ? paths.map(([, path]) => ['name', basename(path)] as const) : [];
   const files = await readFiles(recipe, Object.fromEntries(paths), session);
   return {
     appliance,
     recipe: recipe.name,
-    parameters: Object.fromEntries([...named, ...given.filter((each) => !paths.includes(each))]),
+    parameters: Object.fromEntries(given.filter((each) => !paths.includes(each))),
     ...(paths.length > 0 && { files }),
     ...(flags.force && { force: true }),
     ...(flags['break-glass'] && { break_glass: true }),

@@ -1,0 +1,192 @@
+import type { X509Certificate } from 'node:crypto';
+import type { ReplyOf } from '../../appliance/client.ts';
+import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts';
+import { dayOf } from '../../lib/time.ts';
+import { cannot } from '../policy/admin-error.ts';
+import { harmlessFarm } from './farm.ts';
+import type { RecipeContext } from './recipe.ts';
+import type { Renewed } from './renewed.ts';
+
+/** A row of the list of the store. */
+export type Stored = ReplyOf<'listCertificates'>['params'][number];
+
+/** A certificate of a farm that stays, though it has the name or names of the new one. */
+export interface Kept {
+  readonly farm: string;
+  readonly file: string;
+  /** Its names, and those of them that the new one does not cover. */
+  readonly names: readonly string[];
+  readonly lost: readonly string[];
+  /** Its key type, if that is the reason. */
+  readonly keyType?: string;
+}
+
+export interface DeliveryOptions {
+  /** A file in the store or a common name, where the predecessor has another name. */
+  readonly replaces: string | undefined;
+  /** True to deliver a certificate for fewer names than the one in place. */
+  readonly fewerNames: boolean;
+  /**
+   * True to replace each certificate whose names the new one covers, also of another common name:
+   * `*.example.com` then replaces `www.example.com`.
+   */
+  readonly alsoCovered?: boolean;
+  /** True to replace a certificate whose key has another type. */
+  readonly changeKeyType: boolean;
+  /** Returns true for the farms that the caller named. */
+  readonly wants: (farm: string) => boolean;
+}
+
+interface Candidates {
+  readonly farmname: string;
+  readonly used: readonly string[];
+  /** The list of the store. */
+  readonly stored: readonly Stored[];
+  readonly read: (file: string) => Promise<X509Certificate | undefined>;
+  readonly renewed: Renewed;
+  readonly options: DeliveryOptions;
+}
+
+interface Predecessor {
+  /** The file that the new certificate replaces; undefined if it replaces none. */
+  readonly old: string | undefined;
+  readonly kept: readonly Kept[];
+}
+
+/** Resolves to the certificate of a farm that the new one replaces, or to those that stay. */
+export async function predecessorOf(context: RecipeContext, candidates: Candidates): Promise<Predecessor> {
+  const { farmname, used, renewed, options } = candidates;
+  const related = await relatedOn(candidates);
+  const named = related.filter(({ isMeant }) => isMeant);
+  const same = named.filter(({ old }) => keyTypeOf(old) === keyTypeOf(renewed.certificate));
+  // A farm may have an RSA and an ECDSA certificate for a name: only one of them is replaced.
+  const keepsOthers = same.length > 0 || used.includes(renewed.file);
+  const replaced = keepsOthers ? same : named;
+  const toKept = ({ file, old, lost }: Related): Kept => ({ farm: farmname, file, names: namesOf(old), lost });
+  if (replaced.length === 0) return { old: undefined, kept: related.map(toKept) };
+  const [other] = keepsOthers ? [] : replaced;
+  if (other && !options.changeKeyType)
+    return { old: undefined, kept: [{ ...toKept(other), keyType: keyTypeOf(other.old) }] };
+  if (other && !options.fewerNames) await refuseOwnCiphers(context, farmname);
+  for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, fewerNames: options.fewerNames });
+  if (replaced.length > 1)
+    throw cannot(
+      `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
+      'Say which one goes: --replaces=FILE.',
+    );
+  return { old: replaced[0]?.file, kept: [] };
+}
+
+/** A certificate of a farm that shares a name with the new one. */
+interface Related {
+  readonly file: string;
+  readonly old: X509Certificate;
+  /** Its names that the new one does not cover. */
+  readonly lost: readonly string[];
+  /** True if the new one takes its place. */
+  readonly isMeant: boolean;
+}
+
+/** Resolves to the certificates of a farm that may be the predecessor. */
+async function relatedOn({ farmname, used, stored, read, renewed, options }: Candidates): Promise<readonly Related[]> {
+  const related: Related[] = [];
+  for (const { file, CN } of stored) {
+    if (file === renewed.file || !used.includes(file)) continue;
+    const old = await read(file);
+    const isNamed = [file, CN ?? '', old ? shownNameOf(old) : ''].some(
+      (each) => each !== undefined && isSameName(each, options.replaces ?? renewed.commonName),
+    );
+    if (old) related.push(...relationOf(file, { old, isNamed, renewed, options }));
+    else if (isNamed)
+      throw cannot(
+        `${file} of ${farmname} cannot be read, and so not compared`,
+        'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
+      );
+  }
+  return related;
+}
+
+interface Compared {
+  readonly old: X509Certificate;
+  /** True for the one that the caller named; for the name of the new one, if nothing was named. */
+  readonly isNamed: boolean;
+  readonly renewed: Renewed;
+  readonly options: DeliveryOptions;
+}
+
+/**
+ * Returns how a certificate is related to the new one, if it is: with the same names or the same
+ * common name it is the predecessor, unless names would be lost. A farm that merely shares a name
+ * may have a renewal of its own.
+ */
+function relationOf(file: string, { old, isNamed, renewed, options }: Compared): readonly Related[] {
+  const names = namesOf(old);
+  const lost = namesLost(old, renewed.certificate);
+  if (options.replaces !== undefined) return isNamed ? [{ file, old, lost, isMeant: true }] : [];
+  const hasCommonName = commonNameOf(renewed.certificate) !== undefined && commonNameOf(old) !== undefined;
+  const isSame = (isNamed && hasCommonName) || areSameNames(names, renewed.names);
+  if (!isSame && lost.length === names.length) return [];
+  return [
+    {
+      file,
+      old,
+      lost,
+      isMeant: lost.length === 0 ? isSame || options.alsoCovered === true : isSame && options.fewerNames,
+    },
+  ];
+}
+
+function areSameNames(some: readonly string[], others: readonly string[]): boolean {
+  const sorted = (names: readonly string[]): string =>
+    names
+      .map((name) => name.toLowerCase())
+      .toSorted()
+      .join();
+  return sorted(some) === sorted(others);
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Returns the type of a certificate's key, as ACME clients and openssl write it. */
+export function keyTypeOf({ publicKey }: X509Certificate): string {
+  const { asymmetricKeyType: type = 'unknown' } = publicKey;
+  return type === 'ec' ? 'ECDSA' : type.toUpperCase();
+}
+
+/**
+ * Rejects with an AdminError when a farm has its own list of ciphers: a list for RSA alone leaves
+ * an ECDSA certificate no cipher, and the reverse.
+ */
+async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
+  const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farmname) });
+  if (params.ciphers !== 'customsecurity') return;
+  throw cannot(
+    `${farmname} has its own list of ciphers, which may allow the old type of key only`,
+    'See that cipherc of readFarm allows both types. To deliver it nevertheless: --force --reason=TEXT.',
+  );
+}
+
+function refuseWorse(
+  farmname: string,
+  file: string,
+  {
+    old,
+    renewed,
+    fewerNames,
+  }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly fewerNames: boolean },
+): void {
+  const { certificate } = renewed;
+  if (certificate.validFromDate < old.validFromDate)
+    throw cannot(
+      `The certificate is older than ${file}, which ${farmname} has`,
+      `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
+    );
+  const lost = namesLost(old, certificate);
+  if (lost.length > 0 && !fewerNames)
+    throw cannot(
+      `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
+      'Renew it with all names. To deliver it nevertheless: --force --reason=TEXT.',
+    );
+}
