@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { oneLine } from '../../src/lib/text.ts';
-import { repairOf } from '../../src/admin/changes/proposals.ts';
+import { repairOf } from '../../src/admin/changes/repairs.ts';
 
 export interface NotifiedAlert {
   readonly status: 'firing' | 'resolved';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseDuration } from '../../src/lib/time.ts';
-import { repairs } from '../../src/admin/changes/proposals.ts';
+import { repairs } from '../../src/admin/changes/repairs.ts';
 import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { shippedRules } from '../support/shipped-rules.ts';

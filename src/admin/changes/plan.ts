@@ -35,15 +35,6 @@ export function titleOf(task: Task): string {
   return ['recipe' in task ? task.recipe.name : task.operation, ...values].join(' ');
 }
 
-/** Returns a text that is the same for the same change, also with parameters in another order. */
-export function keyOfTask(
-  appliance: string,
-  name: string | undefined,
-  parameters: Readonly<Record<string, string>>,
-): string {
-  return JSON.stringify([appliance, name, Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-}
-
 /** Plans with the rights of the actor: nobody learns more than its token may read. */
 export async function prepareAs(actor: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
   const answers: Answers = new Map();

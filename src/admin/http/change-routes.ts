@@ -18,7 +18,8 @@ import {
 } from '../changes/change.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { DecisionOn } from '../changes/decide.ts';
-import { NotificationSchema, type Proposals } from '../changes/proposals.ts';
+import type { Proposals } from '../changes/proposals.ts';
+import { NotificationSchema } from '../changes/repairs.ts';
 import { notApprover } from '../changes/rights.ts';
 import { type Asked, AskedSchema, malformed } from '../changes/task.ts';
 import { callerOf, contextOf } from './admin-request.ts';

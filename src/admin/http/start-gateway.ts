@@ -1,5 +1,5 @@
 import { createChanges } from '../changes/changes.ts';
-import { createProposals } from '../changes/proposals.ts';
+import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { createGateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
@@ -74,7 +74,7 @@ function createGatewayWithApprovals(core: GatewayCore) {
     steadyNow,
     ...core.waits,
   });
-  const proposals = createProposals({ ...core, changes, recipes });
+  const proposals = new Proposals({ ...core, changes, recipes });
   const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changes.sweep()]);
   const timer = setInterval(sweep, sweepEveryMs);
   return {

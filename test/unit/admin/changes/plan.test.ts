@@ -2,20 +2,8 @@ import { expect, it } from 'vitest';
 import type { DryRunPlan } from '../../../../src/admin/calls/dry-run.ts';
 import type { Calls } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
-import { keyOfTask, prepare } from '../../../../src/admin/changes/plan.ts';
+import { prepare } from '../../../../src/admin/changes/plan.ts';
 import { givenRecipe } from '../recipes/given-recipe.ts';
-
-it.each([
-  ['the parameters in another order', 'lb-1', 'drain', { backend: '1', farm: 'shop' }, true],
-  ['another value', 'lb-1', 'drain', { farm: 'shop', backend: '2' }, false],
-  ['a parameter less', 'lb-1', 'drain', { farm: 'shop' }, false],
-  ['another recipe', 'lb-1', 'restart-farm', { farm: 'shop', backend: '1' }, false],
-  ['another appliance', 'lb-2', 'drain', { farm: 'shop', backend: '1' }, false],
-])('a repair is compared with one that has %s', (_, appliance, recipe, parameters, isSame) => {
-  const key = keyOfTask('lb-1', 'drain', { farm: 'shop', backend: '1' });
-
-  expect(keyOfTask(appliance, recipe, parameters) === key).toBe(isSame);
-});
 
 const dryRun: DryRunPlan = {
   dry_run: true,

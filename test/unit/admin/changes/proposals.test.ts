@@ -5,7 +5,8 @@ import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
 import type { AlertSource, Change } from '../../../../src/admin/changes/change.ts';
-import { createProposals, repairOf, repairs } from '../../../../src/admin/changes/proposals.ts';
+import { Proposals } from '../../../../src/admin/changes/proposals.ts';
+import { keyOfTask, repairOf, repairs } from '../../../../src/admin/changes/repairs.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { alertNames } from '../../../support/shipped-rules.ts';
 import { until } from '../../../support/until.ts';
@@ -30,7 +31,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
   const asked: string[] = [];
   const planned = Promise.withResolvers<void>();
   let suppressed = 0;
-  const proposals = createProposals({
+  const proposals = new Proposals({
     changes: {
       get all() {
         return all;
@@ -163,4 +164,16 @@ it('the newest hundred repairs that cannot be planned are kept, with the reason'
   );
 
   expect(notProposed()).toHaveLength(100);
+});
+
+it.each([
+  ['the parameters in another order', 'lb-1', 'drain', { backend: '1', farm: 'shop' }, true],
+  ['another value', 'lb-1', 'drain', { farm: 'shop', backend: '2' }, false],
+  ['a parameter less', 'lb-1', 'drain', { farm: 'shop' }, false],
+  ['another recipe', 'lb-1', 'restart-farm', { farm: 'shop', backend: '1' }, false],
+  ['another appliance', 'lb-2', 'drain', { farm: 'shop', backend: '1' }, false],
+])('a repair is compared with one that has %s', (_, appliance, recipe, parameters, isSame) => {
+  const key = keyOfTask('lb-1', 'drain', { farm: 'shop', backend: '1' });
+
+  expect(keyOfTask(appliance, recipe, parameters) === key).toBe(isSame);
 });
