@@ -49,8 +49,9 @@ export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   const made = shippedRules.flatMap(({ expr }) =>
     [...expr.matchAll(/"(\w+)", "[^"]*", "", ""/g)].map(([, label = '']) => label),
   );
+  const given = shippedRules.flatMap(({ labels = {} }) => Object.keys(labels));
   const alerts = ['ALERTS', 'ALERTS_FOR_STATE'].map((name) =>
-    seriesOf(name, ['alertname', 'alertstate', 'severity', ...made, ...everyLabel], {
+    seriesOf(name, ['alertname', 'alertstate', ...made, ...given, ...everyLabel], {
       alertstate: ['pending', 'firing'],
     }),
   );
