@@ -1,6 +1,6 @@
 import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
-import { maxReasonLength } from '../../src/admin/changes/rights.ts';
+import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
 import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
 import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
 import * as gateway from '../../src/admin/http/gateway-core.ts';

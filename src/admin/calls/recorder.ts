@@ -1,5 +1,6 @@
 import { isRecord } from '../../lib/check.ts';
 import { minFindableLength, redacted, redactedCharacters, type Secret } from '../../lib/secret.ts';
+import { oneLine } from '../../lib/text.ts';
 import type { Alongside, Journal } from '../journal/journal.ts';
 import { AuditError } from '../journal/failures.ts';
 import { type AuditPosition, type AuditRecord, noRequest } from '../journal/record.ts';
@@ -35,8 +36,8 @@ export interface Recorder {
    * failure.
    */
   note(subject: Subject, particulars: Particulars): Promise<void>;
-  /** Removes secrets from a text of the caller. */
-  scrubbed(text: string, token: Secret): string;
+  /** Returns what a caller says as others may read it: one line without secrets; null for nothing. */
+  said(text: string | undefined, token: Secret, maxLength?: number): string | null;
   /** Returns true if a value has a token or a key in it, in any spelling. */
   holdsSecret(value: unknown, token: Secret): boolean;
   /** Writes the counted refusals before the journal closes; does not reject. */
@@ -55,6 +56,7 @@ export interface RecorderParts {
   readonly maxDenialsPerMinute: number;
 }
 
+export const maxReasonLength = 500;
 /** Paths of operations and reasons are shorter. */
 const maxTextLength = 2_048;
 /** Maximum length in a refusal: refusals are cheap to cause, and the client chooses the text. */
@@ -110,7 +112,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
         onLost(error, subject);
       }
     },
-    scrubbed: (text, token) => scrubText(text, secretRemover(parts, token)),
+    said: (text, token, maxLength = maxReasonLength) =>
+      text === undefined ? null : oneLine(scrubText(text, secretRemover(parts, token)), maxLength),
     holdsSecret: (value, token) =>
       JSON.stringify(scrubValue(value, secretRemover(parts, token))) !== JSON.stringify(value),
     close: () => tellSuppressed('now'),

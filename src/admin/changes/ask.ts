@@ -13,7 +13,7 @@ import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent
 import { type FreshPlan, prepareAs, titleOf } from './plan.ts';
 import { planLines } from './plan-lines.ts';
 import type { ChangesCore } from './core.ts';
-import { refusePlan, said } from './rights.ts';
+import { refusePlan } from './rights.ts';
 import { launch } from './run.ts';
 import { malformed, type NewChange, type Planning, type Task } from './task.ts';
 
@@ -90,7 +90,12 @@ export async function runNow(core: ChangesCore, asked: RunningChange, asker: Cal
     refuseNothing(prepared.plan);
     const at = new Date(core.now()).toISOString();
     const { principal, token } = asker;
-    const decision = { by: principal.name, what: 'started', reason: said(core, asked.reason, token), at } as const;
+    const decision = {
+      by: principal.name,
+      what: 'started',
+      reason: core.recorder.said(asked.reason, token),
+      at,
+    } as const;
     const change = { ...changeOf(core, asked, { planning, prepared, asker }), state: 'approved', decision } as const;
     const sealed = { person: principal.person, salt: planning.salt };
     const cleared = { asked: planning, prepared, runner, isApproved: false, tell };
@@ -137,7 +142,7 @@ function changeOf(core: ChangesCore, asked: NewChange, { planning, prepared, ask
   const { appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts } = asked;
   const { principal, token } = asker;
   const { id, askedAtMs } = planning;
-  const sources = alerts?.map((each) => ({ ...each, summary: said(core, each.summary ?? undefined, token) }));
+  const sources = alerts?.map((each) => ({ ...each, summary: core.recorder.said(each.summary ?? undefined, token) }));
   return {
     id,
     state: sources ? 'proposed' : 'pending',
@@ -150,7 +155,7 @@ function changeOf(core: ChangesCore, asked: NewChange, { planning, prepared, ask
     ...(backupFirst && { backup_first: backupFirst }),
     ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
     requested_by: principal.name,
-    reason: said(core, reason, token),
+    reason: core.recorder.said(reason, token),
     alert: sources?.[0] ?? null,
     ...(sources && { alerts: sources }),
     created: new Date(askedAtMs).toISOString(),

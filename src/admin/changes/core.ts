@@ -13,7 +13,7 @@ export interface ChangesParts extends ChangeBookParts {
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
-  readonly recorder: Pick<Recorder, 'record' | 'scrubbed' | 'holdsSecret'>;
+  readonly recorder: Pick<Recorder, 'record' | 'said' | 'holdsSecret'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** How long a change waits, and whether people may approve their own. */

@@ -3,7 +3,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { AlertSource, Change } from './change.ts';
 import type { ChangesCore } from './core.ts';
 import { planAgain } from './plan.ts';
-import { entryFor, refuseAsker, refuseDecision, refusePlan, said } from './rights.ts';
+import { entryFor, refuseAsker, refuseDecision, refusePlan } from './rights.ts';
 import { launch } from './run.ts';
 
 /** A decision on the change of an id. */
@@ -24,16 +24,15 @@ export interface Approval extends DecisionOn {
 export async function approve(core: ChangesCore, { id, digest, reason, actor }: Approval): Promise<Change> {
   const { principal, token } = actor;
   const entry = entryFor(core, id, principal);
-  const decision = { by: principal.name, what: 'approved', reason: said(core, reason, token) } as const;
+  const decision = { by: principal.name, what: 'approved', reason: core.recorder.said(reason, token) } as const;
   return await core.book.deciding(entry, async () => {
     refuseDecision(core, 'approve', entry, principal);
     if (digest !== entry.stored.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
     const runner = { ...actor, signal: core.stopping.signal };
     const { asked, prepared } = await planAgain(core, entry.stored, runner);
-    const asker = core.principals.inForce(entry.stored.change.requested_by);
     refusePlan(core, prepared, principal);
-    refuseAsker(core, asker, { ...asked, steps: prepared.steps });
+    refuseAsker(core, entry.stored.change, prepared.steps);
     await core.book.requirePlan(entry, prepared);
     const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
     const { change } = await launch(core, cleared, async () => {
@@ -53,7 +52,7 @@ export async function denyOrCancel(
   const { principal, token } = actor;
   const entry = entryFor(core, id, principal);
   const state = word === 'deny' ? 'denied' : 'cancelled';
-  const decision = { by: principal.name, what: state, reason: said(core, reason, token) } as const;
+  const decision = { by: principal.name, what: state, reason: core.recorder.said(reason, token) } as const;
   return await core.book.deciding(entry, async () => {
     refuseDecision(core, word, entry, principal);
     return await core.book.move(entry, state, { decision, actor });

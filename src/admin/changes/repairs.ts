@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { isOneOf } from '../../lib/check.ts';
-import { oneLine } from '../../lib/text.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recipe } from '../recipes/recipe.ts';
@@ -80,7 +79,7 @@ export type Notifier = Omit<Caller, 'signal'>;
 export interface KnownToAlerts {
   readonly recipes: () => readonly Recipe[];
   readonly appliances: ReadonlyMap<string, unknown>;
-  readonly recorder: Pick<Recorder, 'scrubbed'>;
+  readonly recorder: Pick<Recorder, 'said'>;
 }
 
 /**
@@ -106,10 +105,9 @@ export function wantedBy(
   if (!Object.keys(repair.parameters).every((name) => Object.hasOwn(recipe.parameters, name))) return undefined;
   if (Object.entries(recipe.parameters).some(([name, isRequired]) => isRequired && parameters[name] === undefined))
     return undefined;
-  const summary = annotations?.summary;
   const alert = {
     name: alertname,
-    summary: summary === undefined ? null : oneLine(recorder.scrubbed(summary, token), 300),
+    summary: recorder.said(annotations?.summary, token, 300),
     since: startsAt,
     fingerprint: fingerprintOf(labels),
   };

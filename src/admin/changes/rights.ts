@@ -2,8 +2,6 @@ import { frozenProblem } from '../policy/freeze.ts';
 import { authorise, may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { Secret } from '../../lib/secret.ts';
-import { oneLine } from '../../lib/text.ts';
 import type { Step } from '../recipes/recipe.ts';
 import {
   type Change,
@@ -100,9 +98,10 @@ export function refusePlan(
 /** Refuses what the asker may not do any more: a reload may have changed the token. */
 export function refuseAsker(
   core: ChangesCore,
-  asker: Principal | undefined,
-  { appliance, steps }: Pick<Change, 'appliance'> & Pick<PreparedChange, 'steps'>,
+  { appliance, requested_by }: Pick<Change, 'appliance' | 'requested_by'>,
+  steps: readonly Step[],
 ): void {
+  const asker = core.principals.inForce(requested_by);
   // An Alertmanager may do nothing itself.
   if (!asker || asker.role === 'alertmanager') return;
   core.gateway.applianceFor({ principal: asker, appliance });
@@ -126,18 +125,6 @@ function authoriseAll({ operations }: ChangesCore, principal: Principal, steps: 
     const call = operation && operations.call(operation, write.params);
     if (call) authorise(principal, call);
   }
-}
-
-export const maxReasonLength = 500;
-
-/** Returns what a caller says, in one line and without secrets. */
-export function said(
-  { recorder }: ChangesCore,
-  text: string | undefined,
-  token: Secret,
-  maxLength = maxReasonLength,
-): string | null {
-  return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxLength);
 }
 
 function unknownChange(): AdminProblem {

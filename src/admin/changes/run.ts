@@ -5,7 +5,6 @@ import type { Change, ChangePlan, StepEvent } from './change.ts';
 import type { Entry } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import type { FreshPlan } from './plan.ts';
-import { said } from './rights.ts';
 import { runSteps } from './run-steps.ts';
 import type { Planning } from './task.ts';
 
@@ -66,7 +65,7 @@ function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<Chang
 async function carryOut(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<void> {
   const { asked, prepared, runner, isApproved, tell } = cleared;
   const plan = pinned(entry.stored.change.requested_by, prepared.plan);
-  const shown = (text: string): string => said(core, text, runner.token, maxLine) ?? '';
+  const shown = (text: string): string => core.recorder.said(text, runner.token, maxLine) ?? '';
   await core.book.move(entry, 'executing');
   let isSent = false;
   const parts = {

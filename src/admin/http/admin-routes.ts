@@ -225,7 +225,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze }: AdminRoutesP
         detail: `${freeze.state.by} froze all changes on ${freeze.state.since}: ${freeze.state.reason}.`,
       });
     }
-    const reason = recorder.scrubbed(given, token);
+    const reason = recorder.said(given, token) ?? '';
     contextOf(request).reason = reason;
     const subject = subjectOf(request);
     await freeze.freeze({ by: principal.name, reason }, (text) =>

@@ -54,7 +54,7 @@ function givenProposals(changes: readonly Change[], appliances = ['lb-1'], { ref
         suppressed += 1;
       },
     },
-    recorder: { scrubbed: (text) => text },
+    recorder: { said: (text = '') => text },
     log: pino({ level: 'silent' }),
   });
   return {
