@@ -36,7 +36,7 @@ export interface Recorder {
    * failure.
    */
   note(subject: Subject, particulars: Particulars): Promise<void>;
-  /** Returns what a caller says as others may read it: one line without secrets; null for nothing. */
+  /** Returns what a caller says, in one line and without secrets; null for nothing. */
   said(text: string | undefined, token: Secret, maxLength?: number): string | null;
   /** Returns true if a value has a token or a key in it, in any spelling. */
   holdsSecret(value: unknown, token: Secret): boolean;

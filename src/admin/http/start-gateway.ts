@@ -1,7 +1,7 @@
 import { createChanges } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
-import { createGateway } from '../calls/gateway.ts';
+import { Gateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
 import type { Reach, Recipe } from '../recipes/recipe.ts';
@@ -57,7 +57,7 @@ function createGatewayWithApprovals(core: GatewayCore) {
   const { timeoutMs } = core.settings.admin;
   // Read at each use: a reload may change them.
   const approvals = (): ApprovalSettings => core.settings.admin.approvals;
-  const gateway = createGateway({
+  const gateway = new Gateway({
     ...core,
     timeoutMs,
     approvals,

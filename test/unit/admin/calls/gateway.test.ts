@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RelayRequest } from '../../../../src/appliance/relay.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
 import { createFreezeSwitch } from '../../../../src/admin/policy/freeze.ts';
-import { createGateway, type GatewayParts } from '../../../../src/admin/calls/gateway.ts';
+import { Gateway, type GatewayParts } from '../../../../src/admin/calls/gateway.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
 import type { AdminAppliance } from '../../../../src/admin/calls/reach.ts';
@@ -77,7 +77,6 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     appliances,
     operations: createOperations(),
     queue: {
-      ...queue,
       run(queuedRequest, work) {
         queued += 1;
         return queue.run(queuedRequest, work);
@@ -105,7 +104,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     metrics: { sent: () => undefined },
     onChanged: () => undefined,
   };
-  const gateway = createGateway(parts);
+  const gateway = new Gateway(parts);
 
   function known(): Principal {
     const found = principals.identify(token);
@@ -134,7 +133,8 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       onSending: () => undefined,
       ...more,
     };
-    const answer = step === 'plan' ? gateway.plan(asked) : gateway.admit(asked).then(gateway.send);
+    const answer =
+      step === 'plan' ? gateway.plan(asked) : gateway.admit(asked).then((admitted) => gateway.send(admitted));
     answer.catch(() => undefined);
     return { answer, leave: () => leaving.abort() };
   }
@@ -144,7 +144,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     const leaving = new AbortController();
     const call = parts.operations.find('PUT', path);
     const subject = { id: 'request-1', principal: known(), token: new Secret(token), method: 'GET', path };
-    const answer = createGateway(parts).parametersOf({ appliance: 'lb-1', call, subject, signal: leaving.signal });
+    const answer = new Gateway(parts).parametersOf({ appliance: 'lb-1', call, subject, signal: leaving.signal });
     answer.catch(() => undefined);
     return { answer, leave: () => leaving.abort() };
   }

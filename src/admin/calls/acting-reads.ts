@@ -1,0 +1,61 @@
+import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
+import { daemonMayHang, isHarmless } from '../../appliance/harmless.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
+import type { Reach } from './reach.ts';
+import type { Particulars } from './recorder.ts';
+import type { PermittedCall } from './request.ts';
+
+/** Failures that the read itself would meet too. */
+const ownFailures: readonly FailureReason[] = [
+  'timeout',
+  'gateway_timeout',
+  'connect',
+  'tls',
+  'cancelled',
+  'unauthorized',
+];
+
+/**
+ * Looks whether a read that acts on L4 farms acts on its farm (docs/api.md §1.7), with a call that
+ * reads files alone. Rejects with an {@link AdminProblem}.
+ */
+export async function actsNow(
+  { operation: { row }, params }: OperationCall,
+  reach: Pick<Reach, 'read'>,
+  appliance: string,
+): Promise<boolean> {
+  if (row.acts?.on !== 'l4xnat') return false;
+  try {
+    return !isHarmless(await reach.read('readFarmsSummary', {}), params.farmname ?? '');
+  } catch (error) {
+    if (error instanceof ApplianceError && !ownFailures.includes(error.reason)) return true;
+    throw upstreamProblem(error, appliance, 'none');
+  }
+}
+
+/** The reads that acted and were not answered: each further one leaves a process. */
+export class UnansweredReads {
+  readonly #changesOf: (appliance: string) => number;
+  /** How many changes there were then, by appliance and farm. */
+  readonly #unanswered = new Map<string, number>();
+
+  constructor(changesOf: (appliance: string) => number) {
+    this.#changesOf = changesOf;
+  }
+
+  note({ request: { appliance }, call: { acts, params } }: PermittedCall, { status, code }: Particulars): void {
+    if (acts && (status === 504 || code === 'upstream_timeout'))
+      this.#unanswered.set(`${appliance} ${params.farmname}`, this.#changesOf(appliance));
+  }
+
+  /** Throws an {@link AdminProblem} for a farm that no change has made new since. */
+  refuse({ request: { appliance, force }, call: { params } }: PermittedCall): void {
+    const { farmname } = params;
+    if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#changesOf(appliance)) return;
+    throw new AdminProblem('guarded', {
+      detail: `The last read of this kind for ${farmname} was not answered: ${daemonMayHang}. Nothing was sent.`,
+      refused: `Look at nftlb on ${appliance}. It may be read again after a change.`,
+    });
+  }
+}
