@@ -15,13 +15,12 @@ export function configurationTables(): Readonly<Record<string, string>> {
   const appliance = appliances?.items ?? {};
   const { collectors: ownCollectors, ...ownOthers } = appliance.properties ?? {};
   const own = { type: 'object', properties: ownOthers, required: appliance.required ?? [] };
-  const section = (properties: Readonly<Record<string, SchemaNode>>, withoutDefault = '–') =>
-    keyTable({ type: 'object', properties }, { withoutDefault });
+  const section = (properties: Readonly<Record<string, SchemaNode>>) => keyTable({ type: 'object', properties });
   return {
-    appliances: `${keyTable(own, { prefix: 'appliances[].', withoutDefault: '–' })}
-| \`appliances[].collectors.NAME.…\` | mapping | as in \`collectors\` | ${ownCollectors?.description ?? ''} |`,
-    others: section(others, ''),
-    collectors: section({ collectors: forAll }, 'see below'),
+    appliances: `${keyTable(own, 'appliances[].')}
+| \`appliances[].collectors.NAME.…\` | mapping | ${ownCollectors?.description ?? ''} |`,
+    others: section(others),
+    collectors: section({ collectors: forAll }),
     schedules: collectorTable(),
     requests: section({ requests: withoutTls(requests) }),
     admin: section({ admin }),

@@ -56,25 +56,18 @@ export function plainSchema(schema: TSchema): SchemaNode {
   return JSON.parse(JSON.stringify(schema));
 }
 
-export interface KeyTableOptions {
-  /** Stands before each key. */
-  readonly prefix?: string;
-  /** Stands where a key that may be left out has no default. */
-  readonly withoutDefault?: string;
-}
-
 /** A row for each key of a mapping and of those inside it, as Markdown. */
-export function keyTable(node: SchemaNode, { prefix = '', withoutDefault = '' }: KeyTableOptions = {}): string {
-  return markdownTable(['Key', 'Type', 'Default', 'Meaning'], keyRows(node, prefix, withoutDefault));
+export function keyTable(node: SchemaNode, prefix = ''): string {
+  return markdownTable(['Key', 'Type (default)', 'Meaning'], keyRows(node, prefix));
 }
 
-function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): readonly (readonly string[])[] {
+function keyRows(parent: SchemaNode, prefix: string): readonly (readonly string[])[] {
   return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
-    if (node.properties) return keyRows(node, `${prefix}${key}.`, withoutDefault);
-    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`, withoutDefault) : [];
-    const standard =
-      node.default === undefined ? (parent.required?.includes(key) ? 'required' : withoutDefault) : code(node.default);
-    return [[`\`${prefix}${key}\``, typeWords(node), standard, meaning(node)], ...inside];
+    if (node.properties) return keyRows(node, `${prefix}${key}.`);
+    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
+    const required = parent.required?.includes(key) ? ' (required)' : '';
+    const standard = node.default === undefined ? required : ` (${code(node.default)})`;
+    return [[`\`${prefix}${key}\``, `${typeWords(node)}${standard}`, meaning(node)], ...inside];
   });
 }
 

@@ -29,13 +29,12 @@ export function metricsTables(): Readonly<Record<string, string>> {
   };
 }
 
-const titles = ['Metric', 'Labels', 'Meaning'];
+const titles = ['Metric', 'Meaning'];
 
 function adminTable(): string {
   const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => [
-    `\`${name}\``,
-    'labelNames' in rest ? rest.labelNames.join('; ') : '–',
-    withoutOwnSource(help),
+    withLabels(name, 'labelNames' in rest ? rest.labelNames : []),
+    withoutSource(help),
   ]);
   return markdownTable(titles, rows);
 }
@@ -43,14 +42,21 @@ function adminTable(): string {
 function table(families: readonly Family[]): string {
   const rows = families.map((family) => {
     const set = isStateSet(family) ? family : undefined;
-    const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
-    const name = `\`${family.name}\`${family.isDetail ? ' (*detail*)' : ''}`;
-    return [name, labels.join('; ') || '–', withoutOwnSource(family.help)];
+    const name = withLabels(family.name, [...family.labels, ...(set ? [set.stateLabel] : [])]);
+    const states = set ? ` ${set.stateLabel}: ${set.states.join(', ')}.` : '';
+    return [`${name}${family.isDetail ? ' (*detail*)' : ''}`, `${withoutSource(family.help)}${states}`];
   });
   return markdownTable(titles, rows);
 }
 
-/** Removes a source that the top of the document or of a section names. */
-function withoutOwnSource(help: string): string {
-  return help.replace(/ \((?:this exporter|TCP and TLS from this exporter|system log of the appliance)\)/, '');
+function withLabels(name: string, labels: readonly string[]): string {
+  return labels.length === 0 ? `\`${name}\`` : `\`${name}{${labels.join()}}\``;
+}
+
+/** Removes the source in brackets, which `/metrics` has; keeps what decides whether it is read. */
+function withoutSource(help: string): string {
+  const condition = help.includes('for L4 only with polling.ask_l4_daemon')
+    ? ' Of an L4 farm only with `polling.ask_l4_daemon`.'
+    : '';
+  return `${help.replace(/ \([^()]+\)\.$/, '.')}${condition}`;
 }

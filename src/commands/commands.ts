@@ -70,7 +70,7 @@ const deliverFlags = {
 
 const checkFlags = {
   quiet: { about: 'print only what is wrong' },
-  json: { about: 'print one JSON document (docs/operations.md)' },
+  json: { about: 'print one JSON document (docs/command-line.md)' },
 } as const;
 
 const initFlags = {

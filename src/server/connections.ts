@@ -5,7 +5,7 @@ import { errorCode } from '../lib/check.ts';
 
 /**
  * Guards the connections of one listener, where Node and fastify have no option for it
- * (docs/decisions/fastify-in-front.md):
+ * (docs/architecture.md):
  *
  * - Node's `maxConnections` refuses the next client, so that idle clients keep Prometheus out.
  * - Node hands over pipelined requests all at once: a later change would overtake an earlier one.

@@ -537,7 +537,7 @@ describe('check for scripts', () => {
       { ...entry, api_key: 'f1x7ure' },
       { ...entry, name: 'lb-2' },
     ]);
-    const section = readFileSync('docs/operations.md', 'utf8').split('### The check in scripts')[1]?.split('\n## ')[0];
+    const section = readFileSync('docs/command-line.md', 'utf8').split('## The check in scripts')[1]?.split('\n## ')[0];
 
     const fields = new Set<string>();
     JSON.stringify(JSON.parse(out), (key: string, value: unknown) => {

@@ -7,7 +7,7 @@ import { type Report, trustOf } from './report.ts';
 
 /**
  * Creates the report for programs: one document at the end, where unknown is null.
- * docs/operations.md explains it.
+ * docs/command-line.md explains it.
  */
 export function createJsonReport(shell: Pick<Shell, 'write'>): Report {
   const warnings: string[] = [];

@@ -25,7 +25,7 @@ describe('the documentation of the configuration', () => {
     const cells = rows.map((row) => row.replace(/ \|$/, '').split(' | '));
 
     expect(rows.length).toBeGreaterThan(least);
-    expect(cells.filter((each) => each.length !== 4 || each[1] === '' || each[3] === '')).toEqual([]);
+    expect(cells.filter((each) => each.length !== 3 || each[1] === '' || each[2] === '')).toEqual([]);
   });
 
   it('names the schema by a path relative to the file', () => {

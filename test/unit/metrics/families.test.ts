@@ -26,7 +26,7 @@ describe('every zlb_ family', () => {
 
   it('is in docs/metrics.md, which names no other', () => {
     const page = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
-    const documented = [...page.matchAll(/`(zlb_\w+)`/g)].map(([, name = '']) => name);
+    const documented = [...page.matchAll(/`(zlb_\w+)[`{]/g)].map(([, name = '']) => name);
 
     expect([...new Set(documented)].toSorted()).toEqual(names.toSorted());
   });
