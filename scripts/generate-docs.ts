@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { webSchema } from '../src/config/web-schema.ts';
 import { adminTables, alertLists } from './docs/admin-tables.ts';
 import { commandTables } from './docs/command-tables.ts';
 import { limitTables } from './docs/limits.ts';
 import { configurationJsonSchema, configurationTables } from './docs/configuration-tables.ts';
-import { keyTable, plainSchema } from './docs/key-table.ts';
 import { withTables } from './docs/markdown.ts';
 import { metricsTables } from './docs/metrics-tables.ts';
 
@@ -14,7 +12,6 @@ const docs = new URL('../docs/', import.meta.url);
 export function generatedDocs(): ReadonlyMap<string, string> {
   const tables = {
     'configuration.md': configurationTables(),
-    'web-configuration.md': { keys: keyTable(plainSchema(webSchema)) },
     'metrics.md': metricsTables(),
     'admin.md': adminTables(),
     'operations.md': alertLists(),

@@ -2,11 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { configurationJsonSchema } from '../../../scripts/docs/configuration-tables.ts';
-import type { SchemaNode } from '../../../scripts/docs/key-table.ts';
+import { plainSchema, type SchemaNode } from '../../../scripts/docs/key-table.ts';
+import { webSchema as webConfiguration } from '../../../src/config/web-schema.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 const pageOf = (name: string): string => readFileSync(new URL(name, docs), 'utf8');
 const schema: SchemaNode = JSON.parse(configurationJsonSchema());
+const webSchema = plainSchema(webConfiguration);
 const ajv = new Ajv({ strictTypes: false });
 const fits = ajv.compile(schema);
 
@@ -17,15 +19,20 @@ function nodesOf(node: SchemaNode): readonly SchemaNode[] {
 }
 
 describe('the documentation of the configuration', () => {
-  it.each([
-    ['configuration.md', 40],
-    ['web-configuration.md', 20],
-  ])('has a type and a meaning in each row of a key: %s', (name, least) => {
-    const rows = pageOf(name).match(/^\| `[a-z_]+\W.*\|$/gm) ?? [];
+  it('has a type and a meaning in each row of a key', () => {
+    const rows = pageOf('configuration.md').match(/^\| `[a-z_]+\W.*\|$/gm) ?? [];
     const cells = rows.map((row) => row.replace(/ \|$/, '').split(' | '));
 
-    expect(rows.length).toBeGreaterThan(least);
+    expect(rows.length).toBeGreaterThan(40);
     expect(cells.filter((each) => each.length !== 3 || each[1] === '' || each[2] === '')).toEqual([]);
+  });
+
+  it('names each key of the web configuration', () => {
+    const page = pageOf('web-configuration.md');
+    const keys = nodesOf(webSchema).flatMap(({ properties = {} }) => Object.keys(properties));
+
+    expect(keys.length).toBeGreaterThan(20);
+    expect(keys.filter((key) => !new RegExp(`\\b${key}\\b`).test(page))).toEqual([]);
   });
 
   it('names the schema by a path relative to the file', () => {
