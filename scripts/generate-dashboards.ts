@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type Dashboard, VariableType } from '@grafana/grafana-foundation-sdk/dashboard';
+import { copyChartFiles } from './chart-files.ts';
 import { admin } from './dashboards/admin.ts';
 import { appliance } from './dashboards/appliance.ts';
 import { certificates } from './dashboards/certificates.ts';
@@ -59,4 +60,5 @@ function write(folder: string, files: ReadonlyMap<string, string>): void {
 if (import.meta.main) {
   write('../dashboards/', dashboardFiles());
   write('../deploy/grafana/import/', importFiles());
+  copyChartFiles();
 }

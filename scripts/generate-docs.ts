@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { copyChartFiles } from './chart-files.ts';
 import { adminTables, alertLists } from './docs/admin-tables.ts';
 import { commandTables } from './docs/command-tables.ts';
 import { limitTables } from './docs/limits.ts';
@@ -24,4 +25,7 @@ export function generatedDocs(): ReadonlyMap<string, string> {
   return new Map([...documents, ['configuration.schema.json', configurationJsonSchema()]]);
 }
 
-if (import.meta.main) for (const [name, text] of generatedDocs()) writeFileSync(new URL(name, docs), text);
+if (import.meta.main) {
+  for (const [name, text] of generatedDocs()) writeFileSync(new URL(name, docs), text);
+  copyChartFiles();
+}

@@ -165,8 +165,7 @@ export function layDocuments(folder: string, { homepage, version }: Facts): void
   for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(name, join(folder, name));
   writeFile(join(folder, billFile), `${JSON.stringify(billOfMaterials(), null, 2)}\n`);
   cpSync('docs', join(folder, 'docs'), { recursive: true, filter: (file) => !file.startsWith('docs/pictures') });
-  for (const name of examples)
-    cpSync(join('deploy', name), join(folder, 'deploy', name), { recursive: true, verbatimSymlinks: true });
+  for (const name of examples) cpSync(join('deploy', name), join(folder, 'deploy', name), { recursive: true });
   for (const file of globSync('**/*.md', { cwd: folder })) {
     const path = join(folder, file);
     const outside = `${homepage}/blob/v${version}/`;

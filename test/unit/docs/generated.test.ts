@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, lstatSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
+import { chartFiles } from '../../../scripts/chart-files.ts';
 import { generatedDocs } from '../../../scripts/generate-docs.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { ownFamilies } from '../../../src/scheduler/own-numbers.ts';
@@ -10,6 +11,11 @@ const families = [...collectorFamilies, ...ownFamilies, ...requestFamilies];
 
 it.each([...generatedDocs()])('docs/%s is what `npm run docs` writes', (name, text) => {
   expect(readFileSync(`docs/${name}`, 'utf8')).toBe(text);
+});
+
+it.each(chartFiles())('%s is a copy of %s, which `npm run docs` makes', (copy, original) => {
+  expect(lstatSync(copy).isSymbolicLink()).toBe(false);
+  expect(readFileSync(copy, 'utf8') === readFileSync(original, 'utf8')).toBe(true);
 });
 
 it('every family has its source in brackets at the end of its help', () => {
