@@ -228,6 +228,27 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     },
     90_000,
   );
+
+  it.each([320, 390])(
+    'shows an appliance that has never answered without a scroll to the side, %i wide',
+    async (width) => {
+      const { appliances, page, start, stop } = await givenPage(
+        open,
+        { 'lb-madrid': busyWorld() },
+        {},
+        { viewport: { width, height: 844 } },
+      );
+      await stop();
+      appliances[0]?.fail('*', { kind: 'refuse' });
+      const url = await start();
+
+      await page.goto(`${url}/?appliance=lb-madrid`);
+      await seen(page, 'held back after failures');
+
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    },
+    60_000,
+  );
 });
 
 /** An exporter, and a page to look at it. */
