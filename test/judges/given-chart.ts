@@ -85,15 +85,15 @@ export const valuesOf = {
   demonstration: { demonstration: true },
 } as const satisfies Readonly<Record<string, object>>;
 
-/** Returns what `helm template` prints, or its refusal. */
+/** Returns what `helm template` prints, and its refusal: a warning is one too. */
 export function render(
   values: object,
   apis: readonly string[] = [],
 ): { readonly text: string; readonly refusal: string } {
   const args = ['template', 'zlb-exporter', chart, '-n', 'monitoring', '--kube-version', '1.31', '-f', '-'];
   args.push(...apis.map((api) => `--api-versions=${api}`));
-  const { status, stdout, stderr } = run(helm ?? 'helm', args, stringify(values));
-  return { text: stdout, refusal: status === 0 ? '' : stderr };
+  const { stdout, stderr } = run(helm ?? 'helm', args, stringify(values));
+  return { text: stdout, refusal: stderr };
 }
 
 export function manifestsOf(values: object, apis: readonly string[] = []): readonly Manifest[] {
