@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { AskedThread } from '../lib/asked-thread.ts';
 import type { Secret } from '../lib/secret.ts';
-import { toError } from '../lib/check.ts';
 
 interface LoginAttempt {
   readonly user: string;
@@ -91,16 +90,10 @@ function keep(digests: Set<string>, digest: string): void {
   if (digests.size > maxRemembered && oldest !== undefined) digests.delete(oldest);
 }
 
-/** A message to the thread; its answer has the same id. */
+/** A question to the thread of {@link createBcryptThread}. */
 export interface Comparison {
-  readonly id: number;
   readonly password: string;
   readonly hash: string;
-}
-
-interface ComparisonResult {
-  readonly id: number;
-  readonly matches: boolean;
 }
 
 /** Compares passwords with bcrypt hashes one by one, in a thread that starts at the first call. */
@@ -116,45 +109,8 @@ export interface BcryptThread {
 const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 
 export function createBcryptThread(): BcryptThread {
-  const waiting = new Map<number, PromiseWithResolvers<boolean>>();
-  let worker: Worker | undefined;
-  let lastId = 0;
-
-  function start(): Worker {
-    // The worker has the extension of this file: .ts from source, .js when built.
-    const started = new Worker(new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url), {
-      resourceLimits,
-    });
-    started.unref();
-    started.on('message', ({ id, matches }: ComparisonResult) => {
-      waiting.get(id)?.resolve(matches);
-      waiting.delete(id);
-    });
-    started.on('error', (error) => fail(started, toError(error)));
-    started.on('exit', () => fail(started, new Error('the thread that compares passwords ended')));
-    return started;
-  }
-
-  function fail(ended: Worker, error: Error): void {
-    // The thread has failed already, and another one has replaced it.
-    if (worker !== ended) return;
-    worker = undefined;
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  }
-
-  return {
-    compare(password, hash) {
-      worker ??= start();
-      lastId += 1;
-      const comparison: Comparison = { id: lastId, password, hash };
-      const outcome = Promise.withResolvers<boolean>();
-      waiting.set(lastId, outcome);
-      worker.postMessage(comparison);
-      return outcome.promise;
-    },
-    async close() {
-      await worker?.terminate();
-    },
-  };
+  // The worker has the extension of this file: .ts from source, .js when built.
+  const file = new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url);
+  const thread = new AskedThread<Comparison, boolean>(file, { resourceLimits });
+  return { compare: (password, hash) => thread.ask({ password, hash }), close: () => thread.terminate() };
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createApplianceClient } from '../../appliance/client.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { createRelay } from '../../appliance/relay.ts';
-import { createJournal, type Journal } from '../journal/journal.ts';
+import { Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { ChangesParts } from '../changes/core.ts';
@@ -69,7 +69,7 @@ export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurro
   metrics.frozen(false);
   const freeze = createFreezeSwitch(now, (isFrozen) => metrics.frozen(isFrozen));
   const principals = createPrincipals(admin.tokens, now);
-  const journal = createJournal({
+  const journal = new Journal({
     file: admin.journalFile,
     now,
     log,

@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { answerEach } from '../../lib/asked-thread.ts';
 import { ifMissing } from '../../lib/disk.ts';
 import {
   type Contents,
@@ -13,7 +14,7 @@ import { AuditError, type AuditFailure, lateJournal, toAuditError } from './fail
 import { processNow } from '../../lib/time.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 
-/** A question to the thread, which answers one after another. */
+/** A question to the thread. */
 export type Question =
   | {
       readonly do: 'write';
@@ -102,11 +103,4 @@ class JournalThread {
 }
 
 const thread = new JournalThread((workerData as { readonly file: string }).file);
-let last: Promise<void> = Promise.resolve();
-parentPort?.on('message', ({ id, question }: { readonly id: number; readonly question: Question }) => {
-  last = last.then(async () => {
-    const answer = await thread.answer(question);
-    parentPort?.postMessage({ id, answer });
-    if (question.do === 'close') parentPort?.close();
-  });
-});
+answerEach((question: Question) => thread.answer(question));

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { assert, toError } from '../../lib/check.ts';
+import { AskedThread } from '../../lib/asked-thread.ts';
+import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
 import type { Contents, Entry, Filters } from './database.ts';
 import { AuditError, closedJournal, lateJournal, maxWaitMs, toAuditError } from './failures.ts';
@@ -32,30 +32,6 @@ interface Query extends Filters {
   readonly maySee?: (line: AuditLine) => boolean;
 }
 
-/**
- * The journal: records, each with the hash of the one before it, the changes and the freeze, in one
- * file. Records are never changed or removed.
- */
-export interface Journal {
-  /**
-   * Resolves when the record, and what goes with it, are on disk; rejects with an AuditError if
-   * nothing of it is. Waiting entries are written and synced together.
-   */
-  append(record: AuditRecord, alongside?: Alongside): Promise<AuditPosition>;
-  /** The same for what has no record. */
-  keep(alongside: Alongside): Promise<void>;
-  /**
-   * Resolves when the file is open; rejects with an AuditError if it cannot be. It need not be
-   * called: each append opens the file, too.
-   */
-  open(): Promise<void>;
-  /** Calls back with what is on disk, before anything is written after an opening. */
-  onOpened(listener: (opened: Opened) => void): void;
-  /** Returns the newest first. */
-  query(query: Query): Promise<readonly AuditLine[]>;
-  close(): Promise<void>;
-}
-
 interface Waiting {
   readonly entry: Entry;
   readonly resolve: (position: AuditPosition | undefined) => void;
@@ -65,81 +41,98 @@ interface Waiting {
 /** Number of requests that are named; more are only counted. */
 const maxNamed = 20;
 const pageSize = 1_000;
+const closeGraceMs = 2_000;
 
 /**
- * Creates a journal that opens its file at the first append, and at each further one while that
- * fails: no restart is needed after a full disk. It remembers its last record. A file that is
- * opened again must continue there; only a restart begins a new chain.
+ * The journal: records, each with the hash of the one before it, the changes and the freeze, in one
+ * file. Records are never changed or removed. It opens its file at the first append, and at each
+ * further one while that fails: no restart is needed after a full disk. It remembers its last
+ * record: a file that is opened again must continue there; only a restart begins a new chain.
  */
-export function createJournal(parts: JournalParts): Journal {
-  const { file, now, log } = parts;
-  const thread = createThread(file);
-  const writer = new Writer(parts, thread);
-  let closed = false;
-
-  async function enter(entry: Omit<Entry, 'time'>): Promise<AuditPosition | undefined> {
-    if (closed) throw closedJournal(file);
-    return await writer.enter({ ...entry, time: new Date(now()).toISOString() });
-  }
-
-  return {
-    async append(record, alongside) {
-      const position = await enter({ ...alongside, record });
-      assert(position, 'a record has a position');
-      return position;
-    },
-    async keep(alongside) {
-      await enter(alongside);
-    },
-    async open() {
-      await enter({});
-    },
-    onOpened: (listener) => void writer.listeners.push(listener),
-    query: (query) => find(query, thread),
-    async close() {
-      closed = true;
-      await writer.idle();
-      await thread.close();
-      // A copy of the log shows records that are removed before the next start.
-      if (writer.last) log.info({ file, ...writer.last }, 'journal closed');
-    },
-  };
-}
-
-/** Writes what waits, in batches, one after another. */
-class Writer {
-  readonly listeners: ((opened: Opened) => void)[] = [];
+export class Journal {
   readonly #parts: JournalParts;
-  readonly #thread: Thread;
+  readonly #thread: AskedThread<Question, Answer>;
+  readonly #listeners: ((opened: Opened) => void)[] = [];
   #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
+  /** The position of the last record, once the file was open. */
   #last: AuditPosition | undefined;
   /** True while nobody knows what became of the newest batch. */
   #isInDoubt = false;
   #failing: string | undefined;
+  #isClosed = false;
 
-  constructor(parts: JournalParts, thread: Thread) {
+  constructor(parts: JournalParts) {
     this.#parts = parts;
-    this.#thread = thread;
+    // The worker has the extension of this file: .ts from source, .js when built.
+    const worker = new URL(`journal-worker${extname(import.meta.filename)}`, import.meta.url);
+    this.#thread = new AskedThread(worker, { workerData: { file: parts.file } });
   }
 
-  /** The position of the last record, once the file was open. */
-  get last(): AuditPosition | undefined {
-    return this.#last;
+  /**
+   * Resolves when the record, and what goes with it, are on disk; rejects with an AuditError if
+   * nothing of it is. Waiting entries are written and synced together.
+   */
+  async append(record: AuditRecord, alongside?: Alongside): Promise<AuditPosition> {
+    const position = await this.#enter({ ...alongside, record });
+    assert(position, 'a record has a position');
+    return position;
   }
 
-  async enter(entry: Entry): Promise<AuditPosition | undefined> {
+  /** The same for what has no record. */
+  async keep(alongside: Alongside): Promise<void> {
+    await this.#enter(alongside);
+  }
+
+  /**
+   * Resolves when the file is open; rejects with an AuditError if it cannot be. It need not be
+   * called: each append opens the file, too.
+   */
+  async open(): Promise<void> {
+    await this.#enter({});
+  }
+
+  /** Calls back with what is on disk, before anything is written after an opening. */
+  onOpened(listener: (opened: Opened) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Returns the newest first. */
+  async query({ limit, maySee, ...filters }: Query): Promise<readonly AuditLine[]> {
+    const found: AuditLine[] = [];
+    let before = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const { lines = [] } = await this.#ask({ do: 'find', page: { ...filters, before, limit: pageSize } });
+      found.push(...lines.filter((line) => maySee?.(line) ?? true));
+      before = lines.at(-1)?.seq ?? 0;
+      if (lines.length < pageSize || found.length >= limit) return found.slice(0, limit);
+    }
+  }
+
+  async close(): Promise<void> {
+    const { file, log } = this.#parts;
+    this.#isClosed = true;
+    await this.#writing;
+    // A disk that does not answer must not keep the exporter from stopping.
+    if (this.#thread.isRunning)
+      await inTime(this.#ask({ do: 'close' }), closeGraceMs, () => lateJournal(file)).catch(() => undefined);
+    await this.#thread.terminate();
+    // A copy of the log shows records that are removed before the next start.
+    if (this.#last) log.info({ file, ...this.#last }, 'journal closed');
+  }
+
+  async #enter(entry: Omit<Entry, 'time'>): Promise<AuditPosition | undefined> {
+    const { file, now } = this.#parts;
+    if (this.#isClosed) throw closedJournal(file);
+    const time = new Date(now()).toISOString();
     const written = new Promise<AuditPosition | undefined>((resolve, reject) => {
-      this.#waiting.push({ entry, resolve, reject });
+      this.#waiting.push({ entry: { ...entry, time }, resolve, reject });
     });
     this.#writing ??= this.#writeWaiting();
     return await written;
   }
 
-  async idle(): Promise<void> {
-    await this.#writing;
-  }
-
+  /** Writes what waits, in batches, one after another. */
   async #writeWaiting(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
@@ -155,7 +148,7 @@ class Writer {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     const { file, now, log, recordLog, onAppended } = this.#parts;
-    const answer = this.#thread.ask({
+    const answer = this.#ask({
       do: 'write',
       entries: batch.map(({ entry }) => entry),
       known: this.#last,
@@ -182,9 +175,13 @@ class Writer {
     const { file, log } = this.#parts;
     // A log that is kept elsewhere shows it if the journal is replaced as a whole.
     log.info({ file, ...last }, 'journal opened');
-    if (!this.#last) warnOfUnfinished(unfinished, file, log);
+    if (!this.#last && unfinished.length > 0)
+      log.warn(
+        { file, count: unfinished.length, requests: unfinished.slice(0, maxNamed) },
+        'calls of an earlier run have no outcome: they may have been carried out',
+      );
     this.#last = last;
-    for (const listener of this.listeners) listener(opened);
+    for (const listener of this.#listeners) listener(opened);
   }
 
   #fail(batch: readonly Waiting[], error: Error): void {
@@ -194,83 +191,12 @@ class Writer {
     if (error.message !== this.#failing) log.error({ file, because: error.message }, 'journal cannot be written');
     this.#failing = error.message;
   }
-}
 
-async function find({ limit, maySee, ...filters }: Query, { ask }: Thread): Promise<readonly AuditLine[]> {
-  const found: AuditLine[] = [];
-  let before = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const { lines = [] } = await ask({ do: 'find', page: { ...filters, before, limit: pageSize } });
-    found.push(...lines.filter((line) => maySee?.(line) ?? true));
-    before = lines.at(-1)?.seq ?? 0;
-    if (lines.length < pageSize || found.length >= limit) return found.slice(0, limit);
+  /** Resolves to the answer of the thread; rejects with the failure in it. */
+  async #ask(question: Question): Promise<Answer> {
+    const answer = await this.#thread.ask(question);
+    const { failure } = answer;
+    if (!failure) return answer;
+    throw failure.reason ? new AuditError(failure.reason, failure.message) : new Error(failure.message);
   }
 }
-
-function warnOfUnfinished(unfinished: readonly string[], file: string, log: Logger): void {
-  if (unfinished.length === 0) return;
-  const requests = unfinished.slice(0, maxNamed);
-  log.warn(
-    { file, count: unfinished.length, requests },
-    'calls of an earlier run have no outcome: they may have been carried out',
-  );
-}
-
-interface Thread {
-  readonly ask: (question: Question) => Promise<Answer>;
-  readonly close: () => Promise<void>;
-}
-
-/** Creates the thread of a journal, which starts at the first question. */
-function createThread(file: string): Thread {
-  const asked = new Map<number, PromiseWithResolvers<Answer>>();
-  let worker: Worker | undefined;
-  let lastId = 0;
-
-  function start(): Worker {
-    // It has the extension of this file: .ts from source, .js when built.
-    const url = new URL(`journal-worker${extname(import.meta.filename)}`, import.meta.url);
-    const started = new Worker(url, { workerData: { file } });
-    started.unref();
-    started.on('message', ({ id, answer }: { readonly id: number; readonly answer: Answer }) => {
-      const question = asked.get(id);
-      asked.delete(id);
-      const { failure } = answer;
-      if (!failure) question?.resolve(answer);
-      else
-        question?.reject(failure.reason ? new AuditError(failure.reason, failure.message) : new Error(failure.message));
-    });
-    started.on('error', (error) => fail(started, toError(error)));
-    started.on('exit', () => fail(started, new Error('the thread of the journal ended')));
-    return started;
-  }
-
-  function fail(ended: Worker, error: Error): void {
-    if (worker !== ended) return;
-    worker = undefined;
-    for (const { reject } of asked.values()) reject(error);
-    asked.clear();
-  }
-
-  const ask = (question: Question): Promise<Answer> => {
-    worker ??= start();
-    lastId += 1;
-    const answered = Promise.withResolvers<Answer>();
-    asked.set(lastId, answered);
-    worker.postMessage({ id: lastId, question });
-    return answered.promise;
-  };
-
-  return {
-    ask,
-    async close() {
-      if (!worker) return;
-      const ended = worker;
-      // A disk that does not answer must not keep the exporter from stopping.
-      await inTime(ask({ do: 'close' }), closeGraceMs, () => lateJournal(file)).catch(() => undefined);
-      await ended.terminate();
-    },
-  };
-}
-
-const closeGraceMs = 2_000;

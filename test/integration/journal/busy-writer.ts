@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createJournal } from '../../../src/admin/journal/journal.ts';
+import { Journal } from '../../../src/admin/journal/journal.ts';
 import { noRequest } from '../../../src/admin/journal/record.ts';
 
 /**
@@ -9,7 +9,7 @@ import { noRequest } from '../../../src/admin/journal/record.ts';
  */
 const [file = ''] = process.argv.slice(2);
 const log = pino({ level: 'silent' });
-const journal = createJournal({
+const journal = new Journal({
   file,
   now: Date.now,
   log,

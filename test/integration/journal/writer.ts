@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
 import { pino } from 'pino';
-import { createJournal } from '../../../src/admin/journal/journal.ts';
+import { Journal } from '../../../src/admin/journal/journal.ts';
 import { noRequest } from '../../../src/admin/journal/record.ts';
 
 /** A process that writes a record into a journal for each line of its standard input. */
 const [file = ''] = process.argv.slice(2);
-const journal = createJournal({
+const journal = new Journal({
   file,
   now: Date.now,
   log: pino({ level: 'silent' }),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createJournal, type JournalParts } from '../../../../src/admin/journal/journal.ts';
+import { Journal, type JournalParts } from '../../../../src/admin/journal/journal.ts';
 import type { AuditRecord } from '../../../../src/admin/journal/record.ts';
 import { givenFolder } from '../../../support/folder.ts';
 import { givenLog } from '../../scheduler/given-log.ts';
@@ -30,7 +30,7 @@ export function givenJournal(file: string, known: Partial<JournalParts> = {}) {
   const { log, lines: logged } = givenLog();
   const written: number[] = [];
   let failures = 0;
-  const journal = createJournal({
+  const journal = new Journal({
     file,
     now: () => Date.parse('2026-11-20T08:00:00Z'),
     log,
