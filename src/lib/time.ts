@@ -43,6 +43,11 @@ export function span(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/** Returns how long ago a moment was, in words. */
+export function ago(momentMs: number, nowMs: number): string {
+  return `${span(nowMs - momentMs)} ago`;
+}
+
 /** Returns the UTC day of Unix milliseconds: `2026-11-21`. */
 export function dayOf(ms: number): string {
   const date = new Date(ms);

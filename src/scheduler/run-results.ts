@@ -213,23 +213,25 @@ export class RunResults {
   }
 
   #describe(): ApplianceStatus {
-    const { name, url, labels, objectives, jobs, breaker, state } = this.#parts;
+    const { name, url, labels, objectives, jobs, breaker, state, now } = this.#parts;
     const readings = this.#readings.all;
     const sources = {
       failures: this.#failures,
       breaker,
       stale: this.#readings.staleCollectors,
     };
+    const [ageMs, nowMs] = [state.age(), now()];
     return describeAppliance({
       name,
       url,
       labels,
       objectives,
-      up: this.#answers.isUp(state.age()),
+      up: this.#answers.isUp(ageMs),
       failing: this.#answers.failing,
       deactivated: this.#facts.licensed === false,
       breaker: breaker.state,
       readings,
+      timeOf: (momentMs) => Math.round(nowMs - (ageMs - momentMs)),
       series: this.#series,
       seriesLeftOut: [...readings.values()].reduce((sum, { leftOut }) => sum + leftOut, 0),
       collectors: [...jobs.values()].map((job) => describeCollector(job, sources)),

@@ -1,6 +1,6 @@
 import type { UnreadableField } from '../appliance/client.ts';
 import { counted, listed } from '../lib/text.ts';
-import { span } from '../lib/time.ts';
+import { ago, span } from '../lib/time.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems, isUnread } from './farm-problems.ts';
@@ -18,6 +18,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
   const surroundings = {
     nowMs,
     files: certificates && new Set(certificates.map(({ file }) => file)),
+    filesReadMs: collectors.find((each) => each.name === 'certificates')?.lastSuccessMs,
     readsBackends: collectors.some(({ name, ok }) => name === 'backends' && ok !== undefined),
     l4Down: l4FarmsDownTogether(farms),
   };
@@ -25,7 +26,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     activationProblem(status, nowMs),
     ...readingProblems(status, nowMs),
     seriesProblem(status),
-    ...requestLogProblems(status),
+    ...requestLogProblems(status, nowMs),
     firstReadingProblem(status),
     ...farms.flatMap((farm) => farmProblems(farm, surroundings)),
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
@@ -245,7 +246,7 @@ function lastRead(status: ApplianceStatus, nowMs: number): string {
   const lastMs = lastReadMs(status);
   return lastMs === undefined
     ? 'It was not read since the exporter was started: nothing is known of it.'
-    : `What is shown of it was read before, and goes when it is too old. The last good reading was ${span(nowMs - lastMs)} ago.`;
+    : `What is shown of it was read before, and goes when it is too old. The last good reading was ${ago(lastMs, nowMs)}.`;
 }
 
 function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): OwnProblem {

@@ -1,6 +1,6 @@
 import { expiryWindow } from './alert-thresholds.ts';
 import { listed } from '../lib/text.ts';
-import { span } from '../lib/time.ts';
+import { ago, span } from '../lib/time.ts';
 import type { CertificateStatus } from './status.ts';
 import type { OwnProblem } from './problem.ts';
 
@@ -17,7 +17,7 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
   const usage = usageOf(usedBy);
   const isUsed = usage === 'used';
   const about = { about: 'certificate', labels: { file } } as const;
-  const users = usersInWords(usedBy);
+  const users = usersInWords(certificate, nowMs);
   if (isUnreadable || notAfterSeconds === undefined) {
     return {
       ...about,
@@ -72,8 +72,9 @@ function usageOf(usedBy: CertificateStatus['usedBy']): Usage {
   return usedBy.length > 0 ? 'used' : 'unused';
 }
 
-function usersInWords(usedBy: CertificateStatus['usedBy']): string {
+function usersInWords({ usedBy, usersReadMs }: CertificateStatus, nowMs: number): string {
   if (usedBy === undefined) return 'Which farms use it is not known.';
-  if (usedBy.length === 0) return 'No farm uses it: delete it, so that nobody attaches it.';
-  return `${usedBy.length === 1 ? 'Farm' : 'Farms'} ${listed(usedBy)} ${usedBy.length === 1 ? 'uses' : 'use'} it.`;
+  const read = usersReadMs === undefined ? '' : ` (read ${ago(usersReadMs, nowMs)})`;
+  if (usedBy.length === 0) return `No farm uses it${read}: delete it, so that nobody attaches it.`;
+  return `${usedBy.length === 1 ? 'Farm' : 'Farms'} ${listed(usedBy)} ${usedBy.length === 1 ? 'uses' : 'use'} it${read}.`;
 }

@@ -37,6 +37,8 @@ interface Snapshot
   > {
   /** Readings that are not stale, by their key. */
   readonly readings: ReadonlyMap<string, Reading>;
+  /** Converts a moment on the clock of ages to Unix milliseconds. */
+  readonly timeOf: (ageMs: number) => number;
 }
 
 /** Collectors whose data is presented field by field; the data of all others is shown as it is. */
@@ -91,7 +93,7 @@ function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   const probed = new Map(readingOf(snapshot, probes)?.data.map((each) => [each.farm, each]));
   return reading?.data.farms.map((farm) => ({
     ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
-    probe: describeProbe(probed.get(farm.name), farm, reading),
+    probe: describeProbe(snapshot, probed.get(farm.name), farm, reading),
   }));
 }
 
@@ -106,10 +108,11 @@ function describeFarm(
   const { name } = farm;
   const state = closedState('farm', farm.state);
   const changed = since?.({ object: 'farm', labels: { farm: name } });
-  const config = readingOf(snapshot, farmConfig, name)?.data;
+  const configured = readingOf(snapshot, farmConfig, name);
+  const config = configured?.data;
   const listed = describeBackends(snapshot, name, changed);
-  const configured = config?.backends?.map(({ service, backend }) => ({ service, backend }));
-  const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, configured);
+  const named = config?.backends?.map(({ service, backend }) => ({ service, backend }));
+  const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, named);
   return {
     ...shown,
     state,
@@ -117,8 +120,9 @@ function describeFarm(
     hasHealthCheck: config && areAllChecked(config.checks),
     ...(config?.logs !== undefined && { logs: config.logs }),
     certificates: config?.certificates,
+    ...(configured && { configuredAtMs: snapshot.timeOf(configured.takenAtMs) }),
     backends: isKnown ? listed : undefined,
-    configuredBackends: isKnown ? undefined : configured,
+    configuredBackends: isKnown ? undefined : named,
     readings: otherReadings(ownReadings),
   };
 }
@@ -134,7 +138,7 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
     if (each.isReachable === undefined) return false;
     if (!list) return true;
     const farm = listed?.get(each.farm);
-    return farm !== undefined && describeProbe(each, farm, list) !== undefined;
+    return farm !== undefined && !isOvertaken(each, farm, list);
   });
   if (probed.length === 0) return undefined;
   const silent = new Set(list?.data.farms.flatMap(({ name, isSilent }) => (isSilent ? name : [])));
@@ -144,15 +148,23 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   return { farms: probed.length, reached, ...(unanswered.length > 0 && { unanswered }) };
 }
 
-/** Returns undefined for a probe after which the farm has changed: it says nothing. */
-function describeProbe(probed: ProbedFarm | undefined, farm: ListedFarm, { since }: Reading): ProbeStatus | undefined {
-  if (!probed) return undefined;
-  const { isReachable, connectSeconds, failure, served, address, known, probedAtMs } = probed;
+function describeProbe(
+  snapshot: Snapshot,
+  probed: ProbedFarm | undefined,
+  farm: ListedFarm,
+  list: Reading,
+): ProbeStatus | undefined {
+  if (!probed || isOvertaken(probed, farm, list)) return undefined;
+  const { isReachable, connectSeconds, failure, served, address, probedAtMs } = probed;
+  return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.timeOf(probedAtMs) };
+}
+
+/** Returns true for a probe after which the farm has changed: it says nothing. */
+function isOvertaken({ known, probedAtMs }: ProbedFarm, farm: ListedFarm, { since }: Reading): boolean {
   const { state, vip, vport } = known.listed;
+  if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return true;
   const changed = since?.({ object: 'farm', labels: { farm: farm.name } });
-  if (state !== farm.state || vip !== farm.vip || vport !== farm.vport) return undefined;
-  if (changed && probedAtMs < changed.ageMs) return undefined;
-  return { isReachable, connectSeconds, failure, served, address };
+  return changed !== undefined && probedAtMs < changed.ageMs;
 }
 
 /**
@@ -193,6 +205,7 @@ function describeCertificates(
   const store = readingOf(snapshot, certificates)?.data;
   const excluded = readingOf(snapshot, farms)?.data.excluded;
   const users = usersByFile(farmList ?? []);
+  const configuredAt = (farmList ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
   const areAllKnown = excluded === 0 && farmList?.every(isPresentedKnown) === true;
   const probed = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ certificate }) => certificate));
   return store?.map((each) => {
@@ -203,6 +216,7 @@ function describeCertificates(
       ...each,
       state: closedState('certificate', each.state),
       usedBy: users.get(each.file) ?? (areAllKnown ? [] : undefined),
+      ...(configuredAt.length > 0 && { usersReadMs: Math.min(...configuredAt) }),
       ...(servedBy.length > 0 && { servedBy }),
       ...(notServedBy.length > 0 && { notServedBy }),
     };

@@ -1,5 +1,5 @@
 import { listed } from '../lib/text.ts';
-import { span } from '../lib/time.ts';
+import { ago, span } from '../lib/time.ts';
 import { isUnanswered } from '../collectors/vip.ts';
 import { chainEndOf } from '../collectors/vip-probe.ts';
 import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
@@ -14,6 +14,8 @@ export interface FarmSurroundings {
   readonly nowMs: number;
   /** Files of the certificate store; undefined while that is not known. */
   readonly files: ReadonlySet<string> | undefined;
+  /** When the store was read. */
+  readonly filesReadMs: number | undefined;
   /** True if the states of backends are read. */
   readonly readsBackends: boolean;
   /** L4 farms that were seen to go down together; empty if fewer than two did. */
@@ -33,11 +35,11 @@ export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): 
   // `problem` is the appliance's word for a farm of whose backends some are down.
   const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(farm)] : [];
   const unread = surroundings.readsBackends && isUnread(farm) ? [unreadProblem(farm)] : [];
-  const served = servedProblems(farm, surroundings.nowMs);
+  const served = servedProblems(farm, surroundings);
   return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...served, ...missing, ...unread];
 }
 
-function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProblem | undefined {
+function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): OwnProblem | undefined {
   const { name, state, sinceMs } = farm;
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
   if (isHung(farm)) {
@@ -54,7 +56,7 @@ function stateProblem(farm: FarmStatus, { l4Down }: FarmSurroundings): OwnProble
       return {
         ...about,
         title: `Farm ${name} is down`,
-        meaning: `${downMeaning(farm)}${l4Down.has(name) ? ` ${l4Meaning(l4Down.size)}` : ''}`,
+        meaning: `${downMeaning(farm, nowMs)}${l4Down.has(name) ? ` ${l4Meaning(l4Down.size)}` : ''}`,
         alert: 'ZlbFarmDown',
       };
     case 'critical':
@@ -94,22 +96,32 @@ function listener({ vip, vport }: FarmStatus): string {
 }
 
 /** Says that the appliance calls it down, and what a connection from here met, if one was tried. */
-function downMeaning(farm: FarmStatus): string {
+function downMeaning(farm: FarmStatus, nowMs: number): string {
   const { probe } = farm;
   const said = 'The appliance says that it is down.';
   if (probe?.isReachable === true)
-    return `${said} Nevertheless, a connection from here to ${probe.address} succeeds: its clients may still be served.`;
-  if (probe?.isReachable === false) return `${said} A connection from here to ${probe.address} ${probeFailure(probe)}.`;
+    return `${said} Nevertheless, a connection from here to ${probe.address} succeeded ${ago(probe.atMs, nowMs)}: its clients may still be served.`;
+  if (probe?.isReachable === false)
+    return `${said} A connection from here to ${probe.address} ${probeFailure(probe, nowMs)}.`;
   return listener(farm) === '' ? said : `${said} It listened${listener(farm)}.`;
 }
 
-function probeFailure({ failure }: ProbeStatus): string {
-  return failure === 'timeout' ? 'times out' : 'is refused';
+function probeFailure({ failure, atMs }: ProbeStatus, nowMs: number): string {
+  return `${failure === 'timeout' ? 'timed out' : 'was refused'} ${ago(atMs, nowMs)}`;
 }
+
+/** Says how an outage of L4 farms ends that their daemon caused by its start. */
+export const l4Cure =
+  'Their daemon nftlb may have been started without them: stop and start each L4 farm, since the start of one leaves the others without rules.';
 
 /** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
 function l4Meaning(count: number): string {
   return `${count} L4 farms went down together: their daemon nftlb may be dead. Stop and start each of them: the start of one leaves the others without rules, although the appliance calls them up again.`;
+}
+
+/** Dates a reading within a sentence; one whose time is not known is not dated. */
+function readAgo(readMs: number | undefined, nowMs: number): string {
+  return readMs === undefined ? '' : ` (read ${ago(readMs, nowMs)})`;
 }
 
 /**
@@ -117,8 +129,8 @@ function l4Meaning(count: number): string {
  * cannot start again.
  */
 function missingCertificates(
-  { name, certificates = [] }: FarmStatus,
-  { files }: FarmSurroundings,
+  { name, certificates = [], configuredAtMs }: FarmStatus,
+  { files, filesReadMs, nowMs }: FarmSurroundings,
 ): readonly OwnProblem[] {
   const missing = files ? certificates.filter((file) => !files.has(file)) : [];
   if (missing.length === 0) return [];
@@ -127,7 +139,7 @@ function missingCertificates(
       about: 'farm',
       labels: { farm: name },
       title: `Farm ${name} has a certificate whose file is gone`,
-      meaning: `The store does not have ${listed(missing)}. The farm serves what it has loaded, and cannot start again.`,
+      meaning: `The store${readAgo(filesReadMs, nowMs)} does not have ${listed(missing)}, which its configuration${readAgo(configuredAtMs, nowMs)} names. The farm serves what it has loaded, and cannot start again.`,
       alert: 'ZlbCertificateInvalid',
     },
   ];
@@ -164,7 +176,7 @@ function unexplainedProblem({ name, sinceMs, backends }: FarmStatus): OwnProblem
     title: `Some backends of farm ${name} are down`,
     meaning:
       backends === undefined
-        ? 'Its appliance says so; which ones was not read yet.'
+        ? 'Its appliance says so. The states of its backends were not read.'
         : 'Its appliance says so, and calls none of those that it lists down.',
     alert: 'ZlbBackendDown',
   };
@@ -216,8 +228,8 @@ function latest(backends: readonly BackendStatus[]): number | 'unseen' {
  * Returns the problems that clients of a farm meet: it cannot be reached, or one for each fault of
  * what it serves.
  */
-function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
-  const { name, probe } = farm;
+function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmSurroundings): readonly OwnProblem[] {
+  const { name, probe, profile } = farm;
   if (!probe) return [];
   const about = { about: 'farm', labels: { farm: name } } as const;
   if (probe.isReachable === undefined && probe.failure !== 'not_allowed') {
@@ -226,17 +238,18 @@ function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] 
         ...about,
         level: 'unknown',
         title: `Nobody can tell whether farm ${name} serves`,
-        meaning: `A TCP connection from here to ${probe.address} ${probeFailure(probe)}, and none has succeeded since the exporter was started: its clients are cut off, or it is one for UDP. Name those in vip.udp_farms.`,
+        meaning: `A TCP connection from here to ${probe.address} ${probeFailure(probe, nowMs)}, and none has succeeded since the exporter was started: its clients are cut off, or it is one for UDP. Name those in vip.udp_farms.`,
         alert: 'ZlbFarmUnreachable',
       },
     ];
   }
   if (probe.isReachable === false) {
+    const isCut = profile === 'l4xnat' && probe.failure === 'refused';
     return [
       {
         ...about,
         title: `Farm ${name} cannot be reached`,
-        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe)}.`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe, nowMs)}.${isCut ? ` ${l4Cure}` : ''}`,
         alert: 'ZlbFarmUnreachable',
       },
     ];
@@ -246,14 +259,16 @@ function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] 
       {
         ...about,
         title: `Farm ${name} accepts connections and does not answer`,
-        meaning: `A TLS handshake with ${probe.address} from here times out: its clients are not served.`,
+        meaning: `A TLS handshake with ${probe.address} from here timed out ${ago(probe.atMs, nowMs)}: its clients are not served.`,
         alert: 'ZlbFarmUnreachable',
       },
     ];
   }
   const byAlert = Map.groupBy(probe.served, (served) => alertOf(served, nowMs));
   return [...byAlert].flatMap(([alert, served]) =>
-    alert === undefined ? [] : [{ ...about, alert, ...described[alert](name, served, nowMs) }],
+    alert === undefined
+      ? []
+      : [{ ...about, alert, ...described[alert]({ farm: name, served, nowMs, probe, filesReadMs }) }],
   );
 }
 
@@ -285,37 +300,40 @@ function isChainDue(certificate: ServedCertificate, isInStore: boolean | undefin
 }
 
 type Described = Pick<OwnProblem, 'title' | 'meaning'>;
-type Describe = (farm: string, served: readonly ServedName[], nowMs: number) => Described;
 
-const described: Readonly<Record<ServedAlert, Describe>> = {
-  ZlbCertificateExpiryImminent: (farm, served, nowMs) => ({
-    title: `The certificate that farm ${farm} serves ${endsIn(served, ({ notAfterSeconds }) => notAfterSeconds, nowMs)}`,
-    meaning: `Clients refuse it after its end, and the store does not have it. ${askedFor(served)}`,
+interface Served {
+  readonly farm: string;
+  readonly served: readonly ServedName[];
+  readonly nowMs: number;
+  readonly probe: ProbeStatus;
+  readonly filesReadMs: number | undefined;
+}
+
+const described: Readonly<Record<ServedAlert, (served: Served) => Described>> = {
+  ZlbCertificateExpiryImminent: (each) => ({
+    title: `The certificate that farm ${each.farm} serves ${endsIn(each, ({ notAfterSeconds }) => notAfterSeconds)}`,
+    meaning: `Clients refuse it after its end, and the store${readAgo(each.filesReadMs, each.nowMs)} does not have it. ${askedFor(each)}`,
   }),
-  ZlbServedCertificateDiffers: (farm, served) => ({
-    title: `Farm ${farm} does not serve its certificate of the store`,
-    meaning: `A replaced certificate is not served before a restart of the farm. ${askedFor(served)}`,
+  ZlbServedCertificateDiffers: (each) => ({
+    title: `Farm ${each.farm} does not serve its certificate of the store`,
+    meaning: `A replaced certificate is not served before a restart of the farm. ${askedFor(each)}${each.filesReadMs === undefined ? '' : ` The store was read ${ago(each.filesReadMs, each.nowMs)}.`}`,
   }),
-  ZlbServedCertificateWrongName: (farm, served) => ({
-    title: `The certificate that farm ${farm} serves does not cover its name`,
-    meaning: `Clients refuse the connection. ${askedFor(served)}`,
+  ZlbServedCertificateWrongName: (each) => ({
+    title: `The certificate that farm ${each.farm} serves does not cover its name`,
+    meaning: `Clients refuse the connection. ${askedFor(each)}`,
   }),
-  ZlbCertificateExpirySoon: (farm, served, nowMs) => ({
-    title: `The chain that farm ${farm} serves ${endsIn(served, chainEndOf, nowMs)}`,
-    meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(served)}`,
+  ZlbCertificateExpirySoon: (each) => ({
+    title: `The chain that farm ${each.farm} serves ${endsIn(each, chainEndOf)}`,
+    meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(each)}`,
   }),
 };
 
-function endsIn(
-  served: readonly ServedName[],
-  endOf: (certificate: ServedCertificate) => number | undefined,
-  nowMs: number,
-): string {
+function endsIn({ served, nowMs }: Served, endOf: (certificate: ServedCertificate) => number | undefined): string {
   const ends = served.flatMap(({ certificate }) => (certificate && endOf(certificate)) ?? []);
   const leftMs = Math.min(...ends) * 1_000 - nowMs;
   return leftMs > 0 ? `ends in ${span(leftMs)}` : 'has expired';
 }
 
-function askedFor(served: readonly ServedName[]): string {
-  return `Asked for: ${listed(served.map(({ serverName }) => serverName || 'no name'))}.`;
+function askedFor({ served, probe, nowMs }: Served): string {
+  return `Asked ${ago(probe.atMs, nowMs)} for: ${listed(served.map(({ serverName }) => serverName || 'no name'))}.`;
 }

@@ -80,6 +80,8 @@ export interface FarmStatus extends ListedFarm, Dated {
   readonly logs?: boolean | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
+  /** When the configuration was read that says these three; absent where it was not. */
+  readonly configuredAtMs?: number | undefined;
   /**
    * Undefined where never read, stale, or not known because the farm is stopped. An empty list was
    * read and is empty.
@@ -94,7 +96,10 @@ export interface FarmStatus extends ListedFarm, Dated {
 }
 
 /** A farm as its clients meet it; see the collector `vip`. */
-export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served' | 'address'>;
+export interface ProbeStatus
+  extends Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served' | 'address'> {
+  readonly atMs: number;
+}
 
 /** The requests of a farm in the last minute, as its proxy logged them. */
 export interface LastMinute {
@@ -126,6 +131,8 @@ export interface CertificateStatus extends Certificate {
    * Farms that are known to present it; undefined while none is, and some farm was not read.
    */
   readonly usedBy: readonly string[] | undefined;
+  /** When the oldest configuration of a farm was read that says so; absent without any. */
+  readonly usersReadMs?: number | undefined;
   /** Farms that were seen to serve it; absent without any. */
   readonly servedBy?: readonly string[] | undefined;
   /** Farms that present it and serve another one; absent without any. */

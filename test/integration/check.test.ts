@@ -12,6 +12,8 @@ import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
 import { httpFarm } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
+import { startL4Daemon } from '../../simulator/l4-daemon.ts';
+import { farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { givenFolder } from '../support/folder.ts';
@@ -125,6 +127,32 @@ describe('the report of check', () => {
     expect(out).toMatch(/ Probed .*; accepted, and no answer from the proxy: secure-shop 192/);
     expect(out).toMatch(/ Reached .*, [1-6]\d\dms each$/m);
   }, 90_000);
+
+  it('names the daemon of L4 farms that refuse, and the stop and start of each of them', async () => {
+    const world = recordedWorld();
+    const { appliance, entry } = await givenAppliance(world, { farmsListen: true });
+    startL4Daemon(world);
+    await appliance.farms?.follow();
+    const networks = ['192.0.2.0/24', '192.168.0.0/16', '127.0.0.1'];
+    const vip = { connect_to: appliance.farms?.addresses, networks, udp_farms: farmsWithoutTcp(world.farms.values()) };
+    const probed = [{ ...entry, vip, collectors: { vip: { enabled: true } } }];
+
+    const { out } = await check(probed);
+
+    expect(findings(out)).toMatch(
+      /From here, db-l4 at .*, multi-l4 at .* refuse connections, and the appliance does not call them down\.\n +Their daemon nftlb may have been started without them: stop and start each L4 farm,/,
+    );
+    expect(findings(out)).not.toContain('no connection can be made to db-l4');
+  }, 60_000);
+
+  it('leaves out the product where nothing said it, and does not promise states that it will not read', async () => {
+    const world = recordedWorld();
+    const { entry } = await givenAppliance(world);
+
+    const { out } = await check([{ ...entry, collectors: { appliance: { enabled: false } } }]);
+
+    expect(out).not.toMatch(/product unknown|release unknown|edition unknown|not read yet/);
+  });
 
   it('tries what the collector vip will connect to, once, and says what it must not connect to', async () => {
     const [world] = healthyPair();

@@ -14,6 +14,7 @@ export interface FarmProbe {
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
   /** True if its proxy does not answer the appliance: the kernel accepts connections for it. */
   readonly isSilent: boolean;
+  readonly isL4: boolean;
 }
 
 /** A check is to end within half a minute, whatever the network does. */
@@ -53,7 +54,8 @@ function probeOf({ farm, known, vip, vport, endpoint }: VipTarget, failure: Farm
     endpoint === undefined || endpoint.address === vip
       ? reported
       : `${reported} (connect_to ${addressText(endpoint.address, endpoint.port)})`;
-  return { farm, address, isReachable: undefined, failure, isSilent: known.listed.isSilent ?? false };
+  const { isSilent = false, profile } = known.listed;
+  return { farm, address, isReachable: undefined, failure, isSilent, isL4: profile === 'l4xnat' };
 }
 
 function addressText(host: string, port: string | number): string {

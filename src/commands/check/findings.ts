@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import type { FailureReason } from '../../appliance/errors.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
+import { l4Cure } from '../../state/farm-problems.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { objectivesOf } from '../../config/settings.ts';
 import { packageFolder } from '../../app/build-info.ts';
@@ -124,11 +125,17 @@ function* farmFindings({ probe }: ApplianceCheck): Findings {
     );
 }
 
-/** Makes one finding for all addresses that must not be probed, and one for those out of reach. */
-function* probeFindings({ farmProbes = [] }: ApplianceCheck): Findings {
+/**
+ * Makes one finding for all addresses that must not be probed, one for those out of reach, and one
+ * for L4 farms that are refused, whose daemon may be the cause.
+ */
+function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck): Findings {
   const named = (probes: readonly FarmProbe[]) => probes.map(({ farm, address }) => `${farm} at ${address}`).join(', ');
   const forbidden = farmProbes.filter(({ failure }) => failure === 'not_allowed');
-  const silent = farmProbes.filter(({ isReachable }) => isReachable === false);
+  const failing = farmProbes.filter(({ isReachable }) => isReachable === false);
+  const isCut = ({ isL4, failure }: FarmProbe): boolean => isL4 && failure === 'refused';
+  const cut = failing.filter(isCut);
+  const silent = failing.filter((each) => !isCut(each));
   const example = exact("vip: { networks: ['192.0.2.0/24'] }");
   if (forbidden.length > 0)
     yield finding(
@@ -141,6 +148,15 @@ function* probeFindings({ farmProbes = [] }: ApplianceCheck): Findings {
       `From here, no connection can be made to ${named(silent)}. ZlbFarmUnreachable cannot fire for them.`,
       'Open the way for this machine, lead the probe elsewhere by vip.connect_to, or name the networks that it reaches:',
       example,
+    );
+  if (cut.length > 0)
+    yield finding(
+      `From here, ${named(cut)} ${cut.length === 1 ? 'refuses' : 'refuse'} connections, and the appliance does not call ${cut.length === 1 ? 'it' : 'them'} down.`,
+      l4Cure,
+      ...(settings.admin
+        ? cut.map(({ farm }) => exact(`zlb-exporter admin ${appliance.name} restart-farm farm=${farm} --reason=TEXT`))
+        : []),
+      'If nothing listens at that port on purpose, or it is one for UDP, name it in vip.udp_farms.',
     );
 }
 

@@ -61,7 +61,7 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
       : 'TLS verified';
   const farms = facts.farms ? counted(facts.farms.length, 'farm') : 'farms unknown';
   const cost = `${counted(polled.length, 'collector')}, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${secondsText(perMinute.seconds)} of its time a minute`;
-  return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].join(' · ');
+  return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].filter(Boolean).join(' · ');
 }
 
 /** Returns seconds with one digit, and never none for a time that is not none. */
@@ -102,11 +102,12 @@ function rowsOf(checked: ApplianceCheck): readonly Row[] {
   const { probe } = checked;
   const { failure, polled, unsupported, skipped } = probe;
   const proven = probe.calls.some(({ authenticated }) => authenticated);
+  const release = releaseOf(probe.facts);
   const rows: (Row | undefined)[] = [
     ['Reached', reachedText(checked)],
     trustRow(checked),
     proven ? ['Key', `accepted, sent as ${keyHeadersText(checked.appliance.keyHeader)}`] : undefined,
-    proven ? ['Product', releaseOf(probe.facts)] : undefined,
+    release ? ['Product', release] : undefined,
     clockRow(checked),
     failure ? undefined : ['Polled', polled.join(', ')],
     failure ? undefined : ['Cost', costText(checked)],
@@ -178,7 +179,7 @@ function costText({ probe: { perMinute, facts }, settings }: ApplianceCheck): st
   return `about ${counted(Math.ceil(calls), 'call')} a minute${meanwhile}, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
+/** Returns what is known of the product, its release and its edition; an empty text if nothing. */
 function releaseOf({ product, version, edition }: ApplianceCheck['probe']['facts']): string {
-  const texts = [product ?? 'product unknown', version ?? 'release unknown', edition ?? 'edition unknown'];
-  return texts.map((text) => oneLine(text, 64)).join(' ');
+  return [product, version, edition].flatMap((text) => (text ? oneLine(text, 64) : [])).join(' ');
 }

@@ -543,12 +543,26 @@ describe('what clients of a farm meet', () => {
   };
   const served = { serverName: 'shop.test', failure: undefined, certificate, isInStore: true };
   const address = '192.0.2.40:443';
-  const reachable = { isReachable: true, connectSeconds: 0.0031, failure: undefined, served: [served], address };
+  const reachable = {
+    isReachable: true,
+    connectSeconds: 0.0031,
+    failure: undefined,
+    served: [served],
+    address,
+    atMs: nowMs,
+  };
   const other = { ...served, isInStore: false, certificate: { ...certificate, coversName: false } };
   const issuer = { ...certificate, commonName: 'Example CA', notAfterSeconds: Date.UTC(2026, 11, 24) / 1_000 };
   const chain = { ...served, certificate: { ...certificate, intermediates: [issuer] } };
   const silent = { ...served, certificate: undefined, isInStore: undefined, failure: 'timeout' } as const;
-  const refused = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [], address } as const;
+  const refused = {
+    isReachable: false,
+    connectSeconds: undefined,
+    failure: 'refused',
+    served: [],
+    address,
+    atMs: nowMs,
+  } as const;
   const unprobed = { ...refused, isReachable: undefined, failure: 'not_allowed' } as const;
 
   it.each([

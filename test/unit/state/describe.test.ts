@@ -9,6 +9,9 @@ import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts'
 import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
+/** When the clock of ages began. */
+const startedAtMs = Date.parse('2026-11-21T03:00:00Z');
+
 /** The status of an appliance with these readings and no others. */
 function statusOf(...readings: readonly (Origin & Partial<Reading>)[]): ApplianceStatus {
   return describeAppliance({
@@ -24,6 +27,7 @@ function statusOf(...readings: readonly (Origin & Partial<Reading>)[]): Applianc
         { data: undefined, takenAtMs: 0, since: undefined, ...each },
       ]),
     ),
+    timeOf: (ageMs) => startedAtMs + ageMs,
     series: 0,
     seriesLeftOut: 0,
     collectors: [],
@@ -217,6 +221,22 @@ describe('backends of a farm', () => {
   });
 });
 
+it('the users of a certificate are as old as the oldest configuration that was read', () => {
+  const farms = ['shop', 'blog'].map((name) => ({ ...shop, name }));
+  const status = statusOf(
+    { collector: 'farms', data: { farms, excluded: 0 } },
+    { collector: 'farm_config', farm: 'shop', data: { checks: [], certificates: ['a.pem'] }, takenAtMs: 60_000 },
+    { collector: 'farm_config', farm: 'blog', data: { checks: [], certificates: [] }, takenAtMs: 30_000 },
+    { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] },
+  );
+
+  expect(status.farms?.map(({ configuredAtMs }) => configuredAtMs)).toEqual([
+    startedAtMs + 60_000,
+    startedAtMs + 30_000,
+  ]);
+  expect(status.certificates).toMatchObject([{ usedBy: ['shop'], usersReadMs: startedAtMs + 30_000 }]);
+});
+
 describe('a probe of a farm', () => {
   const address = '192.0.2.40:443';
   const probed = {
@@ -247,8 +267,8 @@ describe('a probe of a farm', () => {
   }
 
   it.each([
-    ['of a farm that never changed', {}, undefined, { isReachable: true, address }],
-    ['later than the last change', {}, 49_999, { isReachable: true, address }],
+    ['of a farm that never changed', {}, undefined, { isReachable: true, address, atMs: startedAtMs + 50_000 }],
+    ['later than the last change', {}, 49_999, { isReachable: true, address, atMs: startedAtMs + 50_000 }],
     ['before the last change: it says nothing', {}, 50_001, undefined],
     ['in another state: it says nothing', { state: 'down' }, undefined, undefined],
     ['at another port: it says nothing', { vport: '8443' }, undefined, undefined],

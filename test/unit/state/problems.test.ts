@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
 import { compareProblems, type Problem } from '../../../src/state/problem.ts';
-import type { ApplianceStatus, FarmStatus } from '../../../src/state/status.ts';
+import type { ApplianceStatus, CertificateStatus, FarmStatus } from '../../../src/state/status.ts';
 import { alertNames } from '../../support/shipped-rules.ts';
 import {
   applianceStatus,
@@ -22,6 +22,7 @@ const unreachable = {
   failure: 'refused',
   served: [],
   address,
+  atMs: nowMs - 2 * minuteMs,
 } as const;
 const aDown = backendStatus({ backend: 'a', state: 'down' });
 
@@ -53,7 +54,7 @@ describe('what is wrong with an appliance', () => {
 
   it('is a farm that accepts connections and answers no handshake', () => {
     const served = [{ serverName: '', failure: 'timeout', certificate: undefined, isInStore: undefined } as const];
-    const probe = { isReachable: true, connectSeconds: 0.01, failure: undefined, served, address: '192.0.2.1:443' };
+    const probe = { isReachable: true, connectSeconds: 0.01, failure: undefined, served, address, atMs: nowMs };
 
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', probe })] })).toEqual([
       'critical ZlbFarmUnreachable: Farm shop accepts connections and does not answer',
@@ -74,7 +75,7 @@ describe('what is wrong with an appliance', () => {
   });
 
   it.each([
-    ['was not read yet', undefined, 'which ones was not read yet'],
+    ['is not known', undefined, 'The states of its backends were not read.'],
     ['is none of those that it lists', [backendStatus({ backend: 'a', state: 'up' })], 'none of those that it lists'],
   ])('says of a farm with a problem which backend %s', (_, backends, words) => {
     const [problem] = applianceProblems(statusWith({ name: 'shop', state: 'problem', backends }), nowMs);
@@ -212,18 +213,59 @@ describe('what is wrong with an appliance', () => {
     [{}, 'The appliance says that it is down. It listened on 192.0.2.22:5432.'],
     [
       { probe: unreachable },
-      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 is refused.',
+      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 was refused 2 min ago.',
     ],
     [
       { probe: { ...unreachable, failure: 'timeout' as const } },
-      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 times out.',
+      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 timed out 2 min ago.',
     ],
     [
-      { probe: { isReachable: true, connectSeconds: 0.01, failure: undefined, served: [], address } },
-      'The appliance says that it is down. Nevertheless, a connection from here to 192.0.2.22:5432 succeeds: its clients may still be served.',
+      { probe: { ...unreachable, isReachable: true, connectSeconds: 0.01, failure: undefined } },
+      'The appliance says that it is down. Nevertheless, a connection from here to 192.0.2.22:5432 succeeded 2 min ago: its clients may still be served.',
     ],
   ])('says of a farm that is down what is known of it: %j', (parts, meaning) => {
     expect(applianceProblems(statusWith({ name: 'db', ...down, ...parts }), nowMs)).toMatchObject([{ meaning }]);
+  });
+
+  const dated = { configuredAtMs: nowMs - 9 * minuteMs };
+  it.each<readonly [string, Partial<ApplianceStatus>, string]>([
+    [
+      'that cannot be reached: when that was tried',
+      { farms: [farmStatus({ name: 'shop', probe: unreachable })] },
+      'Its appliance does not call it down, but a connection from here to 192.0.2.22:5432 was refused 2 min ago.',
+    ],
+    [
+      'with L4 that is refused: the daemon, and the stop and start of each',
+      { farms: [farmStatus({ name: 'db', profile: 'l4xnat', probe: unreachable })] },
+      'refused 2 min ago. Their daemon nftlb may have been started without them: stop and start each L4 farm, since the start of one leaves the others without rules.',
+    ],
+    [
+      'without the file of its certificate: when both were read',
+      { farms: [farmStatus({ name: 'shop', certificates: ['gone.pem'], ...dated })] },
+      'The store (read <1 min ago) does not have gone.pem, which its configuration (read 9 min ago) names.',
+    ],
+    [
+      'that does not serve what the store has: when both were read',
+      { farms: [farmStatus({ name: 'shop', probe: serving({ isInStore: false, days: 20 }) })] },
+      'Asked 1 min ago for: shop.test. The store was read <1 min ago.',
+    ],
+    [
+      'that logs no requests: when that was read',
+      { objectives: [], farms: [farmStatus({ name: 'shop', logs: false, ...dated })] },
+      'Their configuration was read 9 min ago.',
+    ],
+    [
+      'that uses no certificate: when that was read',
+      { certificates: [ended({ usedBy: [] })] },
+      'No farm uses it (read 9 min ago): delete it, so that nobody attaches it.',
+    ],
+    [
+      'that uses a certificate: when that was read',
+      { certificates: [ended({ usedBy: ['shop'] })] },
+      'Farm shop uses it (read 9 min ago).',
+    ],
+  ])('says of a farm %s', (_, status, words) => {
+    expect(applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs)[0]?.meaning).toContain(words);
   });
 
   it('points to their daemon where several L4 farms went down together', () => {
@@ -484,7 +526,20 @@ function serving({ days, chainDays, coversName = true, isInStore }: Serving) {
     isInStore,
     certificate: { ...certificate, coversName, intermediates },
   };
-  return { isReachable: true, connectSeconds: 0.003, failure: undefined, served: [served], address };
+  return {
+    isReachable: true,
+    connectSeconds: 0.003,
+    failure: undefined,
+    served: [served],
+    address,
+    atMs: nowMs - minuteMs,
+  };
+}
+
+/** A certificate that has ended, by configurations of nine minutes ago. */
+function ended(given: Pick<CertificateStatus, 'usedBy'>): CertificateStatus {
+  const times = { notAfterSeconds: nowMs / 1_000 - 60, usersReadMs: nowMs - 9 * minuteMs };
+  return certificateStatus({ file: 'a.pem', ...times, ...given });
 }
 
 function statusWith(farm: Partial<FarmStatus> & { readonly name: string }): ApplianceStatus {
