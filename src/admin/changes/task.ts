@@ -113,7 +113,7 @@ const maxAgeMs = 3_600_000;
 export function readAsked(asked: Asked, known: Known): NewChange & { readonly askedAtMs: number | undefined } {
   const { appliance, reason, asked_at: askedAt } = asked;
   const askedAtMs = askedAt === undefined ? undefined : Date.parse(askedAt);
-  const ageMs = known.now() - (askedAtMs ?? known.now());
+  const ageMs = askedAtMs === undefined ? 0 : known.now() - askedAtMs;
   if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformed('asked_at is not a moment of the last hour');
   const isNow = asked.run === 'now';
   if (!isNow && (asked.break_glass || asked.detach)) throw malformed('break_glass and detach go with run: now alone');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
-import { type Asked, readTask } from '../../../../src/admin/changes/task.ts';
+import { type Asked, readAsked, readTask } from '../../../../src/admin/changes/task.ts';
 
 const known = { operations: createOperations(), recipes: () => recipes };
 const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
@@ -44,4 +44,11 @@ it('reads a recipe with its values, and an operation with its body', () => {
     parameters: { farmname: 'shop' },
     content: { type: 'application/json', bytes: Buffer.from('{"action":"stop"}') },
   });
+});
+
+it('takes a change without the moment of a dry run, though the clock goes on while it is read', () => {
+  let ms = Date.UTC(2026, 0, 1);
+  const asked = { appliance: 'lb-1', reason: 'a test', ...restart };
+
+  expect(readAsked(asked, { ...known, now: () => ms++ }).askedAtMs).toBeUndefined();
 });
