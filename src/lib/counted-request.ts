@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { bytesPerPart, freeParts } from './growing-buffer.ts';
 
 /** Says that a body came in too many short parts. */
@@ -36,6 +37,7 @@ export class CountedRequest extends IncomingMessage {
     if (part === null || this.destroyed || this.#count.add(part)) return super.push(part, encoding);
     this.destroy(new TooManyPartsError());
     // No more is read from the connection.
+    this.socket.pause();
     return false;
   }
 
@@ -44,4 +46,24 @@ export class CountedRequest extends IncomingMessage {
     // An error that nobody listens to would end the process. A later reader gets it as well.
     else callback(this.listenerCount('error') === 0 ? null : error);
   }
+}
+
+const pieceBytes = 4_096;
+
+/**
+ * Hands what comes on a connection of an HTTP server to its parser in pieces, so that a paused
+ * connection stops it. Node would hand over up to 64 KiB at once, in which single bytes are 10,000
+ * parts.
+ */
+export function readInPieces(socket: Socket): void {
+  // Somebody who listens, so that the bytes come through the socket.
+  socket.on('data', () => undefined);
+  const push = socket.push.bind(socket);
+  socket.push = (bytes: Buffer | null, encoding) => {
+    let wantsMore = true;
+    if (bytes === null) return push(bytes, encoding);
+    for (let at = 0; at < bytes.length; at += pieceBytes)
+      wantsMore = push(bytes.subarray(at, at + pieceBytes), encoding);
+    return wantsMore;
+  };
 }
