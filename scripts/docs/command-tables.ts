@@ -1,46 +1,30 @@
 import { faultLines } from '../../simulator/fault-switch.ts';
-import { commands, type Description, exporter } from '../../src/commands/commands.ts';
-import { type Flag, labelOf } from '../../src/commands/flag.ts';
+import { commands, exporter } from '../../src/commands/commands.ts';
+import { labelOf } from '../../src/commands/flag.ts';
 import { markdownTable } from './markdown.ts';
-
-const all: readonly (readonly [command: string, Description])[] = [['', exporter], ...Object.entries(commands)];
 
 /** Returns the tables of docs/command-line.md, from the flags and the texts of `--help`. */
 export function commandTables(): Readonly<Record<string, string>> {
-  return { commands: all.flatMap(section).join('\n\n'), faults: faultTable() };
+  return { flags: exporterTable(), commands: commandTable(), faults: faultTable() };
 }
 
-/** The flags of a command, and its exit codes. */
-function section([command, { flags, help }]: (typeof all)[number]): readonly string[] {
-  const rows = flagRows(flags);
-  const codes = /Exit codes: ([^.]+)\./.exec(help)?.[1]?.replaceAll('\n', ' ');
-  if (rows.length === 0 && codes === undefined) return [];
-  return [
-    command === '' ? '## The exporter' : `## ${command}`,
-    ...(rows.length === 0 ? [] : [markdownTable(['Flag', 'Meaning'], rows)]),
-    ...(codes === undefined ? [] : [`Exit codes: ${codes}.`]),
-  ];
+/** The flags of the exporter, which unit files and manifests have; `--help` explains all others. */
+function exporterTable(): string {
+  const rows = Object.entries(exporter.flags).flatMap(([name, flag]) =>
+    flag.about === undefined ? [] : [[code(labelOf(name, flag)), flag.about]],
+  );
+  return markdownTable(['Flag', 'Meaning'], rows);
 }
 
-function flagRows(flags: Description['flags']): readonly (readonly string[])[] {
-  const entries = Object.entries(flags);
-  const explained = entries.filter(([, { about }]) => about !== undefined);
-  // The text of `--help` has these where they are needed.
-  const others = entries.filter(([name, { about }]) => about === undefined && !namedBy(explained, name));
-  return [
-    ...explained.map(([name, flag]) => [
-      code(labelOf(name, flag)),
-      flag.about?.trim() || 'how the server to ask is reached',
-    ]),
-    ...(others.length === 0
-      ? []
-      : [[code(others.map(([name, flag]) => labelOf(name, flag)).join(', ')), 'see `--help`']]),
-  ];
-}
-
-/** True if the line of another flag names this one too. */
-function namedBy(flags: readonly (readonly [string, Flag])[], name: string): boolean {
-  return flags.some(([, { label = '', about = '' }]) => `${label} ${about}`.includes(`--${name}`));
+/** The flags of each command, and its exit codes. */
+function commandTable(): string {
+  const rows = [['', exporter] as const, ...Object.entries(commands)].flatMap(([command, { flags, help }]) => {
+    const codes = /Exit codes: ([^.]+)\./.exec(help)?.[1]?.replaceAll('\n', ' ') ?? '';
+    if (command === '') return [['none', 'above', codes]];
+    const names = Object.keys(flags).map((name) => `--${name}`);
+    return names.length === 0 && codes === '' ? [] : [[code(command), names.map(code).join(' '), codes]];
+  });
+  return markdownTable(['Command', 'Flags', 'Exit codes'], rows);
 }
 
 function faultTable(): string {

@@ -52,7 +52,7 @@ function changes(): string {
     ['a reason', `${maxReasonLength} characters, after it is decoded`],
     [
       'calls at once to an appliance',
-      `1 change, \`admin.max_concurrent_per_appliance\` reads; ${maxWaiting} of each wait, at most ${maxWaiting / 2} of one token, for ${formatDuration(maxWaitMs)}. A newcomer takes a place of the token with most of them; reads go in turns`,
+      `1 change, \`admin.max_concurrent_per_appliance\` reads; ${maxWaiting} of each wait, at most ${maxWaiting / 2} of one token, for ${formatDuration(maxWaitMs)}`,
     ],
     ['unfinished uploads of a token', count(maxUploads)],
     [
@@ -84,7 +84,7 @@ function clients(): string {
     ],
     [
       `unfinished answers of a listener, of all paths, longer than ${kib(countedBytes)}`,
-      `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces the oldest that is older than ${formatDuration(patienceMs)}, else the oldest of the network and path with the most, if these have more than the newcomer's; else it gets 503`,
+      `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces one that is older than ${formatDuration(patienceMs)}, or one of the network and path with more of them than its own; else it gets 503`,
     ],
   ]);
 }
