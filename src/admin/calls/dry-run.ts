@@ -75,10 +75,10 @@ export const DryRunSchema = Type.Object(
   },
   { description: 'What X-Dry-Run answers: the request as it would be sent, and what speaks against it.' },
 );
-export type DryRunPlan = Readonly<Static<typeof DryRunSchema>>;
+export type DryRun = Readonly<Static<typeof DryRunSchema>>;
 
 /** A permitted call in its slot. */
-export interface Planning {
+export interface DryRunParts {
   readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason' | 'planning'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
   };
@@ -93,7 +93,7 @@ export interface Planning {
 /**
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
-export async function planCall(planning: Planning): Promise<DryRunPlan> {
+export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
   const { request, call, body, reach, approval } = planning;
   const { key, row, method } = call.operation;
   const answers: Answers = request.planning ?? new Map();
@@ -124,7 +124,7 @@ export async function planCall(planning: Planning): Promise<DryRunPlan> {
   };
 }
 
-async function validate({ request, call, body, reach, frozen }: Planning): Promise<Validation> {
+async function validate({ request, call, body, reach, frozen }: DryRunParts): Promise<Validation> {
   const { row, method } = call.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
   if (row.body === 'none') return unchecked('The operation takes no body.');
@@ -145,8 +145,8 @@ async function validate({ request, call, body, reach, frozen }: Planning): Promi
 }
 
 function refusals(
-  { request: { force, reason, principal }, frozen, approval }: Planning,
-  { required, expected, given }: DryRunPlan['confirmation'],
+  { request: { force, reason, principal }, frozen, approval }: DryRunParts,
+  { required, expected, given }: DryRun['confirmation'],
   findings: readonly GuardFinding[],
 ): readonly string[] {
   const blocking = blockingOf(findings).map(({ message }) => message);
@@ -167,7 +167,7 @@ const maxObjectBytes = 262_144;
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
  * appliance does not answer. A plan shows what its guards have read.
  */
-async function currentObject({ request, call, reach }: Planning, answers: Answers): Promise<CurrentObject | null> {
+async function currentObject({ request, call, reach }: DryRunParts, answers: Answers): Promise<CurrentObject | null> {
   const wanted = readAbove(call.path, request.principal);
   const found = wanted && (await isHarmlessNow(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
   if (!found) return null;
@@ -203,7 +203,7 @@ async function isHarmlessNow(
   return summary !== undefined && isHarmless(summary, params.farmname ?? '');
 }
 
-function readAbove(path: string, principal: Planning['request']['principal'], isCautious = false) {
+function readAbove(path: string, principal: DryRunParts['request']['principal'], isCautious = false) {
   const rows = endpointRows
     .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
     .map(([key, { route }]) => ({ key, route }));

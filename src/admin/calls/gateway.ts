@@ -15,7 +15,7 @@ import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approval, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
 import { discover, type Discovered } from './discovery.ts';
-import { type DryRunPlan, planCall } from './dry-run.ts';
+import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type AdminAppliance, createReach, type Reach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
@@ -150,7 +150,7 @@ export class Gateway {
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
-  async plan(request: AdminRequest): Promise<DryRunPlan> {
+  async dryRun(request: AdminRequest): Promise<DryRun> {
     const { recorder, freeze, approvals } = this.#parts;
     const permitted = await this.#permit(request);
     const { call } = permitted;
@@ -159,7 +159,7 @@ export class Gateway {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
       if (risk !== 'read' && !request.planning) await recorder.record(subjectOf(permitted), { event: 'dry_run' });
-      return await planCall({
+      return await dryRunCall({
         ...permitted,
         reach,
         frozen: freeze.state !== undefined && changes(risk),

@@ -33,7 +33,7 @@ const StoredSchema = Type.Object({
 export type StoredChange = Readonly<Static<typeof StoredSchema>>;
 
 /** A change in memory; the journal says the same. */
-export interface Entry {
+export interface HeldChange {
   stored: StoredChange;
   /** True while somebody decides on it: others are refused meanwhile. */
   isDeciding: boolean;
@@ -69,7 +69,7 @@ const maxOver = 200;
 export class ChangeBook {
   readonly #parts: ChangeBookParts;
   readonly #decode = createDecoder();
-  readonly #entries = new Map<string, Entry>();
+  readonly #held = new Map<string, HeldChange>();
   /** The addresses that changes under way change, by the id of the change. */
   readonly #claims = new Map<string, ReadonlySet<string>>();
   #isOpen = false;
@@ -86,11 +86,11 @@ export class ChangeBook {
 
   /** Takes over what is on disk, but for what this process decides on or carries out. */
   #found(changes: ReadonlyMap<string, string>): void {
-    for (const [id, entry] of this.#entries) if (!entry.isDeciding && !this.isClaimed(id)) this.#entries.delete(id);
+    for (const [id, held] of this.#held) if (!held.isDeciding && !this.isClaimed(id)) this.#held.delete(id);
     for (const [id, text] of changes) {
-      if (this.#entries.has(id)) continue;
+      if (this.#held.has(id)) continue;
       try {
-        this.#entries.set(id, entryOf(parseStored(id, text, this.#decode)));
+        this.#held.set(id, heldOf(parseStored(id, text, this.#decode)));
       } catch (error) {
         this.#parts.log.error({ err: error, change: id }, 'change cannot be read');
       }
@@ -99,16 +99,16 @@ export class ChangeBook {
     this.updateMetrics();
   }
 
-  get entries(): readonly Entry[] {
-    return [...this.#entries.values()];
+  get held(): readonly HeldChange[] {
+    return [...this.#held.values()];
   }
 
   get changes(): readonly Change[] {
-    return this.entries.map(({ stored }) => stored.change);
+    return this.held.map(({ stored }) => stored.change);
   }
 
-  find(id: string): Entry | undefined {
-    return this.#entries.get(id);
+  find(id: string): HeldChange | undefined {
+    return this.#held.get(id);
   }
 
   /**
@@ -130,19 +130,19 @@ export class ChangeBook {
   }
 
   /** Adds a change, which is on disk when this resolves. */
-  async add(stored: StoredChange, actor: Caller): Promise<Entry> {
-    const entry = entryOf(stored);
-    await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside), entry);
-    return entry;
+  async add(stored: StoredChange, actor: Caller): Promise<HeldChange> {
+    const held = heldOf(stored);
+    await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside), held);
+    return held;
   }
 
   /**
    * Rejects for a change that does not wait any more, and for one whose plan was another one: it
    * has the new plan then.
    */
-  async requirePlan(entry: Entry, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
-    await this.requireWaiting(entry);
-    const { change, sealed } = entry.stored;
+  async requirePlan(held: HeldChange, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
+    await this.requireWaiting(held);
+    const { change, sealed } = held.stored;
     if (digest === change.digest) return;
     await this.#save({ change: { ...change, plan, digest }, sealed });
     throw new AdminProblem('plan_changed', {
@@ -151,24 +151,24 @@ export class ChangeBook {
   }
 
   /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
-  async keepAlerts(entry: Entry): Promise<void> {
-    const { change, sealed } = entry.stored;
-    const isSame = isDeepStrictEqual(alertsOf(change), entry.alerts);
-    if (change.state !== 'proposed' || entry.alerts.length === 0 || isSame) return;
-    await this.#save({ change: { ...change, ...shownAlerts(entry) }, sealed });
+  async keepAlerts(held: HeldChange): Promise<void> {
+    const { change, sealed } = held.stored;
+    const isSame = isDeepStrictEqual(alertsOf(change), held.alerts);
+    if (change.state !== 'proposed' || held.alerts.length === 0 || isSame) return;
+    await this.#save({ change: { ...change, ...shownAlerts(held) }, sealed });
   }
 
   /**
    * Moves a change to its next state, in the transaction of its record. Rejects, and changes
    * nothing, if that cannot be written.
    */
-  async move(entry: Entry, state: ChangeState, { decision, outcome, actor }: Move = {}): Promise<Change> {
-    const { change, sealed } = entry.stored;
+  async move(held: HeldChange, state: ChangeState, { decision, outcome, actor }: Move = {}): Promise<Change> {
+    const { change, sealed } = held.stored;
     if (!nextStates[change.state].includes(state)) throw alreadyOver(change, `it is ${change.state}`);
     const at = new Date(this.#parts.now()).toISOString();
     const next = {
       ...(isOver(state) ? withoutObjects(change) : change),
-      ...shownAlerts(entry),
+      ...shownAlerts(held),
       state,
       ...(decision && { decision: { ...decision, at } }),
       ...(outcome && { outcome: { ...outcome, at } }),
@@ -181,30 +181,30 @@ export class ChangeBook {
   }
 
   /** Lets one decision at a time be made on a change that waits; refuses all others. */
-  async deciding(entry: Entry, decide: () => Promise<Change>): Promise<Change> {
-    const { change } = entry.stored;
-    if (entry.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
+  async deciding(held: HeldChange, decide: () => Promise<Change>): Promise<Change> {
+    const { change } = held.stored;
+    if (held.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
     if (this.isClaimed(change.id)) throw alreadyOver(change, `it is ${change.state}`);
-    return await this.alone(entry, async () => {
-      await this.requireWaiting(entry);
+    return await this.alone(held, async () => {
+      await this.requireWaiting(held);
       return await decide();
     });
   }
 
   /** Lets nobody decide on a change during the work. */
-  async alone<Result>(entry: Entry, work: () => Promise<Result>): Promise<Result> {
-    entry.isDeciding = true;
+  async alone<Result>(held: HeldChange, work: () => Promise<Result>): Promise<Result> {
+    held.isDeciding = true;
     try {
       return await work();
     } finally {
-      entry.isDeciding = false;
+      held.isDeciding = false;
     }
   }
 
   /** Rejects for a change that does not wait, or not any more: its time may just have ended. */
-  async requireWaiting(entry: Entry): Promise<void> {
-    await this.endIfOverdue(entry);
-    const { change } = entry.stored;
+  async requireWaiting(held: HeldChange): Promise<void> {
+    await this.endIfOverdue(held);
+    const { change } = held.stored;
     if (!isWaiting(change.state)) throw alreadyOver(change, `it is ${change.state}`);
   }
 
@@ -212,9 +212,9 @@ export class ChangeBook {
    * Ends a waiting change whose time is over, whose token is not in force any more, or whose alert
    * has ended.
    */
-  async endIfOverdue(entry: Entry): Promise<void> {
-    const decision = overdueOf(this.#parts, entry);
-    if (decision) await this.move(entry, decision.what, { decision });
+  async endIfOverdue(held: HeldChange): Promise<void> {
+    const decision = overdueOf(this.#parts, held);
+    if (decision) await this.move(held, decision.what, { decision });
   }
 
   updateMetrics(): void {
@@ -243,15 +243,15 @@ export class ChangeBook {
     stored: StoredChange,
     record: (alongside: Alongside) => Promise<unknown> = (alongside) =>
       this.#parts.journal.keep(alongside).catch(unavailable),
-    added?: Entry,
+    added?: HeldChange,
   ): Promise<void> {
     const { id } = stored.change;
     const forgotten = this.#oldestBut(stored);
     await record({ changes: new Map([[id, JSON.stringify(stored)]]), forgotten });
-    const entry = this.#entries.get(id);
-    if (entry) entry.stored = stored;
-    else this.#entries.set(id, added ?? entryOf(stored));
-    for (const each of forgotten) this.#entries.delete(each);
+    const held = this.#held.get(id);
+    if (held) held.stored = stored;
+    else this.#held.set(id, added ?? heldOf(stored));
+    for (const each of forgotten) this.#held.delete(each);
     this.updateMetrics();
   }
 
@@ -264,12 +264,12 @@ export class ChangeBook {
   }
 }
 
-function entryOf(stored: StoredChange): Entry {
+function heldOf(stored: StoredChange): HeldChange {
   return { stored, isDeciding: false, alerts: alertsOf(stored.change) };
 }
 
 /** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
-function shownAlerts({ alerts }: Entry): Pick<Change, 'alerts'> & { readonly alert?: AlertSource } {
+function shownAlerts({ alerts }: HeldChange): Pick<Change, 'alerts'> & { readonly alert?: AlertSource } {
   const [alert] = alerts;
   return alert ? { alert, alerts } : {};
 }
@@ -284,7 +284,7 @@ function withoutObjects(change: Change): Change {
 const maxClockStepMs = 60_000;
 
 /** Returns how a waiting change is to end now, if it is. */
-function overdueOf({ now, principals }: ChangeBookParts, { stored: { change }, alerts }: Entry) {
+function overdueOf({ now, principals }: ChangeBookParts, { stored: { change }, alerts }: HeldChange) {
   const { state, created, expires, requested_by: name } = change;
   if (!isWaiting(state)) return undefined;
   const ending = <What extends 'expired' | 'cancelled' | 'withdrawn'>(what: What, reason: string) => ({

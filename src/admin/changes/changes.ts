@@ -3,10 +3,10 @@ import type { PermittedCall } from '../calls/request.ts';
 import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
 import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
-import { type Approval, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
+import { type ApprovalOn, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
 import { ChangeBook } from './change-book.ts';
 import type { ChangesCore, ChangesParts } from './core.ts';
-import { entryFor, maySee, shownTo } from './rights.ts';
+import { changeFor, maySee, shownTo } from './rights.ts';
 import { sweep } from './settle.ts';
 import { type Asked, type NewChange, readAsked } from './task.ts';
 
@@ -31,7 +31,7 @@ export function createChanges(parts: ChangesParts) {
   return {
     /** All changes, for those who propose some, with the alerts that fire now. */
     get all() {
-      return book.entries.map(({ stored: { change }, alerts }) => ({ change, alerts }));
+      return book.held.map(({ stored: { change }, alerts }) => ({ change, alerts }));
     },
     ask: (asked: NewChange, asker: Caller) => ask(core, asked, asker),
     askInstead: (waiting: PermittedCall) => shown(waiting.request, askInstead(core, waiting)),
@@ -53,8 +53,8 @@ export function createChanges(parts: ChangesParts) {
         .toSorted((a, b) => (a.created < b.created ? 1 : -1))
         .map((change) => shownTo(core, principal, change));
     },
-    get: (id: string, principal: Principal) => shownTo(core, principal, entryFor(core, id, principal).stored.change),
-    approve: (decision: Approval) => shown(decision.actor, approve(core, decision)),
+    get: (id: string, principal: Principal) => shownTo(core, principal, changeFor(core, id, principal).stored.change),
+    approve: (decision: ApprovalOn) => shown(decision.actor, approve(core, decision)),
     denyOrCancel: (word: 'deny' | 'cancel', decision: DecisionOn) =>
       shown(decision.actor, denyOrCancel(core, word, decision)),
     setAlerts: (id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>

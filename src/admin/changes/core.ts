@@ -4,12 +4,12 @@ import type { Gateway } from '../calls/gateway.ts';
 import type { Operations } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import type { Reach, Recipe } from '../recipes/recipe.ts';
+import type { VipLimits, Recipe } from '../recipes/recipe.ts';
 import type { ChangeBook, ChangeBookParts } from './change-book.ts';
 
 /** The parts of changes. */
 export interface ChangesParts extends ChangeBookParts {
-  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'plan' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
+  readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
   readonly operations: Operations;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
@@ -19,7 +19,7 @@ export interface ChangesParts extends ChangeBookParts {
   /** How long a change waits, and whether people may approve their own. */
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
   /** Returns what the collector vip of an appliance may connect to; undefined while it is off. */
-  readonly reachOf: (appliance: string) => Reach | undefined;
+  readonly reachOf: (appliance: string) => VipLimits | undefined;
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }

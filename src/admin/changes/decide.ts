@@ -3,7 +3,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import type { AlertSource, Change } from './change.ts';
 import type { ChangesCore } from './core.ts';
 import { planAgain } from './plan.ts';
-import { entryFor, refuseAsker, refuseDecision, refusePlan } from './rights.ts';
+import { changeFor, refuseAsker, refuseDecision, refusePlan } from './rights.ts';
 import { launch } from './run.ts';
 
 /** A decision on the change of an id. */
@@ -13,7 +13,7 @@ export interface DecisionOn {
   readonly actor: Caller;
 }
 
-export interface Approval extends DecisionOn {
+export interface ApprovalOn extends DecisionOn {
   /** The digest of the plan that the approver looked at. */
   readonly digest: string;
 }
@@ -21,23 +21,23 @@ export interface Approval extends DecisionOn {
 /**
  * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
  */
-export async function approve(core: ChangesCore, { id, digest, reason, actor }: Approval): Promise<Change> {
+export async function approve(core: ChangesCore, { id, digest, reason, actor }: ApprovalOn): Promise<Change> {
   const { principal, token } = actor;
-  const entry = entryFor(core, id, principal);
+  const held = changeFor(core, id, principal);
   const decision = { by: principal.name, what: 'approved', reason: core.recorder.said(reason, token) } as const;
-  return await core.book.deciding(entry, async () => {
-    refuseDecision(core, 'approve', entry, principal);
-    if (digest !== entry.stored.change.digest) throw otherDigest();
+  return await core.book.deciding(held, async () => {
+    refuseDecision(core, 'approve', held, principal);
+    if (digest !== held.stored.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
     const runner = { ...actor, signal: core.stopping.signal };
-    const { asked, prepared } = await planAgain(core, entry.stored, runner);
+    const { asked, prepared } = await planAgain(core, held.stored, runner);
     refusePlan(core, prepared, principal);
-    refuseAsker(core, entry.stored.change, prepared.steps);
-    await core.book.requirePlan(entry, prepared);
+    refuseAsker(core, held.stored.change, prepared.steps);
+    await core.book.requirePlan(held, prepared);
     const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
     const { change } = await launch(core, cleared, async () => {
-      await core.book.move(entry, 'approved', { decision, actor });
-      return entry;
+      await core.book.move(held, 'approved', { decision, actor });
+      return held;
     });
     return change;
   });
@@ -50,12 +50,12 @@ export async function denyOrCancel(
   { id, reason, actor }: DecisionOn,
 ): Promise<Change> {
   const { principal, token } = actor;
-  const entry = entryFor(core, id, principal);
+  const held = changeFor(core, id, principal);
   const state = word === 'deny' ? 'denied' : 'cancelled';
   const decision = { by: principal.name, what: state, reason: core.recorder.said(reason, token) } as const;
-  return await core.book.deciding(entry, async () => {
-    refuseDecision(core, word, entry, principal);
-    return await core.book.move(entry, state, { decision, actor });
+  return await core.book.deciding(held, async () => {
+    refuseDecision(core, word, held, principal);
+    return await core.book.move(held, state, { decision, actor });
   });
 }
 
@@ -68,13 +68,13 @@ export async function setAlerts(
   id: string,
   next: (alerts: readonly AlertSource[]) => readonly AlertSource[],
 ): Promise<void> {
-  const entry = book.find(id);
-  if (!entry || entry.stored.change.state !== 'proposed') return;
-  entry.alerts = next(entry.alerts);
-  if (entry.isDeciding) return;
-  await book.alone(entry, async () => {
-    await book.endIfOverdue(entry);
-    await book.keepAlerts(entry);
+  const held = book.find(id);
+  if (!held || held.stored.change.state !== 'proposed') return;
+  held.alerts = next(held.alerts);
+  if (held.isDeciding) return;
+  await book.alone(held, async () => {
+    await book.endIfOverdue(held);
+    await book.keepAlerts(held);
   });
 }
 

@@ -1,5 +1,5 @@
 import { oneLine } from '../../lib/text.ts';
-import type { DryRunPlan } from '../calls/dry-run.ts';
+import type { DryRun } from '../calls/dry-run.ts';
 import type { ChangePlan } from './change.ts';
 
 /** Returns a plan as people read it: what is so now, the steps, and what speaks against each. */
@@ -21,8 +21,8 @@ export function planLines({ facts, steps }: ChangePlan): readonly string[] {
  * those of the appliance.
  */
 export function objectionLines(
-  { because, findings }: Pick<DryRunPlan, 'because' | 'findings'>,
-  validation: Omit<DryRunPlan['validation'], 'checked'> = { problems: [] },
+  { because, findings }: Pick<DryRun, 'because' | 'findings'>,
+  validation: Omit<DryRun['validation'], 'checked'> = { problems: [] },
 ): readonly string[] {
   const found = findings.map(
     ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,

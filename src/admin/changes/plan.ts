@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { endpoints } from '../../appliance/api/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
 import { maskBody } from '../calls/mask.ts';
-import type { DryRunPlan } from '../calls/dry-run.ts';
+import type { DryRun } from '../calls/dry-run.ts';
 import type { RecentReads } from '../calls/request.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { Answers } from '../policy/guards/guard.ts';
@@ -12,7 +12,7 @@ import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
 import type { Calls, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import { contextFor } from './calls.ts';
+import { contextFor } from './gateway-calls.ts';
 import type { ChangePlan, PlannedCall, PlannedStep } from './change.ts';
 import type { StoredChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
@@ -99,7 +99,7 @@ async function stepsOf(task: Task, title: string, context: RecipeContext): Promi
   return { facts: [], steps: [callStep({ title, write, done: `${key} was carried out.` })] };
 }
 
-function shownOf({ operation, risk, request, would, ...found }: DryRunPlan): Omit<PlannedStep, 'title'> {
+function shownOf({ operation, risk, request, would, ...found }: DryRun): Omit<PlannedStep, 'title'> {
   const { method, url, body = null } = request;
   const { findings, because, current } = found;
   return { call: { operation, risk, method, url, body }, would, findings, because, current: shownObject(current) };
@@ -116,7 +116,7 @@ function callBack(write: Write, calls: Pick<Calls, 'urlOf'>): PlannedCall {
 const maxObjectLength = 65_536;
 const maxPlanLength = 262_144;
 
-function shownObject(current: DryRunPlan['current']): DryRunPlan['current'] {
+function shownObject(current: DryRun['current']): DryRun['current'] {
   if (!current || JSON.stringify(current.body).length <= maxObjectLength) return current;
   return { ...current, body: `Left out: it is longer than ${maxObjectLength} characters.` };
 }
@@ -136,7 +136,7 @@ function refuseLong(length: number): void {
  * and the object. Their messages are left out, since they count connections.
  */
 function digestedOf(
-  { request: { method, url }, findings, current }: DryRunPlan,
+  { request: { method, url }, findings, current }: DryRun,
   { content }: Write,
   salt: string,
 ): unknown {

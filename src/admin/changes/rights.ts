@@ -12,15 +12,15 @@ import {
   type ShownChange,
 } from './change.ts';
 import type { ChangesCore } from './core.ts';
-import { alreadyOver, type Entry, type StoredChange } from './change-book.ts';
+import { alreadyOver, type HeldChange, type StoredChange } from './change-book.ts';
 import type { PreparedChange } from './plan.ts';
 
 /** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
-export function entryFor(core: ChangesCore, id: string, principal: Principal): Entry {
+export function changeFor(core: ChangesCore, id: string, principal: Principal): HeldChange {
   core.book.refuseUnread();
-  const entry = core.book.find(id);
-  if (!entry || !maySee(core, principal, entry.stored.change)) throw unknownChange();
-  return entry;
+  const held = core.book.find(id);
+  if (!held || !maySee(core, principal, held.stored.change)) throw unknownChange();
+  return held;
 }
 
 /** Returns true for the token that asked for it, and for one that may do the same. */
@@ -75,7 +75,12 @@ export function refusalOf(
 }
 
 /** Throws an {@link AdminProblem} if a principal may not decide so. */
-export function refuseDecision(core: ChangesCore, word: DecisionWord, { stored }: Entry, principal: Principal): void {
+export function refuseDecision(
+  core: ChangesCore,
+  word: DecisionWord,
+  { stored }: HeldChange,
+  principal: Principal,
+): void {
   const refusal = refusalOf(core, word, stored, principal);
   if (refusal) throw refusal;
 }

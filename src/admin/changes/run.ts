@@ -1,8 +1,8 @@
 import type { PinnedPlan } from '../calls/request.ts';
 import type { Caller } from '../policy/principal.ts';
-import { contextFor } from './calls.ts';
+import { contextFor } from './gateway-calls.ts';
 import type { Change, ChangePlan, StepEvent } from './change.ts';
-import type { Entry } from './change-book.ts';
+import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import type { FreshPlan } from './plan.ts';
 import { runSteps } from './run-steps.ts';
@@ -34,21 +34,21 @@ export interface Launched {
  * Stores a change as approved, and begins to carry it out: the only way to that. Rejects if another
  * one changes the same object, or if it cannot be stored.
  */
-export async function launch(core: ChangesCore, cleared: Cleared, store: () => Promise<Entry>): Promise<Launched> {
+export async function launch(core: ChangesCore, cleared: Cleared, store: () => Promise<HeldChange>): Promise<Launched> {
   const { id } = cleared.asked;
   core.book.claim(id, urlsOf(cleared.prepared.plan));
   try {
-    const entry = await store();
-    return { change: entry.stored.change, over: start(core, entry, cleared) };
+    const held = await store();
+    return { change: held.stored.change, over: start(core, held, cleared) };
   } catch (error) {
     core.book.release(id);
     throw error;
   }
 }
 
-function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<Change> {
-  const { id } = entry.stored.change;
-  const running = carryOut(core, entry, cleared)
+function start(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<Change> {
+  const { id } = held.stored.change;
+  const running = carryOut(core, held, cleared)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
       core.log.error({ err: error, change: id }, 'change broke off');
@@ -57,16 +57,16 @@ function start(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<Chang
       core.book.release(id);
       core.underWay.delete(running);
     })
-    .then(() => entry.stored.change);
+    .then(() => held.stored.change);
   core.underWay.add(running);
   return running;
 }
 
-async function carryOut(core: ChangesCore, entry: Entry, cleared: Cleared): Promise<void> {
+async function carryOut(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<void> {
   const { asked, prepared, runner, isApproved, tell } = cleared;
-  const plan = pinned(entry.stored.change.requested_by, prepared.plan);
+  const plan = pinned(held.stored.change.requested_by, prepared.plan);
   const shown = (text: string): string => core.recorder.said(text, runner.token, maxLine) ?? '';
-  await core.book.move(entry, 'executing');
+  await core.book.move(held, 'executing');
   let isSent = false;
   const parts = {
     asked,
@@ -90,8 +90,8 @@ async function carryOut(core: ChangesCore, entry: Entry, cleared: Cleared): Prom
   });
   if (core.stopping.signal.aborted && ending.state !== 'done') return;
   const { state, ...outcome } = { ...ending, lines: ending.lines.map(shown) };
-  entry.ending = { state, ...outcome };
-  await core.book.move(entry, state, { outcome });
+  held.ending = { state, ...outcome };
+  await core.book.move(held, state, { outcome });
 }
 
 const maxLine = 2_000;

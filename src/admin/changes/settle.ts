@@ -1,6 +1,6 @@
 import type { AuditLine } from '../journal/record.ts';
 import type { ChangePlan, ChangeState, Ending } from './change.ts';
-import type { Entry } from './change-book.ts';
+import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 
 /**
@@ -8,29 +8,29 @@ import type { ChangesCore } from './core.ts';
  * updates the metrics.
  */
 export async function sweep(core: ChangesCore): Promise<void> {
-  for (const entry of core.book.entries) {
-    if (entry.isDeciding || core.book.isClaimed(entry.stored.change.id)) continue;
+  for (const held of core.book.held) {
+    if (held.isDeciding || core.book.isClaimed(held.stored.change.id)) continue;
     try {
-      await core.book.alone(entry, async () => {
-        await core.book.endIfOverdue(entry);
-        await core.book.keepAlerts(entry);
-        await settle(core, entry);
+      await core.book.alone(held, async () => {
+        await core.book.endIfOverdue(held);
+        await core.book.keepAlerts(held);
+        await settle(core, held);
       });
     } catch (error) {
       // Such as a journal that another exporter writes: the next sweep tries again.
-      core.log.debug({ err: error, change: entry.stored.change.id }, 'change cannot be ended yet');
+      core.log.debug({ err: error, change: held.stored.change.id }, 'change cannot be ended yet');
     }
   }
   core.book.updateMetrics();
 }
 
 /** Ends a change that a stopped exporter, or a full disk, left behind. */
-async function settle(core: ChangesCore, entry: Entry): Promise<void> {
-  const { id, state, plan } = entry.stored.change;
+async function settle(core: ChangesCore, held: HeldChange): Promise<void> {
+  const { id, state, plan } = held.stored.change;
   if (!isLeftBehind(state)) return;
-  const records = entry.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
-  const { state: next, ...outcome } = entry.ending ?? endingOf(state, plan, records);
-  await core.book.move(entry, next, { outcome });
+  const records = held.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
+  const { state: next, ...outcome } = held.ending ?? endingOf(state, plan, records);
+  await core.book.move(held, next, { outcome });
 }
 
 function isLeftBehind(state: ChangeState): state is 'approved' | 'executing' {

@@ -5,6 +5,7 @@ import { changes } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type Content, jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
+import { allRecipes } from '../recipes/recipes.ts';
 import type { AlertSource } from './change.ts';
 
 /** One operation, or one recipe with its parameters. */
@@ -47,17 +48,16 @@ export interface Planning extends Omit<NewChange, 'alerts'> {
 const texts = (description: string, maxLength?: number) =>
   Type.Optional(Type.Record(Type.String(), Type.String(maxLength === undefined ? {} : { maxLength }), { description }));
 
+const recipeNames = allRecipes()
+  .map(({ name }) => name)
+  .join(', ');
+
 /** The body of `POST /changes`. */
 export const AskedSchema = Type.Object(
   {
     appliance: Type.String(),
     operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
-    recipe: Type.Optional(
-      Type.String({
-        description:
-          'restart-farm, drain-backend, restore-backend, backup, replace-certificate, install-activation, deliver or send-logs.',
-      }),
-    ),
+    recipe: Type.Optional(Type.String({ description: `One of ${recipeNames}.` })),
     parameters: texts('The values of the recipe, or of the path of the operation.', 500),
     files: texts(
       'The texts of the files of a recipe, in PEM. They are kept in memory alone, and only while the change runs: one with a file cannot wait.',

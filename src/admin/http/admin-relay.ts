@@ -75,7 +75,7 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
       },
     };
     try {
-      if (dryRun) return reply.send(await gateway.plan(asked));
+      if (dryRun) return reply.send(await gateway.dryRun(asked));
       const admitted = await gateway.admit(asked);
       if (admitted.approval === 'waits') return reply.send(accepted(reply, await changes.askInstead(admitted)));
       const { status, headers, body: answer } = await gateway.send(admitted);

@@ -3,9 +3,8 @@ import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { Gateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
-import { createDeliver } from '../recipes/deliver.ts';
-import type { Reach, Recipe } from '../recipes/recipe.ts';
-import { recipes as ownRecipes } from '../recipes/recipes.ts';
+import type { VipLimits, Recipe } from '../recipes/recipe.ts';
+import { allRecipes } from '../recipes/recipes.ts';
 import { type AdminListener, createAdminApp } from './admin-app.ts';
 import { listen } from '../../lib/listen.ts';
 import { noRequest } from '../journal/record.ts';
@@ -63,7 +62,7 @@ function createGatewayWithApprovals(core: GatewayCore) {
     approvals,
     onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
   });
-  const recipes = (): readonly Recipe[] => [...ownRecipes, createDeliver(approvals().certificatesFolder)];
+  const recipes = (): readonly Recipe[] => allRecipes(approvals().certificatesFolder);
   const changes = createChanges({
     ...core,
     gateway,
@@ -109,7 +108,7 @@ async function createListener(
 }
 
 /** Returns what the collector `vip` may connect to; undefined while it is off. */
-function reachOf(name: string, { appliances }: GatewaySettings): Reach | undefined {
+function reachOf(name: string, { appliances }: GatewaySettings): VipLimits | undefined {
   const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
   return collectors?.vip?.enabled ? vip : undefined;
 }

@@ -35,7 +35,7 @@ export function operationRoutes(): ReadonlyMap<string, string> {
 
 type Refusal = 'role_too_low' | 'operation_denied' | 'appliance_denied';
 /** The decision of the policy; a refusal has a reason. */
-export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
+export type Permission = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
 
 /** Returns true for a call that may change the appliance. */
 export function changes(risk: Risk): boolean {
@@ -54,7 +54,7 @@ export function may(
   principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly'>,
   key: EndpointKey,
   { risk }: Pick<EndpointRow, 'risk'>,
-): Decision {
+): Permission {
   const mayPlan = principal.plansOnly === true && changes(risk);
   if (!mayPlan && !roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
@@ -64,7 +64,7 @@ export function may(
  * Decides on an operation of the gateway itself. Each needs the role admin; freeze and thaw also
  * need a token for all appliances.
  */
-export function mayOwn(principal: Principal, key: OwnOperation): Decision {
+export function mayOwn(principal: Principal, key: OwnOperation): Permission {
   if (principal.role !== 'admin') return { allowed: false, because: 'role_too_low' };
   if (!listsAllow(principal, key)) return { allowed: false, because: 'operation_denied' };
   const isForAll = key === 'readAudit' || coversAll(principal);

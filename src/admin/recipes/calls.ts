@@ -2,7 +2,7 @@ import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import type { Discovered } from '../calls/discovery.ts';
-import type { DryRunPlan } from '../calls/dry-run.ts';
+import type { DryRun } from '../calls/dry-run.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { AdminError } from '../policy/admin-error.ts';
 
@@ -47,7 +47,7 @@ export interface Calls {
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   readonly write: (write: Write) => Promise<void>;
   /** Resolves to the dry run of a call; changes nothing. */
-  dryRun(write: Write): Promise<DryRunPlan>;
+  dryRun(write: Write): Promise<DryRun>;
   /** Asks the appliance for the parameters of a call. */
   parametersOf(write: Pick<Write, 'key' | 'params'>): Promise<Discovered>;
   /** Returns the address of a call. */

@@ -25,7 +25,7 @@ export interface RecipeFile {
 }
 
 /** The limits of the collector `vip` of an appliance. */
-export type Reach = Omit<VipSettings, 'serverNames'>;
+export type VipLimits = Omit<VipSettings, 'serverNames'>;
 
 export interface RecipeContext {
   readonly calls: Pick<Calls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
@@ -35,7 +35,7 @@ export interface RecipeContext {
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
   readonly knownFarms: () => readonly KnownFarm[] | undefined;
   /** The limits of the collector vip; undefined while it is off. */
-  readonly reach: Reach | undefined;
+  readonly reach: VipLimits | undefined;
   /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */

@@ -1,4 +1,5 @@
 import { backup } from './backup.ts';
+import { createDeliver } from './deliver.ts';
 import { installActivation } from './install-activation.ts';
 import { drainBackend, restoreBackend } from './maintenance.ts';
 import type { Recipe } from './recipe.ts';
@@ -6,7 +7,7 @@ import { replaceCertificate } from './replace-certificate.ts';
 import { restartFarm } from './restart-farm.ts';
 import { sendLogs } from './send-logs.ts';
 
-/** The recipes that every gateway has; {@link createDeliver} makes another one. */
+/** The recipes of the command `admin`. */
 export const recipes: readonly Recipe[] = [
   drainBackend,
   restoreBackend,
@@ -16,3 +17,8 @@ export const recipes: readonly Recipe[] = [
   installActivation,
   sendLogs,
 ];
+
+/** Returns all recipes of a gateway; a delivery may take certificates from a folder. */
+export function allRecipes(folder?: string): readonly Recipe[] {
+  return [...recipes, createDeliver(folder)];
+}

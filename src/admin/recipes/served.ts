@@ -4,7 +4,7 @@ import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts'
 import { vipTargets } from '../../collectors/vip-targets.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { farmCertificates } from './certificate-steps.ts';
-import type { Reach, RecipeContext } from './recipe.ts';
+import type { VipLimits, RecipeContext } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
 import type { FarmState } from './restart-farm.ts';
 import { readStored } from './store.ts';
@@ -84,7 +84,7 @@ function nameToAskFor({ names }: Renewed): string {
 }
 
 /** Returns where to connect to; undefined if nothing of it may be connected to. */
-function endpointOf({ name, profile, address }: FarmState, serverName: string, reach: Reach) {
+function endpointOf({ name, profile, address }: FarmState, serverName: string, reach: VipLimits) {
   const [, vip, vport] = /^(.*):([^:]*)$/.exec(address) ?? [];
   const listed = { name, profile, state: 'up', vip, vport, established: undefined, pending: undefined };
   const known = { farms: [listed], configOf: () => undefined, certificates: undefined };

@@ -9,7 +9,7 @@ import { readContent, redactor } from './content.ts';
 import { type CallOptions, readReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
-import { type DryRunPlan, DryRunSchema } from '../../admin/calls/dry-run.ts';
+import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
 import { wouldFail, dryRunLines, warningLines } from './dry-run-lines.ts';
 import { type Asking, planOf } from './run-change.ts';
 import { run } from './run-recipe.ts';
@@ -88,7 +88,7 @@ async function dryRunOf(
   { appliance, call, content, options }: PreparedCall,
   confirm: string | undefined,
   { client }: AdminSession,
-): Promise<{ readonly dryRun: DryRunPlan; readonly body: Buffer }> {
+): Promise<{ readonly dryRun: DryRun; readonly body: Buffer }> {
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const title = 'The gateway answered a dry run with something else';
@@ -169,7 +169,7 @@ async function preflight(
   return warningLines(dryRun);
 }
 
-function refusedByGateway(dryRun: DryRunPlan): AdminError {
+function refusedByGateway(dryRun: DryRun): AdminError {
   const { because, findings, confirmation } = dryRun;
   const blocking = findings.filter(({ severity }) => severity === 'blocking');
   return new AdminError(`The gateway would refuse ${dryRun.operation}, so it was not sent`, {
@@ -184,7 +184,7 @@ function refusedByGateway(dryRun: DryRunPlan): AdminError {
   });
 }
 
-function refusedByAppliance(dryRun: DryRunPlan, appliance: string): AdminError {
+function refusedByAppliance(dryRun: DryRun, appliance: string): AdminError {
   const { operation, validation } = dryRun;
   return new AdminError(`${appliance} would refuse ${operation}, so it was not sent`, {
     detail: validation.problems.join(' '),

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { DryRunPlan } from '../../admin/calls/dry-run.ts';
+import type { DryRun } from '../../admin/calls/dry-run.ts';
 import { objectionLines } from '../../admin/changes/plan-lines.ts';
 import { identityOf, isBlank, isListOfRecords, renderJson, renderText, subjectOf, within } from './render.ts';
 import { jsonText, pairLines, valueText } from '../table.ts';
@@ -9,14 +9,14 @@ import { jsonText, pairLines, valueText } from '../table.ts';
  * Returns true if the gateway would refuse the call, or the appliance according to its own
  * description of the parameters.
  */
-export function wouldFail({ would, validation }: Pick<DryRunPlan, 'would' | 'validation'>): boolean {
+export function wouldFail({ would, validation }: Pick<DryRun, 'would' | 'validation'>): boolean {
   return would === 'be refused' || validation.problems.length > 0;
 }
 
 /**
  * Renders a dry run for people: the request, the objections, and the present state of the object.
  */
-export function dryRunLines({ operation, risk, request, current, ...outcome }: DryRunPlan): readonly string[] {
+export function dryRunLines({ operation, risk, request, current, ...outcome }: DryRun): readonly string[] {
   return [
     oneLine(`Dry run of ${operation} (${risk}): ${outcomeText(outcome)}.`, 300),
     ...objectionLines(outcome, outcome.validation),
@@ -30,7 +30,7 @@ export function dryRunLines({ operation, risk, request, current, ...outcome }: D
 const maxBodyLength = 4_000;
 
 /** Returns a call as it would be sent; says how much of a long body it does not show. */
-export function callLines({ method, url, body }: Omit<DryRunPlan['request'], 'headers'>): readonly string[] {
+export function callLines({ method, url, body }: Omit<DryRun['request'], 'headers'>): readonly string[] {
   const shown = body ?? '';
   const text = typeof shown === 'string' ? shown : jsonText(shown);
   const more = text.length - maxBodyLength;
@@ -45,24 +45,21 @@ export function callLines({ method, url, body }: Omit<DryRunPlan['request'], 'he
  * Returns the warnings of guards that do not block this call, also of guards that block calls with
  * other tokens.
  */
-export function warningLines({ findings, warned = [] }: Pick<DryRunPlan, 'findings' | 'warned'>): readonly string[] {
+export function warningLines({ findings, warned = [] }: Pick<DryRun, 'findings' | 'warned'>): readonly string[] {
   return objectionLines({
     because: [],
     findings: findings.filter(({ severity, guard }) => severity !== 'blocking' || warned.includes(guard)),
   });
 }
 
-function outcomeText({ would, validation }: Pick<DryRunPlan, 'would' | 'validation'>): string {
+function outcomeText({ would, validation }: Pick<DryRun, 'would' | 'validation'>): string {
   if (would !== 'be refused' && validation.problems.length > 0)
     return 'the gateway would send it, and the appliance would refuse it';
   return `it would ${would}`;
 }
 
 /** Renders the present state of an object, first what a change (its body) sets. */
-export function presentLines(
-  { operation, body }: NonNullable<DryRunPlan['current']>,
-  change: unknown,
-): readonly string[] {
+export function presentLines({ operation, body }: NonNullable<DryRun['current']>, change: unknown): readonly string[] {
   const source = oneLine(operation, 64);
   const changed = isRecord(change) ? Object.keys(change) : [];
   return [`Now (${source})`, ...presentStateLines(body, changed, source).map((line) => `  ${line}`.trimEnd())];

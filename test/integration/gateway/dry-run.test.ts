@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Planning, planCall } from '../../../src/admin/calls/dry-run.ts';
+import { type DryRunParts, dryRunCall } from '../../../src/admin/calls/dry-run.ts';
 import { maskBody } from '../../../src/admin/calls/mask.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
 import { callOf, givenReach } from './given-reach.ts';
 
-type Asked = Partial<Omit<Planning['request'], 'principal'> & Planning['request']['principal']> & {
+type Asked = Partial<Omit<DryRunParts['request'], 'principal'> & DryRunParts['request']['principal']> & {
   readonly frozen?: boolean;
 };
 
@@ -24,7 +24,7 @@ async function givenPlans(world: World) {
     };
     const admin = { role: 'admin', deny: [], skipConfirmation: false, guards: 'refuse' } as const;
     const headers = { confirm: undefined, force: false, reason: undefined };
-    return planCall({
+    return dryRunCall({
       request: { appliance: 'lb-1', ...headers, ...asked, principal: { ...admin, ...asked } },
       call: callOf(request),
       body: fields ? body : undefined,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
+import { recipes } from '../../../src/admin/recipes/recipes.ts';
+import { adminHelp } from '../../../src/commands/admin/help.ts';
 import { commands } from '../../../src/commands/commands.ts';
 import { givenContext } from './given-command.ts';
 
@@ -110,4 +112,14 @@ describe('the flags', () => {
     expect(said).toMatch(/^Usage: zlb-exporter[^]*-h, --help/);
     expect(new Set(named)).toEqual(new Set(Object.keys(commands)));
   });
+});
+
+it('the help of admin names every recipe with what it takes', () => {
+  const lines = adminHelp.split('\n');
+  const missing = recipes.flatMap(({ name, parameters, files = {} }) => {
+    const line = lines.find((each) => each.startsWith(`  ${name} `)) ?? '';
+    return [...Object.keys(parameters), ...Object.keys(files)].filter((each) => !line.includes(`${each}=`));
+  });
+
+  expect(missing).toEqual([]);
 });

@@ -134,7 +134,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       ...more,
     };
     const answer =
-      step === 'plan' ? gateway.plan(asked) : gateway.admit(asked).then((admitted) => gateway.send(admitted));
+      step === 'plan' ? gateway.dryRun(asked) : gateway.admit(asked).then((admitted) => gateway.send(admitted));
     answer.catch(() => undefined);
     return { answer, leave: () => leaving.abort() };
   }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { DryRunPlan } from '../../../../src/admin/calls/dry-run.ts';
+import type { DryRun } from '../../../../src/admin/calls/dry-run.ts';
 import type { Calls } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
 import { prepare } from '../../../../src/admin/changes/plan.ts';
 import { givenRecipe } from '../recipes/given-recipe.ts';
 
-const dryRun: DryRunPlan = {
+const dryRun: DryRun = {
   dry_run: true,
   operation: 'updateFarm',
   risk: 'reversible',

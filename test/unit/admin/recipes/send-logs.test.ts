@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ParameterDescriptor } from '../../../../src/admin/calls/discovery.ts';
-import type { DryRunPlan } from '../../../../src/admin/calls/dry-run.ts';
+import type { DryRun } from '../../../../src/admin/calls/dry-run.ts';
 import { sendLogs } from '../../../../src/admin/recipes/send-logs.ts';
 import { givenRecipe } from './given-recipe.ts';
 
@@ -17,7 +17,7 @@ const usual = [parameter('ip'), parameter('port'), parameter('protocol', { possi
 
 /** Plans it on an appliance that describes these parameters, if any. */
 function planned(to: string, parameters: readonly Parameter[]) {
-  const dryRun: DryRunPlan = {
+  const dryRun: DryRun = {
     dry_run: true,
     operation: 'setRemoteSyslog',
     risk: 'disruptive',

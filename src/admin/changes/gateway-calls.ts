@@ -97,7 +97,7 @@ function createCalls({ gateway, operations }: Pick<ChangesCore, 'gateway' | 'ope
     async write(write) {
       await send(write);
     },
-    dryRun: async (write) => await gateway.plan({ ...requestOf(write), planning: answers }),
+    dryRun: async (write) => await gateway.dryRun({ ...requestOf(write), planning: answers }),
     async parametersOf(write) {
       const call = callOf(operations, write);
       const { operation, path } = call;
