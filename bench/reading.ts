@@ -27,7 +27,7 @@ export async function readingResults(page: string): Promise<Result> {
       return timed(async () => {
         for (const reading of readings) {
           const write = writeReading(backends.families, reading, { compact: false });
-          store.put('lb', reading.farm, fillRegistry('lb', write));
+          store.put('lb', reading.farm, fillRegistry('lb', write), { rank: 0, maxSeries: 1_000_000 });
         }
         // Resolves once they are rendered; a page of no appliance takes no time.
         await store.page(form, new Set());
@@ -35,7 +35,7 @@ export async function readingResults(page: string): Promise<Result> {
     },
     () => timed(() => registry.metrics()),
   ]);
-  const [series, all] = [store.series('lb'), seriesOf(page)].map((count) => count.toLocaleString('en'));
+  const [series, all] = [store.series('lb').shown, seriesOf(page)].map((count) => count.toLocaleString('en'));
   const name = `rendering readings of ${series} series (registry.metrics() of prom-client for ${all})`;
   return compare({ name, unit: 'ms', ours, reference, atMost });
 }

@@ -6,7 +6,7 @@ import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
-import { keptReplies } from '../scheduler/reading-store.ts';
+import { keptReplies } from '../state/appliance-state.ts';
 import { ownFamilies } from '../scheduler/own-numbers.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
 import { connectAppliance } from './connect-appliance.ts';

@@ -2,6 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Family } from './family.ts';
 import { createPage, type Format, type Page, type Representation } from './page.ts';
 import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines, totalSeries } from './render.ts';
+import { divideLimit } from './series-limit.ts';
 
 export type MetricsStore = ReturnType<typeof createMetricsStore>;
 
@@ -12,10 +13,21 @@ const maxAtOnce = 2_000;
 
 /** A reading of an appliance under its key. A newer one replaces it. */
 interface Shown {
+  /** All of its families, also those that are left out. */
+  readonly families: readonly FamilySize[];
   /** The families that are shown, rendered or not yet. */
-  families: readonly FamilySize[];
+  shown: readonly FamilySize[];
   /** The finished lines by family; empty until they are rendered. */
   lines: ReadonlyMap<Family, Buffer>;
+  /** Its turn when the limit is divided; undefined if it is not limited. */
+  readonly rank: number | undefined;
+}
+
+/** The limit that a reading shares with the others of its appliance. */
+interface Limit {
+  readonly maxSeries: number;
+  /** The lower, the earlier it gets its series when the limit does not suffice for all. */
+  readonly rank: number;
 }
 
 /** The readings of one appliance, in the order in which their keys were put first. */
@@ -45,36 +57,33 @@ export function createMetricsStore(families: readonly Family[]) {
     },
     /**
      * Replaces what an appliance has under this key. It is rendered at once, and every later
-     * exposition has it.
+     * exposition has it, as far as the limit allows. Returns the number of series that are left out
+     * now, of this reading and of others.
      */
-    put(appliance: string, key: string, reading: FilledRegistry): void {
+    put(appliance: string, key: string, reading: FilledRegistry, limit?: Limit): number {
       const readings = appliances.get(appliance);
-      if (!readings) return;
-      const shown: Shown = { families: reading.families, lines: new Map() };
+      if (!readings) return 0;
+      const { families } = reading;
+      const shown: Shown = { families, shown: families, lines: new Map(), rank: limit?.rank };
       readings.set(key, shown);
       pages.clear();
+      const leftOut = limit ? applyLimit(readings, limit.maxSeries) : 0;
       const rendered = render(reading, shown).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
+      return leftOut;
     },
     remove(appliance: string, key: string): void {
       if (appliances.get(appliance)?.delete(key)) pages.clear();
     },
-    /** Removes the families of a reading that are not allowed; returns the number of series. */
-    restrict(appliance: string, key: string, allows: (family: Family) => boolean): number {
-      const shown = appliances.get(appliance)?.get(key);
-      const refused = shown?.families.filter(({ family }) => !allows(family)) ?? [];
-      if (!shown || refused.length === 0) return 0;
-      shown.families = shown.families.filter(({ family }) => allows(family));
-      shown.lines = new Map([...shown.lines].filter(([family]) => allows(family)));
-      pages.clear();
-      return totalSeries(refused);
-    },
-    /** Returns the number of series of an appliance, without those under the keys left out. */
-    series(appliance: string, except: readonly string[] = []): number {
-      let total = 0;
-      for (const [key, shown] of appliances.get(appliance) ?? [])
-        if (!except.includes(key)) total += totalSeries(shown.families);
-      return total;
+    /** Returns the numbers of series in the limited readings of an appliance. */
+    series(appliance: string): { readonly shown: number; readonly leftOut: number } {
+      const sums = { shown: 0, leftOut: 0 };
+      for (const { families, shown, rank } of appliances.get(appliance)?.values() ?? []) {
+        if (rank === undefined) continue;
+        sums.shown += totalSeries(shown);
+        sums.leftOut += totalSeries(families) - totalSeries(shown);
+      }
+      return sums;
     },
     /**
      * Returns all that was put before, of all appliances or of those named; `isBare` leaves out the
@@ -95,15 +104,32 @@ export function createMetricsStore(families: readonly Family[]) {
   };
 }
 
+/** Leaves out the families that do not fit; returns the number of their series. */
+function applyLimit(readings: Readings, maxSeries: number): number {
+  const quota = divideLimit(readings, maxSeries);
+  let leftOut = 0;
+  if (quota.allowsAll) return leftOut;
+  for (const [key, reading] of readings) {
+    if (reading.rank === undefined) continue;
+    const allowed = reading.shown.filter(({ family }) => quota.allows(key, family));
+    if (allowed.length === reading.shown.length) continue;
+    leftOut += totalSeries(reading.shown) - totalSeries(allowed);
+    reading.shown = allowed;
+    reading.lines = new Map([...reading.lines].filter(([family]) => quota.allows(key, family)));
+  }
+  return leftOut;
+}
+
 /** Renders a reading, and shows the families of it that are still allowed afterwards. */
-async function render({ registry, families }: FilledRegistry, shown: Shown): Promise<void> {
+async function render({ registry }: FilledRegistry, shown: Shown): Promise<void> {
+  const families = shown.shown;
   const isLong = totalSeries(families) > maxAtOnce;
   const texts: (readonly [Family, string])[] = [];
   for (const { family } of families) {
     if (isLong) await nextTick();
     texts.push([family, await renderLines(registry, family.name)]);
   }
-  const allowed = new Set(shown.families.map(({ family }) => family));
+  const allowed = new Set(shown.shown.map(({ family }) => family));
   shown.lines = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
 }
 

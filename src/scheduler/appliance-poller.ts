@@ -1,37 +1,29 @@
 import type { Area } from '../appliance/api/table.ts';
-import { createBreaker } from '../appliance/breaker.ts';
-import { ApplianceError } from '../appliance/errors.ts';
+import type { CallReport } from '../appliance/client.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
-import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { Calls, missingForMs } from './calls.ts';
-import { type ApplianceStatus, type SkipReason, skipReasons } from '../state/status.ts';
-import type { Origin } from '../state/reading.ts';
+import { Calls } from './calls.ts';
+import type { ApplianceStatus } from '../state/status.ts';
+import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Counters } from './counters.ts';
-import { DueList, isFirst } from './due-list.ts';
-import { createJob, type Due, type Found, type Job, type Outcome, ratioOfInterval, type Run } from './job.ts';
-import { Lateness } from './lateness.ts';
-import { type AppliancePollerParts, type PollerState, type SharedParts, stateFrom } from './poller-parts.ts';
+import { DueList } from './due-list.ts';
+import { type Job, ratioOfInterval, type Step } from './job.ts';
+import { type AppliancePollerParts, type PollerState, type SharedParts, sharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
-import { RunResults } from './run-results.ts';
+import { Report } from './report.ts';
 import { Runner } from './runner.ts';
-import { nextDue } from './schedule.ts';
+import { activation, Runs } from './runs.ts';
 
 /** The collectors whose readings people wait for after a start. */
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
-/** Reasons for which a collector does not run until something else has changed. */
-const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
 /** Areas whose changes may bring routes that were missing. */
 const areasOfRoutes: readonly Area[] = ['activation', 'system'];
-/** The collector that finds out whether the appliance is licensed. */
-const activation = 'activation';
-/** The time between two reads of the activation while the appliance is deactivated. */
-const whileUnlicensedMs = 60_000;
-/** The part of the budget that the first collector takes, so that the others come round too. */
-const ratioOfFirst = 0.5;
-/** The same while it has only read a part, or would be read less often than `max_stale` needs. */
-const maxRatioOfFirst = 0.9;
 const betweenDoubtsMs = 60_000;
+/**
+ * A jump of the age clock against the steady clock. A shorter one is left to the schedule: it removes
+ * only what is due within seconds.
+ */
+const jumpMs = 10_000;
 
 /**
  * Polls one appliance: runs each collector when it is due and admitted, and passes on what comes of
@@ -41,45 +33,50 @@ const betweenDoubtsMs = 60_000;
 export class AppliancePoller {
   readonly name: string;
   readonly counters: Counters;
+  readonly known: ApplianceState;
   readonly #parts: SharedParts;
-  readonly #results: RunResults;
+  readonly #report: Report;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
+  readonly #runs: Runs;
   readonly #runner: Runner;
   readonly #refresh: Refresh;
   readonly #due: DueList;
+  /** How far the age clock was ahead of the steady clock at the last look. */
+  #aheadMs: number;
+  /** The age after the last jump of its clock. */
+  #jumpedAtMs = Number.NEGATIVE_INFINITY;
   #licenceDoubtedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
     this.counters = parts.counters;
     const shared = sharedParts(parts);
-    const { connect, breaker, log, jobs, polling, state } = shared;
-    const results = new RunResults(shared);
+    const { connect, breaker, log, jobs, polling, known } = shared;
     this.#parts = shared;
-    this.#results = results;
+    this.known = known;
+    this.#report = new Report(shared);
+    this.#aheadMs = known.age() - steadyNow();
     this.#calls = new Calls({
       connect,
       breaker,
       log,
-      onCall: (report) => results.called(report),
+      onCall: (report) => this.#called(report),
       onRecovered: () => this.#runMissed(),
       maxConcurrent: polling.maxConcurrentPerAppliance,
       maxBusyRatio: polling.maxBusyRatio,
       timeoutMs: polling.timeoutMs,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
-      mayProbe: () => results.facts.licensed !== false,
-      opensAtMs: state.opensAtMs,
-      now: state.age,
+      mayProbe: () => known.facts.licensed !== false,
+      opensAtMs: parts.state?.opensAtMs,
+      now: known.age,
     });
+    this.#runs = new Runs({ ...shared, calls: this.#calls, report: this.#report });
     this.#runner = new Runner({
       ...shared,
-      results,
       calls: this.#calls,
       closing: this.#closing.signal,
-      reasonToStop: (job) => (this.#isUnlicensed(job) ? 'unlicensed' : undefined),
-      onFound: (...step) => this.#found(...step),
-      onFailed: (...step) => this.#failed(...step),
+      reasonToStop: (job) => (this.#runs.isUnlicensed(job) ? 'unlicensed' : undefined),
     });
     this.#refresh = new Refresh({
       jobs,
@@ -102,14 +99,14 @@ export class AppliancePoller {
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
   get state(): PollerState {
-    const { state, jobs } = this.#parts;
+    const { known, answers, jobs } = this.#parts;
     const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
-    return { ...state, answers: this.#results.answers, lastRuns, opensAtMs: this.#calls.opensAtMs };
+    return { known, answers: answers.state, lastRuns, opensAtMs: this.#calls.opensAtMs };
   }
 
   /** Shows the counters, before anything was read. */
   publish(): void {
-    this.#results.ended();
+    this.#report.ended();
   }
 
   /**
@@ -128,7 +125,7 @@ export class AppliancePoller {
     if (!job || this.#isClosed) return Promise.resolve();
     if (job.run) return job.run.over.promise;
     job.isUrgent = true;
-    const run = this.#begin(job);
+    const run = this.#runs.begin(job);
     if (!run) return Promise.resolve();
     job.due = { atMs: steadyNow() };
     this.#due.wake();
@@ -150,13 +147,30 @@ export class AppliancePoller {
    * again at once what a jump of the clock made too old.
    */
   expire(): void {
-    const lost = this.#results.expire();
-    if (lost.size > 0) this.#readAgain([...this.#parts.jobs.values()].filter((job) => lost.has(job.collector.name)));
+    const { jobs, known, answers, lateness } = this.#parts;
+    this.#noticeJump();
+    // An appliance that does not answer has no reading that lives longer.
+    const isAnswering = answers.hasAnswered(known.age()) === true;
+    const expired = known.expire(({ collector, lifeMs }) => {
+      const job = isAnswering ? jobs.get(collector) : undefined;
+      return job ? Math.max(lifeMs, lateness.lifeMs(job)) : 0;
+    });
+    // However late its next step, it runs as soon as the breaker closes again.
+    for (const { collector } of expired) {
+      const job = jobs.get(collector);
+      if (job) job.missed = true;
+    }
+    if (expired.length > 0) this.#report.ended();
+    else this.#report.refresh();
+    const lost = new Set(
+      expired.flatMap(({ collector, takenAtMs }) => (takenAtMs < this.#jumpedAtMs ? collector : [])),
+    );
+    if (lost.size > 0) this.#readAgain([...jobs.values()].filter(({ collector }) => lost.has(collector.name)));
   }
 
   describe(): ApplianceStatus {
     this.expire();
-    return this.#results.describe();
+    return this.#report.describe();
   }
 
   async close(): Promise<void> {
@@ -190,7 +204,7 @@ export class AppliancePoller {
       job.isUrgent = true;
       job.due = { atMs: steadyNow() };
       void job.run.over.promise.then(() => {
-        if (this.#results.isMissing(job.collector.name)) this.#wantAtOnce([job]);
+        if (this.#parts.known.staleCollectors.has(job.collector.name)) this.#wantAtOnce([job]);
       });
     }
     this.#wantAtOnce(jobs.toSorted(asPeopleWait));
@@ -198,17 +212,18 @@ export class AppliancePoller {
 
   /** Returns true for what asks or probes each farm while the first list is on its way. */
   #waitsForFarms({ collector }: Job): boolean {
-    const isNeeded = (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#results.facts.farms;
+    const isNeeded = (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#parts.known.facts.farms;
     return isNeeded && ['farms', 'summary'].some((name) => this.#parts.jobs.get(name)?.run);
   }
 
   /** Begins a run, or goes on with the one under way. */
   async #step(job: Job): Promise<void> {
-    const run = job.run ?? this.#begin(job);
+    const run = job.run ?? this.#runs.begin(job);
     if (!run) return;
     const stepMs = steadyNow();
-    const outcome = await this.#runner.step(job, run);
-    if (outcome !== undefined) return this.#end(job, run, outcome);
+    const step = await this.#runner.step(job, run);
+    this.#follow(step);
+    if (step.outcome !== undefined) return this.#runs.end(job, run, step.outcome);
     if (job.isUrgent || !run.byFarm) return;
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
@@ -217,101 +232,27 @@ export class AppliancePoller {
     job.due = { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / farms.length) };
   }
 
-  /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
-  #begin(job: Job): Run | undefined {
-    const { cron, lateness, now, polling, random } = this.#parts;
-    const sinceMs = steadyNow();
-    lateness.begin(job, sinceMs);
-    const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
-    job.nextRunMs = next.atMs;
-    for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
-    const reason = this.#reasonToSkip(job);
-    if (reason) {
-      job.isUrgent = false;
-      job.due = this.#afterRun(job, next, 0);
-      this.#skip(job, reason);
-      this.#results.ended();
-      return undefined;
-    }
-    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over: Promise.withResolvers(), byFarm: undefined };
-    return job.run;
-  }
-
-  /** Returns why a job need not run now; undefined if it is admitted. */
-  #reasonToSkip(job: Job): SkipReason | undefined {
-    const { farms } = this.#results.facts;
-    if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
-    if (job.retryAtMs !== undefined && this.#parts.state.age() < job.retryAtMs) return 'unsupported';
-    if (this.#isUnlicensed(job)) return 'unlicensed';
-    if (!this.#calls.wouldAdmit) return 'breaker_open';
-    if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
-    return undefined;
-  }
-
-  /**
-   * Returns when a job is due whose run is over: by its schedule, but not before the first
-   * collector has left others their part of the budget; soon for the activation that is missing.
-   */
-  #afterRun(job: Job, next: Due, earliestMs: number): Due {
-    const isMissing = this.#results.facts.licensed === false && job.collector.name === activation;
-    const soonMs = steadyNow() + whileUnlicensedMs;
-    if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
-    return isFirst(job) && earliestMs > next.atMs ? { atMs: earliestMs } : next;
-  }
-
-  /**
-   * Returns the time from the beginning of a run of the first collector to its next one, in which
-   * the others have their part of the budget and of the time.
-   */
-  #turnMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
-    const leastMs = budgetMs / maxRatioOfFirst;
-    if (this.#results.isPartial(collector)) return leastMs;
-    const fairMs = Math.max(budgetMs, steadyNow() - sinceMs) / ratioOfFirst;
-    return Math.max(leastMs, Math.min(fairMs, maxStaleMs / 2));
-  }
-
-  /** Returns true if the appliance would refuse the calls of a job without a licence. */
-  #isUnlicensed({ collector }: Job): boolean {
-    return this.#results.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation);
-  }
-
-  #end(job: Job, run: Run, outcome: Outcome): void {
-    const { polling, state } = this.#parts;
-    job.run = undefined;
-    job.isUrgent = false;
-    job.hadFirstRun = true;
-    job.missed = outcome === 'failed' || outcome === 'breaker_open';
-    const budgetMs = (run.spentSeconds * 1_000) / polling.maxBusyRatio;
-    job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run, budgetMs));
-    if (outcome !== 'closing') {
-      if (isOneOf(skipReasons, outcome)) {
-        this.#skip(job, outcome);
-      } else {
-        job.blocked = undefined;
-        job.retryAtMs = outcome === 'unsupported_route' ? state.age() + missingForMs : undefined;
-      }
-      this.#results.runFinished(job, run, outcome);
-      this.#results.ended();
-    }
-    run.over.resolve();
-  }
-
   async #runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
-    if (!isFarmCollector(collector) || this.#reasonToSkip(job) || this.#isClosed) return;
-    await this.#runner.farm(job, collector, farm);
-    this.#results.ended();
+    if (!isFarmCollector(collector) || this.#runs.reasonToSkip(job) || this.#isClosed) return;
+    const step = await this.#runner.farm(job, collector, farm);
+    if (step) this.#follow(step);
+    this.#report.ended();
   }
 
-  #skip(job: Job, reason: SkipReason): void {
-    job.hadFirstRun = true;
-    if (reason === 'breaker_open') job.missed = true;
-    if (isOneOf(lastingReasons, reason)) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? this.#parts.now() };
-    this.#results.skipped(job, reason);
+  #called(report: CallReport): void {
+    const { answers, known, lateness } = this.#parts;
+    if (report.authenticated) lateness.answered();
+    answers.called(report, known.age());
+    this.counters.called(report);
   }
 
-  #found(job: Job, origin: Origin, found: Found): void {
-    const { farms, newFarms, version, isLicensedAgain } = this.#results.found(job, origin, found);
+  /** Reads at once what a step has shown to be out of date. */
+  #follow({ changes, reason }: Step): void {
+    this.#report.changed();
+    if (reason === 'unlicensed') this.#doubtLicence();
+    if (!changes) return;
+    const { farms, newFarms, version, isLicensedAgain } = changes;
     // Until their next run, backends and probes would show what was before.
     for (const farm of farms) void this.#refresh.farm(farm, newFarms.includes(farm));
     if (version) {
@@ -321,10 +262,16 @@ export class AppliancePoller {
     if (isLicensedAgain) this.#runLicensed();
   }
 
-  #failed(job: Job, origin: Origin, error: Error): Outcome {
-    const outcome = this.#results.failed(job, origin, error);
-    if (error instanceof ApplianceError && error.reason === 'unlicensed') this.#doubtLicence();
-    return outcome;
+  /** Notices a jump of the age clock: the machine slept, or its clock was set. */
+  #noticeJump(): void {
+    const ageMs = this.known.age();
+    const aheadMs = ageMs - steadyNow();
+    const byMs = aheadMs - this.#aheadMs;
+    this.#aheadMs = aheadMs;
+    if (byMs < jumpMs) return;
+    this.#jumpedAtMs = ageMs;
+    const seconds = Math.round(byMs / 1_000);
+    this.#parts.log.info({ seconds }, 'the clock jumped ahead, what is too old now is read again');
   }
 
   #tryMissingRoutes(): void {
@@ -370,19 +317,4 @@ function asPeopleWait(one: Job, other: Job): number {
   const groupOf = ({ collector }: Job): number =>
     collector.makesNoCalls ? 2 : firstGroup.includes(collector.name) ? 0 : 1;
   return groupOf(one) - groupOf(other);
-}
-
-function sharedParts(parts: AppliancePollerParts): SharedParts {
-  const { name: appliance, collectors, polling, cron, random } = parts;
-  const { jitterRatio } = polling;
-  const jobs = new Map(
-    collectors.map((each, priority) => {
-      const { name } = each.collector;
-      const intervalMs = cron.intervalMs(each.schedule);
-      const last = parts.state?.lastRuns.get(name);
-      return [name, createJob(each, { appliance, priority, intervalMs, jitterRatio, last })];
-    }),
-  );
-  const state = stateFrom(parts, jobs);
-  return { ...parts, jobs, state, breaker: createBreaker({ now: state.age, random }), lateness: new Lateness() };
 }

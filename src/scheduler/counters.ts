@@ -1,10 +1,9 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { CallReport } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
-import type { TransitionObject } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
-import type { SkipReason } from '../state/status.ts';
+import type { SkipReason, Transition } from '../state/status.ts';
 
 /** Reasons for which a series of a reading is not shown. */
 export const dropReasons = ['limit', 'duplicate'] as const;
@@ -104,7 +103,10 @@ export function createCounters(name: string) {
       runCounter.inc({ appliance, collector, outcome: 'skipped' });
       skipCounter.inc({ appliance, collector, reason });
     },
-    transitioned: (object: TransitionObject, to: string): void => transitionCounter.inc({ appliance, object, to }),
+    /** Counts the changes of state that a reading shows. */
+    put(_reading: unknown, transitions: readonly Transition[]): void {
+      for (const { object, to } of transitions) transitionCounter.inc({ appliance, object, to });
+    },
     unreadable: (endpoint: string, field: string, count: number): void =>
       unreadableCounter.inc({ appliance, endpoint, field }, count),
     dropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),

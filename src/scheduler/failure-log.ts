@@ -2,10 +2,18 @@ import type { Logger } from 'pino';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
+import type { FoundReading, StateListener } from '../state/appliance-state.ts';
 import { keyOf, type Origin } from '../state/reading.ts';
+import type { Transition } from '../state/status.ts';
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
 const maxWords = 100;
+
+/**
+ * Lines of the log for one reading: an appliance that changes all of its states at each poll must
+ * not stop the loop.
+ */
+const maxLogged = 1_000;
 
 /**
  * Failing parts of one collector: two hundred farms that fail alike are one line, and the error
@@ -22,10 +30,10 @@ interface Trouble {
 }
 
 /**
- * Logs each trouble of a collector once: at its first occurrence, when another reason comes, and
- * when all of it is over.
+ * Logs changes of state, and each trouble of a collector once: at its first occurrence, when another
+ * reason comes, and when all of it is over.
  */
-export class FailureLog {
+export class FailureLog implements StateListener {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #failing = new Map<string, Trouble>();
@@ -65,8 +73,21 @@ export class FailureLog {
     if (this.#endTrouble(origin)) this.#log.info({ ...origin }, 'poll succeeds again');
   }
 
+  /** Logs the changes of state that a reading shows. */
+  put({ collector, farm }: FoundReading, transitions: readonly Transition[]): void {
+    for (const { object, labels, from, to } of transitions.slice(0, maxLogged))
+      this.#log.info({ object, ...labels, from, to }, 'state changed');
+    const changes = transitions.length;
+    if (changes > maxLogged)
+      this.#log.info(
+        { collector: collector.name, farm, changes, logged: maxLogged },
+        'more states changed than are logged one by one',
+      );
+  }
+
   /** Forgets an origin that is gone, which neither fails nor recovers. */
-  forget(origin: Origin): void {
+  removed(origin: Origin, why: 'stale' | 'gone'): void {
+    if (why === 'stale') return;
     this.#endTrouble(origin);
     this.#unreadable.delete(keyOf(origin));
   }
@@ -104,7 +125,7 @@ export class FailureLog {
     return [...sums.values()];
   }
 
-  seriesDropped(reason: DropReason, series: number): void {
+  dropped(reason: DropReason, series: number): void {
     if (this.#dropped.has(reason)) return;
     this.#dropped.add(reason);
     const remedy =

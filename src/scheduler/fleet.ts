@@ -5,7 +5,7 @@ import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { ApplianceStatus, FleetStatus, Transition } from '../state/status.ts';
-import { TransitionHistory } from './transitions.ts';
+import { TransitionHistory } from '../state/transition-history.ts';
 
 /** All appliances together, as the listeners see them. */
 export type Fleet = Pick<
@@ -40,7 +40,7 @@ export interface FleetParts<Appliance extends PolledAppliance> {
 }
 
 /** The part of an appliance's poller that the fleet uses. */
-export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run'>;
+export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run' | 'known'>;
 
 /** State that a new poller inherits from the previous one. */
 export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'state'>>;

@@ -1,6 +1,7 @@
-import type { UnreadableField } from '../appliance/client.ts';
+import type { FailureReason } from '../appliance/errors.ts';
 import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
+import type { Changes } from '../state/appliance-state.ts';
 import type { SkipReason } from '../state/status.ts';
 
 /** A collector with what the configuration says about it. */
@@ -51,8 +52,6 @@ export interface Job extends ScheduledCollector {
 export interface LastRun {
   readonly ok?: boolean;
   readonly durationMs?: number;
-  /** The time between two runs, as it is. */
-  readonly intervalMs?: number;
   readonly lastSuccessMs?: number;
   readonly lastAttemptMs?: number;
 }
@@ -96,13 +95,13 @@ export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
  */
 export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
 
-/** The result of a step that did not fail. */
-export interface Found {
-  /** Undefined if the step leaves no reading. */
-  readonly data: unknown;
-  /** The age at which the first call was made; the data may be as old as that. */
-  readonly askedAtMs: number;
-  readonly unreadable: readonly UnreadableField[];
+/** The result of a step. */
+export interface Step {
+  /** The outcome of the run, if it is over. */
+  readonly outcome: Outcome | undefined;
+  readonly changes?: Changes;
+  /** Why it failed, if the appliance refused it. */
+  readonly reason?: FailureReason;
 }
 
 /** The part of an interval over which offsets, and the farms of a run, are spread. */

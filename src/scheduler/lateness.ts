@@ -30,7 +30,7 @@ export class Lateness {
    * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
    * Failures, and a call that is not answered yet, stretch nothing here, however long they take.
    */
-  freshForMs({ intervalMs, maxStaleMs, late, nextRunMs, lostBeforeMs }: Job): number {
+  lifeMs({ intervalMs, maxStaleMs, late, nextRunMs, lostBeforeMs }: Job): number {
     const waitedMs = this.#answeredAtMs - nextRunMs - (this.#lostMs - lostBeforeMs);
     const lateMs = Math.max(late.ms - late.lostMs, waitedMs, 0);
     return lateMs > 0 ? Math.max(maxStaleMs, 2 * (intervalMs + lateMs)) : maxStaleMs;

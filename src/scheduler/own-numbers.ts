@@ -12,7 +12,11 @@ export interface OwnNumbers {
   /** Why the newest call failed; undefined when it succeeded. */
   readonly failureReason: FailureReason | undefined;
   readonly breaker: BreakerState;
-  readonly collectors: readonly (LastRun & { readonly collector: string })[];
+  readonly collectors: readonly (LastRun & {
+    readonly collector: string;
+    /** The time between two runs, as it is. */
+    readonly intervalMs: number | undefined;
+  })[];
   readonly clockOffsetSeconds: number | undefined;
   readonly series: number;
 }

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
-import type { Breaker } from '../appliance/breaker.ts';
+import { type Breaker, createBreaker } from '../appliance/breaker.ts';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { VipSettings } from '../collectors/collector.ts';
-import { createAgeClock, steadyNow } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
-import type { AnswersState } from './answers.ts';
-import type { Counters } from './counters.ts';
-import type { Job, LastRun, ScheduledCollector } from './job.ts';
-import type { Lateness } from './lateness.ts';
-import type { EvictedReadings, StoredReadings } from './reading-store.ts';
-import type { Cron } from './schedule.ts';
+import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
 import type { Transition } from '../state/status.ts';
-import type { KnownStates } from './transitions.ts';
+import { Answers, type AnswersState } from './answers.ts';
+import type { Counters } from './counters.ts';
+import { FailureLog } from './failure-log.ts';
+import { createJob, type Job, type LastRun, type ScheduledCollector } from './job.ts';
+import { Lateness } from './lateness.ts';
+import { ReadingText } from './reading-text.ts';
+import type { Cron } from './schedule.ts';
 
 /** The settings of one appliance, and the services that its poller uses. */
 export interface AppliancePollerParts {
@@ -54,22 +54,18 @@ export interface AppliancePollerParts {
 export interface SharedParts extends AppliancePollerParts {
   /** By the name of the collector, in order of priority. */
   readonly jobs: ReadonlyMap<string, Job>;
-  readonly state: PollerState;
+  readonly known: ApplianceState;
+  readonly text: ReadingText;
+  readonly failures: FailureLog;
+  readonly answers: Answers;
   readonly breaker: Breaker;
   readonly lateness: Lateness;
 }
 
 /** State that a poller gives to its replacement when the settings of an appliance change. */
 export interface PollerState {
-  /** The clock of all ages, see lib/time.ts. */
-  readonly age: () => number;
-  /** The newest data of the collectors that read the whole appliance, by name. */
-  readonly newest: Map<string, unknown>;
-  readonly stored: StoredReadings;
-  readonly evicted: EvictedReadings;
-  readonly states: KnownStates;
-  /** Undefined before the first poller. */
-  readonly answers: AnswersState | undefined;
+  readonly known: ApplianceState;
+  readonly answers: AnswersState;
   /** By the name of the collector. */
   readonly lastRuns: ReadonlyMap<string, LastRun>;
   /**
@@ -79,33 +75,31 @@ export interface PollerState {
   readonly opensAtMs: number;
 }
 
-/**
- * Returns the state with which a poller begins: that of the poller before, without what the new
- * settings leave out, which is removed from `/metrics` as well. Nobody would read it again, so it
- * would stay true for ever.
- */
-export function stateFrom(parts: AppliancePollerParts, jobs: ReadonlyMap<string, Job>): PollerState {
-  const { name, state: before, store, watches, now } = parts;
-  const state: PollerState = {
-    age: before?.age ?? createAgeClock(now, steadyNow),
-    newest: new Map([...(before?.newest ?? [])].filter(([collector]) => jobs.has(collector))),
-    stored: new Map(before?.stored),
-    evicted: new Map(before?.evicted),
-    states: before?.states ?? new Map(),
-    answers: before?.answers,
-    lastRuns: new Map(before?.lastRuns),
-    opensAtMs: before?.opensAtMs ?? 0,
-  };
-  // A collector may show something without a reading.
-  for (const collector of state.lastRuns.keys()) if (!jobs.has(collector)) store.remove(name, collector);
-  for (const [key, reading] of state.stored) {
-    const job = jobs.get(reading.collector);
-    if (job) state.stored.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
-  }
-  for (const [key, { collector, farm }] of [...state.stored, ...state.evicted]) {
-    if (jobs.has(collector) && (farm === undefined || watches(farm))) continue;
-    store.remove(name, key);
-    for (const part of [state.stored, state.evicted, state.states]) part.delete(key);
-  }
-  return state;
+export function sharedParts(parts: AppliancePollerParts): SharedParts {
+  const { name: appliance, collectors, polling, cron, random, counters, log, now, state: before } = parts;
+  const { jitterRatio } = polling;
+  const jobs = new Map(
+    collectors.map((each, priority) => {
+      const { name } = each.collector;
+      const intervalMs = cron.intervalMs(each.schedule);
+      const last = before?.lastRuns.get(name);
+      return [name, createJob(each, { appliance, priority, intervalMs, jitterRatio, last })];
+    }),
+  );
+  const lateness = new Lateness();
+  const failures = new FailureLog(log, now);
+  const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
+  const history: StateListener = { put: (_, transitions) => transitions.forEach(parts.onTransition) };
+  const listeners = [text, counters, failures, history];
+  const known = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.known });
+  const breaker = createBreaker({ now: known.age, random });
+  const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
+  const answers = new Answers({
+    before: before?.answers,
+    isAnswering: () => breaker.isAnswering,
+    now,
+    upForMs: () => Math.min(...asking.map((job) => lateness.lifeMs(job))),
+  });
+  counters.expect([...jobs.keys()]);
+  return { ...parts, jobs, known, text, failures, answers, breaker, lateness };
 }

@@ -13,21 +13,16 @@ import { steadyNow } from '../lib/time.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { L4Farms } from './l4-farms.ts';
-import type { ByFarm, CollectFarm, Found, Job, Outcome, Run } from './job.ts';
+import type { ByFarm, CollectFarm, Job, Outcome, Run, Step } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
-import type { RunResults } from './run-results.ts';
-import { keyOf, type Origin } from '../state/reading.ts';
+import type { Changes } from '../state/appliance-state.ts';
+import { keyOf } from '../state/reading.ts';
 
 export interface RunnerParts extends SharedParts {
-  readonly results: RunResults;
   readonly calls: Calls;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
-  /** May throw if the reading cannot be used; then the step has failed. */
-  readonly onFound: (job: Job, origin: Origin, found: Found) => void;
-  /** Returns what a failure means for the run. */
-  readonly onFailed: (job: Job, origin: Origin, error: Error) => Outcome;
 }
 
 type Work = (context: CollectContext) => Promise<unknown>;
@@ -43,8 +38,8 @@ export class Runner {
     this.#parts = parts;
     this.#l4Farms = new L4Farms({
       asksDaemon: parts.polling.askL4Daemon === true,
-      age: parts.state.age,
-      listed: () => [parts.results.stored(farms), parts.results.stored(summary)].flatMap((list) => list ?? []),
+      age: parts.known.age,
+      listed: () => [parts.known.reading(farms), parts.known.reading(summary)].flatMap((list) => list ?? []),
     });
   }
 
@@ -55,26 +50,25 @@ export class Runner {
 
   /**
    * Makes the next step of a run: all of it, or the beginning of one that asks farm by farm, or one
-   * farm of it. Returns the outcome of the run if it is over.
+   * farm of it.
    */
-  async step(job: Job, run: Run): Promise<Outcome | undefined> {
+  async step(job: Job, run: Run): Promise<Step> {
     const { collector } = job;
-    if (!isFarmCollector(collector)) {
-      return await this.#attempt(job, { collector: collector.name }, (context) => collector.collect(context));
-    }
+    if (!isFarmCollector(collector))
+      return await this.#attempt(job, undefined, (context) => collector.collect(context));
     if (run.byFarm) return await this.#nextFarm(job, run.byFarm);
-    const { outcome, collectFarm } = await this.#begin(job, collector);
-    if (!collectFarm) return outcome;
+    const { collectFarm, ...step } = await this.#begin(job, collector);
+    if (!collectFarm) return step;
     run.byFarm = { collectFarm, farms: this.#farmsOf(job, collector), begun: 0, worst: 'ok' };
-    return run.byFarm.farms.length === 0 ? 'ok' : undefined;
+    return { outcome: run.byFarm.farms.length === 0 ? 'ok' : undefined };
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
-  async farm(job: Job, collector: FarmCollector, name: string): Promise<void> {
-    const farm = this.#parts.results.facts.farms?.find((each) => each.name === name);
-    if (!farm || !collector.covers(farm)) return;
-    const { collectFarm } = await this.#begin(job, collector);
-    if (collectFarm) await this.#oneFarm(job, farm, collectFarm);
+  async farm(job: Job, collector: FarmCollector, name: string): Promise<Step | undefined> {
+    const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
+    if (!farm || !collector.covers(farm)) return undefined;
+    const { collectFarm, ...step } = await this.#begin(job, collector);
+    return collectFarm ? await this.#oneFarm(job, farm, collectFarm) : step;
   }
 
   /**
@@ -82,7 +76,7 @@ export class Runner {
    * longest, so that a run goes on where the one before was cut off.
    */
   #farmsOf({ readFarms }: Job, collector: FarmCollector): readonly FarmFact[] {
-    const farms = (this.#parts.results.facts.farms ?? []).filter((farm) => collector.covers(farm));
+    const farms = (this.#parts.known.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
     for (const name of readFarms) if (!present.has(name)) readFarms.delete(name);
     for (const key of this.#refused.keys())
@@ -91,36 +85,34 @@ export class Runner {
     return [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
   }
 
-  async #nextFarm(job: Job, byFarm: ByFarm): Promise<Outcome | undefined> {
+  async #nextFarm(job: Job, byFarm: ByFarm): Promise<Step> {
     const farm = byFarm.farms[byFarm.begun];
     byFarm.begun += 1;
     const isLast = byFarm.begun >= byFarm.farms.length;
-    if (farm && this.#isListed(farm)) {
-      const outcome = await this.#oneFarm(job, farm, byFarm.collectFarm);
-      if (outcome === 'closing') return outcome;
-      // A failure before the run was cut off counts.
-      if (isOneOf(skipReasons, outcome)) return byFarm.worst === 'ok' ? outcome : byFarm.worst;
-      if (outcome !== 'ok') byFarm.worst = 'failed';
-      job.readFarms.delete(farm.name);
-      job.readFarms.add(farm.name);
-    }
-    return isLast ? byFarm.worst : undefined;
+    const isOver = (): Outcome | undefined => (isLast ? byFarm.worst : undefined);
+    if (!farm || !this.#isListed(farm)) return { outcome: isOver() };
+    const step = await this.#oneFarm(job, farm, byFarm.collectFarm);
+    const { outcome } = step;
+    if (outcome === 'closing') return step;
+    // A failure before the run was cut off counts.
+    if (isOneOf(skipReasons, outcome)) return { outcome: byFarm.worst === 'ok' ? outcome : byFarm.worst };
+    if (outcome !== 'ok') byFarm.worst = 'failed';
+    job.readFarms.delete(farm.name);
+    job.readFarms.add(farm.name);
+    return { ...step, outcome: isOver() };
   }
 
   /** Begins to ask farm by farm; it failed if `collectFarm` is undefined. */
-  async #begin(
-    job: Job,
-    collector: FarmCollector,
-  ): Promise<{ outcome: Outcome; collectFarm: CollectFarm | undefined }> {
+  async #begin(job: Job, collector: FarmCollector): Promise<Step & { collectFarm: CollectFarm | undefined }> {
     let collectFarm: CollectFarm | undefined;
-    const outcome = await this.#attempt(job, { collector: collector.name }, async (context) => {
+    const step = await this.#attempt(job, undefined, async (context) => {
       collectFarm = await collector.begin(context);
     });
-    return { outcome, collectFarm };
+    return { ...step, collectFarm };
   }
 
-  #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<Outcome> {
-    return this.#attempt(job, { collector: job.collector.name, farm: farm.name }, async (context) => {
+  #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<Step> {
+    return this.#attempt(job, farm.name, async (context) => {
       try {
         const data = await collectFarm(farm, context);
         this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
@@ -138,7 +130,7 @@ export class Runner {
    */
   #mayBeDeleted({ collector }: Job, { name }: FarmFact, error: unknown): boolean {
     if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
-    const { farms } = this.#parts.results.facts;
+    const { farms } = this.#parts.known.facts;
     const key = keyOf({ collector: collector.name, farm: name });
     if (this.#refused.has(key) && this.#refused.get(key) !== farms) return false;
     this.#refused.set(key, farms);
@@ -150,15 +142,15 @@ export class Runner {
    * failure.
    */
   #isListed(farm: Pick<FarmFact, 'name'>): boolean {
-    return this.#parts.results.facts.farms?.some(({ name }) => name === farm.name) ?? false;
+    return this.#parts.known.facts.farms?.some(({ name }) => name === farm.name) ?? false;
   }
 
   /**
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt(job: Job, origin: Origin, work: Work): Promise<Outcome> {
-    const { calls, closing, reasonToStop, lateness, state, results, onFound, onFailed } = this.#parts;
+  async #attempt(job: Job, farm: string | undefined, work: Work): Promise<Step> {
+    const { calls, closing, reasonToStop, lateness, known } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
@@ -170,22 +162,49 @@ export class Runner {
     };
     try {
       const data = await work(this.#contextOf(calls.reader(own), job));
-      onFound(job, origin, { data, askedAtMs: own.askedAtMs ?? state.age(), unreadable: own.unreadable });
+      const changes = this.#keep(job, farm, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
-      if (results.facts.licensed !== false) calls.remember(own);
-      return 'ok';
+      if (known.facts.licensed !== false) calls.remember(own);
+      return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
-      if (closing.aborted) return 'closing';
-      if (thrown instanceof NotAskedError) return thrown.reason;
+      if (closing.aborted) return { outcome: 'closing' };
+      if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
       lateness.lost(steadyNow() - startedAtMs);
-      return onFailed(job, origin, toError(thrown));
+      return this.#failed(job, farm, toError(thrown));
     } finally {
       if (job.run) job.run.spentSeconds += own.spentSeconds;
     }
   }
 
+  /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
+  #keep(job: Job, farm: string | undefined, data: unknown, { askedAtMs, unreadable }: StepCalls): Changes | undefined {
+    const { known, lateness, failures, counters } = this.#parts;
+    const { collector, maxStaleMs } = job;
+    const takenAtMs = askedAtMs ?? known.age();
+    const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job) };
+    const changes = data === undefined ? undefined : known.put(reading);
+    const origin = { collector: collector.name, farm };
+    failures.recovered(origin);
+    failures.unreadable(origin, unreadable);
+    for (const { endpoint, field, count } of unreadable) counters.unreadable(endpoint, field, count);
+    return changes;
+  }
+
+  #failed({ collector }: Job, farm: string | undefined, error: Error): Step {
+    const { failures, counters } = this.#parts;
+    if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
+      failures.unsupported(collector.name, error);
+      return { outcome: 'unsupported_route' };
+    }
+    // A collector that throws on a reply which passed its schema met a reply that makes no sense.
+    const reason = error instanceof ApplianceError ? error.reason : 'malformed';
+    failures.failed({ collector: collector.name, farm }, reason, error);
+    counters.failed(collector.name, reason);
+    return { outcome: 'failed', reason };
+  }
+
   #contextOf(read: ReadFrom, { intervalMs, only }: Job): CollectContext {
-    const { results, closing: signal, watches, now, state, labels, vip } = this.#parts;
+    const { known, closing: signal, watches, now, labels, vip } = this.#parts;
     return {
       read,
       intervalMs,
@@ -193,15 +212,15 @@ export class Runner {
       signal,
       watches,
       now,
-      age: state.age,
+      age: known.age,
       labels,
       vip,
-      newest: (collector, farm) => results.newest(collector, farm),
+      newest: (collector, farm) => known.reading(collector, farm)?.data,
       unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
       askL4Daemon: (key, farm) => this.#l4Farms.ask(read, key, farm),
       // Facts may be newer after a call than before it.
       get facts() {
-        return results.facts;
+        return known.facts;
       },
     };
   }

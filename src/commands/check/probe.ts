@@ -3,11 +3,10 @@ import type { Decode } from '../../appliance/decode.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
-import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
 import { hungMs } from '../../collectors/farm-states.ts';
-import type { FarmList, ListedFarm } from '../../collectors/farm-list.ts';
+import type { ListedFarm } from '../../collectors/farm-list.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
@@ -170,8 +169,7 @@ interface Probed extends ProbeParts {
 }
 
 function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed): ProbeResult {
-  const { newest } = poller.state;
-  const facts = applianceFacts(newest);
+  const { facts } = poller.known;
   const status = poller.describe();
   const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
   const polled: string[] = [];
@@ -201,8 +199,7 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     failure,
     calls: watch.calls,
     facts,
-    // Only the data of this very collector is stored under its name.
-    farms: (newest.get(farms.name) as FarmList | undefined)?.farms,
+    farms: poller.known.latest(farms)?.farms,
     problems: failure ? [] : applianceProblems(judged, Date.now()),
     polled,
     unsupported,

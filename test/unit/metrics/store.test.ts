@@ -143,28 +143,29 @@ describe('a reading', () => {
     expect(await textOf(store)).toBe('');
   });
 
-  it('is restricted to some families, rendered or not', async () => {
+  it.each([true, false])('loses families to another one at the limit (rendered: %s)', async (isRendered) => {
     const store = given();
-    put(store, 'lb-1', 'a', fillEverything);
-    const [refused, again] = [1, 2].map(() => store.restrict('lb-1', 'a', (family) => family === up));
-    const early = await textOf(store);
-    put(store, 'lb-1', 'a', fillEverything);
-    await textOf(store);
-    store.restrict('lb-1', 'a', (family) => family === up);
+    const putFirst = (fill: (emit: Emit) => void) => put(store, 'lb-1', 'a', fill, { rank: 0, maxSeries: 3 });
+    put(store, 'lb-1', 'b', fillEverything, { rank: 1, maxSeries: 3 });
+    if (isRendered) await textOf(store);
 
-    expect([refused, again]).toEqual([1, 0]);
-    expect(await textOf(store)).toBe(early);
-    expect(early).not.toContain('zlb_calls');
-    expect(store.series('lb-1')).toBe(1);
+    expect([putFirst(fillEverything), putFirst(() => undefined)]).toEqual([1, 0]);
+
+    expect(store.series('lb-1')).toEqual({ shown: 1, leftOut: 1 });
+    const text = await textOf(store);
+    expect(text).toContain('zlb_up{appliance="lb-1"} 1');
+    expect(text).not.toContain('zlb_calls');
   });
 
-  it('counts at once, only for the series of its appliance', () => {
+  it('counts at once, if it is limited, only for the series of its appliance', () => {
     const store = given();
-    put(store, 'lb-1', 'a', fillEverything);
-    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '404' }, 1));
-    put(store, 'lb-2', 'a', fillEverything);
+    const limit = { rank: 0, maxSeries: 10 };
+    put(store, 'lb-1', 'a', fillEverything, limit);
+    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '404' }, 1), limit);
+    put(store, 'lb-1', 'c', fillEverything);
+    put(store, 'lb-2', 'a', fillEverything, limit);
 
-    expect([store.series('lb-1'), store.series('lb-1', ['b']), store.series('lb-9')]).toEqual([3, 2, 0]);
+    expect(['lb-1', 'lb-9'].map((name) => store.series(name).shown)).toEqual([3, 0]);
   });
 });
 
@@ -243,8 +244,14 @@ function fillEverything(emit: Emit): void {
   emit.sample(calls, { code: '200' }, 1);
 }
 
-function put(store: MetricsStore, appliance: string, key: string, fill: (emit: Emit) => void): void {
-  store.put(appliance, key, fillRegistry(appliance, fill));
+function put(
+  store: MetricsStore,
+  appliance: string,
+  key: string,
+  fill: (emit: Emit) => void,
+  limit?: Parameters<MetricsStore['put']>[3],
+): number {
+  return store.put(appliance, key, fillRegistry(appliance, fill), limit);
 }
 
 function upLines(page: string): readonly string[] | null {

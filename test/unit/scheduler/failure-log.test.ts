@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { farms as farmsCollector } from '../../../src/collectors/farms.ts';
 import { FailureLog } from '../../../src/scheduler/failure-log.ts';
+import type { Transition } from '../../../src/state/status.ts';
 import { givenLog } from './given-log.ts';
 
 const farms = { collector: 'farms' };
@@ -44,8 +46,8 @@ describe('the failure log', () => {
   it('logs once, with a remedy, that series are left out', () => {
     const { failures, lines } = given();
 
-    failures.seriesDropped('limit', 900);
-    failures.seriesDropped('limit', 900);
+    failures.dropped('limit', 900);
+    failures.dropped('limit', 900);
 
     expect(lines).toEqual([expect.objectContaining({ reason: 'limit', series: 900 })]);
   });
@@ -55,7 +57,7 @@ describe('the failure log', () => {
     const shop = { collector: 'backends', farm: 'shop' };
     failures.failed(shop, 'timeout', new Error(''));
 
-    failures.forget(shop);
+    failures.removed(shop, 'gone');
     failures.failed(shop, 'timeout', new Error(''));
 
     expect(messages()).toEqual(['poll failed', 'poll failed']);
@@ -86,10 +88,42 @@ describe('the failure log', () => {
     const both = failures.unreadableOf('backends');
     failures.unreadable({ collector: 'backends', farm: 'shop' }, []);
     const one = failures.unreadableOf('backends');
-    failures.forget({ collector: 'backends', farm: 'db' });
+    failures.removed({ collector: 'backends', farm: 'db' }, 'gone');
 
     expect(messages()).toEqual(['values in a reply cannot be read, left out']);
     expect([both, one, failures.unreadableOf('backends')]).toEqual([[{ ...odd, count: 4 }], [odd], []]);
     expect(failures.unreadableOf('farms')).toEqual([]);
+  });
+
+  it('logs a change of state with the old and the new one, and up to a thousand of a reading', () => {
+    const { failures, lines } = given();
+    const change = (name: string): Transition => ({
+      appliance: 'lb',
+      atMs: 0,
+      object: 'farm',
+      labels: { farm: name },
+      from: 'up',
+      to: 'down',
+    });
+    const put = (count: number) =>
+      failures.put(
+        { collector: farmsCollector, data: undefined, takenAtMs: 0, maxStaleMs: 0, lifeMs: 0 },
+        Array.from({ length: count }, (_, index) => change(`f${index}`)),
+      );
+
+    put(1);
+    expect(lines.splice(0)).toEqual([
+      { level: 30, object: 'farm', farm: 'f0', from: 'up', to: 'down', msg: 'state changed' },
+    ]);
+    put(1_500);
+
+    expect(lines).toHaveLength(1_001);
+    expect(lines.at(-1)).toEqual({
+      level: 30,
+      collector: 'farms',
+      changes: 1_500,
+      logged: 1_000,
+      msg: 'more states changed than are logged one by one',
+    });
   });
 });

@@ -3,6 +3,7 @@ import type { Representation } from '../../../src/metrics/page.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/scheduler/counters.ts';
 import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src/scheduler/fleet.ts';
+import { ApplianceState } from '../../../src/state/appliance-state.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
@@ -113,12 +114,15 @@ async function given(names: readonly string[]) {
       close: () => Promise.resolve(),
       counters: createCounters(name),
       state: {
-        age: () => 0,
-        newest: new Map(),
-        stored: new Map(),
-        evicted: new Map(),
-        states: new Map(),
-        answers: undefined,
+        known: new ApplianceState({
+          appliance: name,
+          collectors: new Map(),
+          watches: () => true,
+          maxBytes: 0,
+          listeners: [],
+          now: () => 0,
+        }),
+        answers: { answeredAtMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
         lastRuns: new Map(),
         opensAtMs: 0,
       },

@@ -21,6 +21,6 @@ it.each([
       lostBeforeMs: 0,
     };
 
-    expect(lateness.freshForMs(job as Job)).toBe(life);
+    expect(lateness.lifeMs(job as Job)).toBe(life);
   },
 );

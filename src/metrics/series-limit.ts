@@ -1,5 +1,5 @@
-import type { Family } from '../metrics/family.ts';
-import { type FamilySize, totalSeries } from '../metrics/render.ts';
+import type { Family } from './family.ts';
+import { type FamilySize, totalSeries } from './render.ts';
 
 /**
  * The part of the limit that details may fill. The rest is kept for farms, certificates and sums,
@@ -14,19 +14,24 @@ export interface Quota {
   allows(key: string, family: Family): boolean;
 }
 
+interface Limited {
+  readonly families: readonly FamilySize[];
+  /** Undefined if it is not limited. */
+  readonly rank: number | undefined;
+}
+
 /**
- * Divides the limit among all readings: first what is no detail, by the rank of the reading, then
- * details; both in the order of the keys. The result depends on names and sizes, not on the order
- * of polls, so that the same farms keep their series from poll to poll.
+ * Divides the limit among all limited readings: first what is no detail, by the rank of the
+ * reading, then details; both in the order of the keys. The result depends on names and sizes, not
+ * on the order of polls, so that the same farms keep their series from poll to poll.
  */
-export function divideLimit<Of extends { readonly families: readonly FamilySize[] }>(
-  parts: ReadonlyMap<string, Of>,
-  maxSeries: number,
-  rank: (part: Of) => number,
-): Quota {
+export function divideLimit(readings: ReadonlyMap<string, Limited>, maxSeries: number): Quota {
+  const parts = [...readings].flatMap(([key, { families, rank }]) =>
+    rank === undefined ? [] : { key, families, rank },
+  );
   let details = 0;
   let others = 0;
-  for (const { families } of parts.values())
+  for (const { families } of parts)
     for (const each of families) {
       if (isDetail(each)) details += each.series;
       else others += each.series;
@@ -40,16 +45,16 @@ export function divideLimit<Of extends { readonly families: readonly FamilySize[
     quota.set(key, [...(quota.get(key) ?? []), ...fit]);
     return totalSeries(fit);
   };
-  const byKey = [...parts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const byKey = parts.toSorted((one, other) => (one.key < other.key ? -1 : 1));
   let shown = 0;
-  for (const [key, { families }] of byKey.toSorted(([, one], [, other]) => rank(one) - rank(other)))
+  for (const { key, families } of byKey.toSorted((one, other) => one.rank - other.rank))
     shown += grant(
       key,
       families.filter((each) => !isDetail(each)),
       maxSeries - shown,
     );
   let room = roomForDetails(maxSeries, shown);
-  for (const [key, { families }] of byKey) room -= grant(key, families.filter(isDetail), room);
+  for (const { key, families } of byKey) room -= grant(key, families.filter(isDetail), room);
   return {
     allowsAll: false,
     allows: (key, family) => quota.get(key)?.some((granted) => granted.family === family) ?? false,

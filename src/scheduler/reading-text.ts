@@ -1,0 +1,68 @@
+import { collectors } from '../collectors/registry.ts';
+import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { writeReading } from '../collectors/rows.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import type { MetricsStore } from '../metrics/store.ts';
+import type { FoundReading, StateListener } from '../state/appliance-state.ts';
+import { keyOf, type Origin } from '../state/reading.ts';
+import type { DropReason } from './counters.ts';
+import type { Job } from './job.ts';
+
+export interface ReadingTextParts {
+  readonly name: string;
+  readonly jobs: ReadonlyMap<string, Pick<Job, 'collector' | 'priority'>>;
+  readonly store: MetricsStore;
+  readonly maxSeries: number;
+  /** Backends that are up have no series of their own. */
+  readonly compact: boolean;
+}
+
+/** What is told of series that are not shown as they were read. */
+interface TextListener {
+  dropped(reason: DropReason, series: number): void;
+  /** A state word outside its closed list is shown as `unknown`. */
+  unknownWord?(family: string, word: string): void;
+}
+
+/** Shows the readings of an appliance in `/metrics`, as far as the series limit allows. */
+export class ReadingText implements StateListener {
+  readonly #parts: ReadingTextParts;
+  readonly #listeners: readonly TextListener[];
+
+  constructor(parts: ReadingTextParts, listeners: readonly TextListener[]) {
+    this.#parts = parts;
+    this.#listeners = listeners;
+    // A collector that is off now may have shown something without a reading.
+    for (const { name } of collectors) if (!parts.jobs.has(name)) parts.store.remove(parts.name, name);
+  }
+
+  put({ collector, farm, data }: FoundReading): void {
+    const { compact } = this.#parts;
+    const { leftOut, duplicates, unknownStates } = this.#show(collector, farm, data, compact);
+    for (const listener of this.#listeners) {
+      if (leftOut > 0) listener.dropped('limit', leftOut);
+      if (duplicates > 0) listener.dropped('duplicate', duplicates);
+      for (const { family, word } of unknownStates) listener.unknownWord?.(family.name, word);
+    }
+  }
+
+  removed(origin: Origin, why: 'stale' | 'gone'): void {
+    this.#parts.store.remove(this.#parts.name, keyOf(origin));
+    const job = this.#parts.jobs.get(origin.collector);
+    if (job && why === 'stale') this.showWithoutReading(job.collector);
+  }
+
+  /** Shows what a collector says while it has no reading, if it says anything. */
+  showWithoutReading(collector: Collector): void {
+    if (isFarmCollector(collector) || collector.withoutReading === undefined) return;
+    this.#show(collector, undefined, collector.withoutReading, false);
+  }
+
+  #show(collector: Collector, farm: string | undefined, data: unknown, compact: boolean) {
+    const { name, jobs, store, maxSeries } = this.#parts;
+    const filled = fillRegistry(name, writeReading(collector.families, data, { compact }));
+    const rank = jobs.get(collector.name)?.priority ?? jobs.size;
+    const leftOut = store.put(name, keyOf({ collector: collector.name, farm }), filled, { rank, maxSeries });
+    return { ...filled, leftOut };
+  }
+}

@@ -1,0 +1,127 @@
+import type { Breaker } from '../appliance/breaker.ts';
+import { writeReading } from '../collectors/rows.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import { describeAppliance } from '../state/describe.ts';
+import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../state/status.ts';
+import type { Job } from './job.ts';
+import { measuredIntervalMs } from './lateness.ts';
+import { ownGauges } from './own-numbers.ts';
+import type { SharedParts } from './poller-parts.ts';
+
+/** Keys of the exporter's own numbers in the metrics store. */
+const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
+
+/** Shows the exporter's own numbers in `/metrics`, and describes the appliance. */
+export class Report {
+  readonly #parts: SharedParts;
+  /** The newest description; undefined once something of it has changed. */
+  #status: ApplianceStatus | undefined;
+  /** What changes without a run, as it was last shown: a probe, and time that passes. */
+  #shown = '';
+
+  constructor(parts: SharedParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes notice of a change of the status. */
+  changed(): void {
+    this.#status = undefined;
+  }
+
+  /** Shows the results of a run, or of a skipped one, when all of its consequences are known. */
+  ended(): void {
+    this.#shown = '';
+    this.refresh();
+  }
+
+  /**
+   * Shows the exporter's own numbers if they changed. Called before each look at the page, so that
+   * fresh samples never appear next to `zlb_up 0`.
+   */
+  refresh(): void {
+    const { name, jobs, store, counters, breaker, answers, known } = this.#parts;
+    const ageMs = known.age();
+    const up = answers.isUp(ageMs);
+    const failureReason = answers.failing?.reason;
+    const collectors = [...jobs].map(([collector, job]) => ({
+      collector,
+      ...job.last,
+      intervalMs: this.#intervalMs(job),
+    }));
+    const series = store.series(name).shown;
+    const times = collectors.map(({ intervalMs }) => intervalMs);
+    const shown = [up, failureReason, breaker.state, series, ...times].join(' ');
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#status = undefined;
+    const clockOffsetSeconds = answers.clockOffsetSeconds(ageMs);
+    const numbers = { up, failureReason, breaker: breaker.state, collectors, clockOffsetSeconds, series };
+    store.put(name, ownKeys.counters, counters.reading());
+    store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
+  }
+
+  /** Returns the appliance as `refresh` left it; the same object until something of it changes. */
+  describe(): ApplianceStatus {
+    return (this.#status ??= this.#describe());
+  }
+
+  #describe(): ApplianceStatus {
+    const { name, url, labels, objectives, jobs, breaker, answers, known, store, now } = this.#parts;
+    const { shown, leftOut } = store.series(name);
+    const [ageMs, nowMs] = [known.age(), now()];
+    const stale = known.staleCollectors;
+    return describeAppliance({
+      name,
+      url,
+      labels,
+      objectives,
+      up: answers.isUp(ageMs),
+      failing: answers.failing,
+      deactivated: known.facts.licensed === false,
+      breaker: breaker.state,
+      readings: known.snapshot(),
+      timeOf: (momentMs) => Math.round(nowMs - (ageMs - momentMs)),
+      series: shown,
+      seriesLeftOut: leftOut,
+      collectors: [...jobs.values()].map((job) => this.#describeCollector(job, stale)),
+    });
+  }
+
+  #describeCollector(job: Job, stale: ReadonlySet<string>): CollectorStatus {
+    const { failures, breaker } = this.#parts;
+    const { name } = job.collector;
+    const { ok, lastSuccessMs } = job.last;
+    const isSupported = job.retryAtMs === undefined;
+    const unreadable = failures.unreadableOf(name);
+    return {
+      name,
+      ok,
+      lastSuccessMs: lastSuccessMs === undefined ? undefined : Math.round(lastSuccessMs),
+      intervalMs: this.#intervalMs(job) ?? job.intervalMs,
+      isStale: stale.has(name),
+      isSupported,
+      failure: isSupported ? failureOf(job, failures.trouble(name), breaker) : undefined,
+      ...(unreadable.length > 0 && { unreadable }),
+    };
+  }
+
+  /**
+   * Returns the time between runs as it is, since what one collector costs makes others late;
+   * undefined where the appliance lacks what it reads.
+   */
+  #intervalMs(job: Job): number | undefined {
+    if (job.retryAtMs !== undefined) return undefined;
+    return Math.max(measuredIntervalMs(job), this.#parts.cron.gapMs(job.schedule));
+  }
+}
+
+/** Returns the newest failure; while calls are held back, with the reason for that. */
+function failureOf(
+  { blocked }: Job,
+  trouble: CollectorFailure | undefined,
+  breaker: Breaker,
+): CollectorFailure | undefined {
+  const failure = trouble ?? blocked;
+  const { reason } = breaker;
+  return failure && blocked?.reason === 'breaker_open' && reason ? { ...failure, reason } : failure;
+}

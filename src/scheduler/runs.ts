@@ -1,0 +1,142 @@
+import { type Collector, isFarmCollector } from '../collectors/collector.ts';
+import { isOneOf } from '../lib/check.ts';
+import { steadyNow } from '../lib/time.ts';
+import { type SkipReason, skipReasons } from '../state/status.ts';
+import { type Calls, missingForMs } from './calls.ts';
+import { isFirst } from './due-list.ts';
+import type { Due, Job, Outcome, Run } from './job.ts';
+import type { SharedParts } from './poller-parts.ts';
+import type { Report } from './report.ts';
+import { nextDue } from './schedule.ts';
+
+/** The collector that finds out whether the appliance is licensed. */
+export const activation = 'activation';
+/** Reasons for which a collector does not run until something else has changed. */
+const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
+/** The part of the budget that the first collector takes, so that the others come round too. */
+const ratioOfFirst = 0.5;
+/** The same while it has only read a part, or would be read less often than `max_stale` needs. */
+const maxRatioOfFirst = 0.9;
+/** The time between two reads of the activation while the appliance is deactivated. */
+const whileUnlicensedMs = 60_000;
+
+export interface RunsParts extends SharedParts {
+  readonly calls: Calls;
+  readonly report: Report;
+}
+
+/** Begins the runs of jobs, or says why not, and ends them. */
+export class Runs {
+  readonly #parts: RunsParts;
+
+  constructor(parts: RunsParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
+  begin(job: Job): Run | undefined {
+    const { cron, lateness, now, polling, random } = this.#parts;
+    const sinceMs = steadyNow();
+    lateness.begin(job, sinceMs);
+    const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
+    job.nextRunMs = next.atMs;
+    for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
+    const reason = this.reasonToSkip(job);
+    if (reason) {
+      job.isUrgent = false;
+      job.due = this.#afterRun(job, next, 0);
+      this.#skip(job, reason);
+      this.#parts.report.ended();
+      return undefined;
+    }
+    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over: Promise.withResolvers(), byFarm: undefined };
+    return job.run;
+  }
+
+  /** Returns why a job need not run now; undefined if it is admitted. */
+  reasonToSkip(job: Job): SkipReason | undefined {
+    const { farms } = this.#parts.known.facts;
+    if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
+    if (job.retryAtMs !== undefined && this.#parts.known.age() < job.retryAtMs) return 'unsupported';
+    if (this.isUnlicensed(job)) return 'unlicensed';
+    if (!this.#parts.calls.wouldAdmit) return 'breaker_open';
+    if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
+    return undefined;
+  }
+
+  /**
+   * Returns when a job is due whose run is over: by its schedule, but not before the first
+   * collector has left others their part of the budget; soon for the activation that is missing.
+   */
+  #afterRun(job: Job, next: Due, earliestMs: number): Due {
+    const isMissing = this.#parts.known.facts.licensed === false && job.collector.name === activation;
+    const soonMs = steadyNow() + whileUnlicensedMs;
+    if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
+    return isFirst(job) && earliestMs > next.atMs ? { atMs: earliestMs } : next;
+  }
+
+  /**
+   * Returns the time from the beginning of a run of the first collector to its next one, in which
+   * the others have their part of the budget and of the time.
+   */
+  #turnMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
+    const leastMs = budgetMs / maxRatioOfFirst;
+    if (this.#isPartial(collector)) return leastMs;
+    const fairMs = Math.max(budgetMs, steadyNow() - sinceMs) / ratioOfFirst;
+    return Math.max(leastMs, Math.min(fairMs, maxStaleMs / 2));
+  }
+
+  /** Returns true if the newest data of a collector lacks a part that its next run reads. */
+  #isPartial(collector: Collector): boolean {
+    const reading = this.#parts.known.reading(collector);
+    return reading !== undefined && !isFarmCollector(collector) && collector.isPartial?.(reading.data) === true;
+  }
+
+  /** Returns true if the appliance would refuse the calls of a job without a licence. */
+  isUnlicensed({ collector }: Job): boolean {
+    return (
+      this.#parts.known.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation)
+    );
+  }
+
+  end(job: Job, run: Run, outcome: Outcome): void {
+    const { polling, known, text } = this.#parts;
+    job.run = undefined;
+    job.isUrgent = false;
+    job.hadFirstRun = true;
+    job.missed = outcome === 'failed' || outcome === 'breaker_open';
+    const budgetMs = (run.spentSeconds * 1_000) / polling.maxBusyRatio;
+    job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run, budgetMs));
+    if (outcome !== 'closing') {
+      if (outcome !== 'ok' && !known.reading(job.collector)) text.showWithoutReading(job.collector);
+      if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
+      else this.#ran(job, run, outcome);
+      this.#parts.report.ended();
+    }
+    run.over.resolve();
+  }
+
+  /** Records the outcome of a run that asked the appliance. */
+  #ran(job: Job, { startedAtMs, sinceMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
+    job.blocked = undefined;
+    const isMissing = outcome === 'unsupported_route';
+    job.retryAtMs = isMissing ? this.#parts.known.age() + missingForMs : undefined;
+    if (isMissing) {
+      // It neither succeeds nor fails.
+      job.last = {};
+      return;
+    }
+    const ok = outcome === 'ok';
+    const durationMs = steadyNow() - sinceMs;
+    this.#parts.counters.ended(job.collector.name, ok);
+    const success = ok && { lastSuccessMs: startedAtMs + durationMs };
+    job.last = { ...job.last, ok, durationMs, lastAttemptMs: startedAtMs, ...success };
+  }
+
+  #skip(job: Job, reason: SkipReason): void {
+    job.hadFirstRun = true;
+    if (reason === 'breaker_open') job.missed = true;
+    if (isOneOf(lastingReasons, reason)) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? this.#parts.now() };
+    this.#parts.counters.skipped(job.collector.name, reason);
+  }
+}

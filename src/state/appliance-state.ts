@@ -1,0 +1,207 @@
+import { ApplianceError } from '../appliance/errors.ts';
+import { applianceFacts } from '../collectors/appliance-facts.ts';
+import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
+import { sizeOf } from '../lib/size.ts';
+import { createAgeClock, steadyNow } from '../lib/time.ts';
+import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
+import { keyOf, type Origin, type Reading } from './reading.ts';
+import type { Transition } from './status.ts';
+
+/** All readings of an appliance together are as long as so many of its longest replies. */
+export const keptReplies = 4;
+
+/** A reading as a run found it. */
+export interface FoundReading {
+  readonly collector: Collector;
+  /** Of which farm it is, if its collector asks farm by farm. */
+  readonly farm?: string | undefined;
+  readonly data: unknown;
+  /** When it was asked for, on the clock of ages. */
+  readonly takenAtMs: number;
+  /** The age up to which it is shown in any case. */
+  readonly maxStaleMs: number;
+  /** The age up to which it may be shown while the appliance answers, as runs come now. */
+  readonly lifeMs: number;
+}
+
+interface KeptReading<Data = unknown> extends Reading<Data>, Pick<FoundReading, 'maxStaleMs' | 'lifeMs'> {
+  readonly bytes: number;
+}
+
+/** Differences on the appliance that a reading shows; the scheduler acts on them. */
+export interface Changes {
+  /** Farms whose state is another one, and the new ones. */
+  readonly farms: readonly string[];
+  /** Farms that are new. */
+  readonly newFarms: readonly string[];
+  readonly version?: { readonly from: string; readonly to: string | undefined } | undefined;
+  /** True if the appliance no longer refuses everything because its licence is missing. */
+  readonly isLicensedAgain?: boolean;
+}
+
+/** What is told of each change; listeners do not know each other. */
+export interface StateListener {
+  /** A reading is newer than the one before, and shows these changes of state. */
+  put?(reading: FoundReading, transitions: readonly Transition[]): void;
+  /** A reading is too old, or its farm is gone, or the settings leave it out. */
+  removed?(origin: Origin, why: 'stale' | 'gone'): void;
+}
+
+export interface ApplianceStateParts {
+  readonly appliance: string;
+  /** Enabled collectors with their `max_stale`, by name. */
+  readonly collectors: ReadonlyMap<string, { readonly maxStaleMs: number }>;
+  readonly watches: (farm: string) => boolean;
+  /** Limit of all readings together, as they are in memory. */
+  readonly maxBytes: number;
+  readonly listeners: readonly StateListener[];
+  readonly now: () => number;
+  /** The state before the settings were changed. */
+  readonly before?: ApplianceState | undefined;
+}
+
+const noChanges: Changes = { farms: [], newFarms: [] };
+
+/**
+ * What is known of one appliance: its readings until they are stale, the facts that its collectors
+ * learn from each other, and the states of its objects. The scheduler is the only one who writes.
+ */
+export class ApplianceState {
+  /** The clock of all ages, see lib/time.ts. */
+  readonly age: () => number;
+  readonly #parts: ApplianceStateParts;
+  /** By {@link keyOf}, as the next two. */
+  readonly #readings: Map<string, KeptReading>;
+  /** Readings that were too old, and not read again. */
+  readonly #stale: Map<string, Origin>;
+  readonly #objects: Map<string, ObjectStates>;
+  /** The newest data of the collectors that read the whole appliance, by name, however old. */
+  readonly #latest: Map<string, unknown>;
+  #facts: Facts;
+
+  /** Continues the state before, without what the new settings leave out: nobody would read it again. */
+  constructor(parts: ApplianceStateParts) {
+    const { before, collectors, watches, now } = parts;
+    this.#parts = parts;
+    this.age = before?.age ?? createAgeClock(now, steadyNow);
+    this.#readings = new Map(before ? before.#readings : []);
+    this.#stale = new Map(before ? before.#stale : []);
+    this.#objects = new Map(before ? before.#objects : []);
+    this.#latest = new Map([...(before ? before.#latest : [])].filter(([name]) => collectors.has(name)));
+    this.#facts = applianceFacts(this.#latest);
+    for (const [key, reading] of this.#readings) {
+      const { maxStaleMs } = collectors.get(reading.collector) ?? reading;
+      const isStretched = reading.lifeMs > reading.maxStaleMs;
+      this.#readings.set(key, { ...reading, maxStaleMs, lifeMs: isStretched ? reading.lifeMs : maxStaleMs });
+    }
+    for (const origin of [...this.#readings.values(), ...this.#stale.values()])
+      if (!collectors.has(origin.collector) || (origin.farm !== undefined && !watches(origin.farm)))
+        this.#forget(origin);
+  }
+
+  /** Returns what collectors of this appliance learned from each other's results. */
+  get facts(): Facts {
+    return this.#facts;
+  }
+
+  /** Returns the readings by {@link keyOf}; all of them are fresh after `expire`. */
+  snapshot(): ReadonlyMap<string, Reading> {
+    return this.#readings;
+  }
+
+  /** Returns a collector's reading, of one farm if it is named; undefined without a fresh one. */
+  reading<Data>({ name: collector }: Collector<Data>, farm?: string): Reading<Data> | undefined {
+    // Only what this collector returned is kept under its name.
+    return this.#readings.get(keyOf({ collector, farm })) as KeptReading<Data> | undefined;
+  }
+
+  /** Returns the newest data of a collector, however old. */
+  latest<Data>({ name }: ApplianceCollector<Data>): Data | undefined {
+    return this.#latest.get(name) as Data | undefined;
+  }
+
+  /** Returns the collectors with a reading that is too old. */
+  get staleCollectors(): ReadonlySet<string> {
+    return new Set([...this.#stale.values()].map(({ collector }) => collector));
+  }
+
+  /** Keeps a reading; throws if it is too long beside the others. One that was overtaken is dropped. */
+  put(found: FoundReading): Changes {
+    const { collector, farm, ...kept } = found;
+    const origin = { collector: collector.name, farm };
+    const key = keyOf(origin);
+    if ((this.#readings.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > kept.takenAtMs) return noChanges;
+    const bytes = this.#admit(origin, kept.data);
+    const { appliance, listeners, now } = this.#parts;
+    const objects = collector.entity?.states(kept.data) ?? [];
+    const moment = { atMs: now(), ageMs: this.age() };
+    const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
+    this.#objects.set(key, states);
+    for (const listener of listeners) listener.put?.(found, transitions);
+    this.#readings.set(key, { ...origin, ...kept, since: sinceOf(states, now), bytes });
+    this.#stale.delete(key);
+    const farms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));
+    if (isFarmCollector(collector)) return { ...noChanges, farms };
+    const learned = this.#learn(collector, kept.data);
+    return { ...learned, farms: [...farms, ...learned.newFarms] };
+  }
+
+  /**
+   * Removes what is too old, and returns it. `lifeMs` returns how long a reading may live beyond its
+   * `max_stale`.
+   */
+  expire(lifeMs: (reading: Origin & Pick<FoundReading, 'lifeMs'>) => number): readonly Reading[] {
+    const ageMs = this.age();
+    const expired: Reading[] = [];
+    for (const [key, reading] of this.#readings) {
+      const passedMs = ageMs - reading.takenAtMs;
+      if (passedMs < reading.maxStaleMs || passedMs < lifeMs(reading)) continue;
+      const { collector, farm } = reading;
+      this.#readings.delete(key);
+      this.#stale.set(key, { collector, farm });
+      this.#removed({ collector, farm }, 'stale');
+      expired.push(reading);
+    }
+    return expired;
+  }
+
+  /** Returns the bytes of a reading; throws if it is too long beside the others. */
+  #admit(origin: Origin, data: unknown): number {
+    const { maxBytes } = this.#parts;
+    const key = keyOf(origin);
+    const bytes = sizeOf(data);
+    let all = bytes;
+    for (const [other, reading] of this.#readings) if (other !== key) all += reading.bytes;
+    if (all <= maxBytes) return bytes;
+    const message = `all that is known of the appliance would take more than ${maxBytes} bytes; leave farms out with farms.exclude, or raise limits.body_bytes, of which it is ${keptReplies} times`;
+    throw new ApplianceError('oversize', { endpoint: origin.collector, message });
+  }
+
+  #learn({ name }: ApplianceCollector, data: unknown): Changes {
+    const before = this.#facts;
+    this.#latest.set(name, data);
+    const after = applianceFacts(this.#latest);
+    this.#facts = after;
+    const listed = new Set(after.farms?.map((farm) => farm.name));
+    for (const { name: farm } of before.farms ?? [])
+      if (!listed.has(farm)) for (const collector of this.#parts.collectors.keys()) this.#forget({ collector, farm });
+    const known = new Set(before.farms?.map((farm) => farm.name));
+    const isNew = before.version !== undefined && after.version !== before.version;
+    return {
+      farms: [],
+      newFarms: before.farms ? [...listed].filter((farm) => !known.has(farm)) : [],
+      version: isNew ? { from: before.version, to: after.version } : undefined,
+      isLicensedAgain: before.licensed === false && after.licensed === true,
+    };
+  }
+
+  #forget(origin: Origin): void {
+    const key = keyOf(origin);
+    for (const part of [this.#readings, this.#stale, this.#objects]) part.delete(key);
+    this.#removed(origin, 'gone');
+  }
+
+  #removed(origin: Origin, why: 'stale' | 'gone'): void {
+    for (const listener of this.#parts.listeners) listener.removed?.(origin, why);
+  }
+}

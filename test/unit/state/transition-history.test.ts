@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { TransitionHistory } from '../../../src/state/transition-history.ts';
+
+const at = (atMs: number, appliance = 'lb') =>
+  ({ atMs, appliance, object: 'farm', labels: { farm: 'shop' }, from: 'up', to: 'down' }) as const;
+
+describe('the history of transitions', () => {
+  it('has the newest two hundred first, and is the same list until the next one', () => {
+    const history = new TransitionHistory();
+    for (let time = 0; time < 250; time += 1) history.add(at(time, `lb-${time % 3}`));
+    const list = history.newestFirst;
+
+    expect([list.length, list[0]?.atMs, list.at(-1)?.atMs]).toEqual([200, 249, 50]);
+    expect(history.newestFirst).toBe(list);
+    history.add(at(250));
+    expect(history.newestFirst).not.toBe(list);
+    expect(list[0]?.atMs, 'a list that was handed out stays as it was').toBe(249);
+  });
+
+  it('forgets only removed appliances', () => {
+    const history = new TransitionHistory();
+    history.add(at(1, 'lb-1'));
+    history.add(at(2, 'lb-2'));
+
+    history.keepOnly((appliance) => appliance !== 'lb-1');
+
+    expect(history.newestFirst.map(({ appliance }) => appliance)).toEqual(['lb-2']);
+  });
+});
