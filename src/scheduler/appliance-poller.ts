@@ -20,8 +20,8 @@ const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certif
 const areasOfRoutes: readonly Area[] = ['activation', 'system'];
 const betweenDoubtsMs = 60_000;
 /**
- * A jump of the age clock against the steady clock. A shorter one is left to the schedule: it removes
- * only what is due within seconds.
+ * A jump of the age clock against the steady clock. A shorter one is left to the schedule: it
+ * removes only what is due within seconds.
  */
 const jumpMs = 10_000;
 

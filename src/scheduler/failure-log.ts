@@ -30,8 +30,8 @@ interface Trouble {
 }
 
 /**
- * Logs changes of state, and each trouble of a collector once: at its first occurrence, when another
- * reason comes, and when all of it is over.
+ * Logs changes of state, and each trouble of a collector once: at its first occurrence, when
+ * another reason comes, and when all of it is over.
  */
 export class FailureLog implements StateListener {
   readonly #log: Logger;

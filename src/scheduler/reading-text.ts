@@ -17,7 +17,7 @@ export interface ReadingTextParts {
   readonly compact: boolean;
 }
 
-/** What is told of series that are not shown as they were read. */
+/** Hears of series that are not shown as they were read. */
 interface TextListener {
   dropped(reason: DropReason, series: number): void;
   /** A state word outside its closed list is shown as `unknown`. */

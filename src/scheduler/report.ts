@@ -16,7 +16,7 @@ export class Report {
   readonly #parts: SharedParts;
   /** The newest description; undefined once something of it has changed. */
   #status: ApplianceStatus | undefined;
-  /** What changes without a run, as it was last shown: a probe, and time that passes. */
+  /** The newest shown numbers that change without a run. */
   #shown = '';
 
   constructor(parts: SharedParts) {

@@ -13,7 +13,7 @@ export const keptReplies = 4;
 /** A reading as a run found it. */
 export interface FoundReading {
   readonly collector: Collector;
-  /** Of which farm it is, if its collector asks farm by farm. */
+  /** The farm, if its collector asks farm by farm. */
   readonly farm?: string | undefined;
   readonly data: unknown;
   /** When it was asked for, on the clock of ages. */
@@ -39,7 +39,7 @@ export interface Changes {
   readonly isLicensedAgain?: boolean;
 }
 
-/** What is told of each change; listeners do not know each other. */
+/** Hears of each change; listeners do not know each other. */
 export interface StateListener {
   /** A reading is newer than the one before, and shows these changes of state. */
   put?(reading: FoundReading, transitions: readonly Transition[]): void;
@@ -63,8 +63,8 @@ export interface ApplianceStateParts {
 const noChanges: Changes = { farms: [], newFarms: [] };
 
 /**
- * What is known of one appliance: its readings until they are stale, the facts that its collectors
- * learn from each other, and the states of its objects. The scheduler is the only one who writes.
+ * Holds all knowledge of one appliance: its readings until they are stale, the facts that its
+ * collectors learn from each other, and the states of its objects. Only the scheduler writes.
  */
 export class ApplianceState {
   /** The clock of all ages, see lib/time.ts. */
@@ -79,7 +79,10 @@ export class ApplianceState {
   readonly #latest: Map<string, unknown>;
   #facts: Facts;
 
-  /** Continues the state before, without what the new settings leave out: nobody would read it again. */
+  /**
+   * Continues the state before, without what the new settings leave out: nobody would read it
+   * again.
+   */
   constructor(parts: ApplianceStateParts) {
     const { before, collectors, watches, now } = parts;
     this.#parts = parts;
@@ -125,7 +128,9 @@ export class ApplianceState {
     return new Set([...this.#stale.values()].map(({ collector }) => collector));
   }
 
-  /** Keeps a reading; throws if it is too long beside the others. One that was overtaken is dropped. */
+  /**
+   * Keeps a reading, unless a newer one came first; throws if it is too long beside the others.
+   */
   put(found: FoundReading): Changes {
     const { collector, farm, ...kept } = found;
     const origin = { collector: collector.name, farm };
@@ -147,8 +152,8 @@ export class ApplianceState {
   }
 
   /**
-   * Removes what is too old, and returns it. `lifeMs` returns how long a reading may live beyond its
-   * `max_stale`.
+   * Removes what is too old, and returns it. `lifeMs` returns how long a reading may live beyond
+   * its `max_stale`.
    */
   expire(lifeMs: (reading: Origin & Pick<FoundReading, 'lifeMs'>) => number): readonly Reading[] {
     const ageMs = this.age();

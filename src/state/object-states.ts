@@ -36,7 +36,7 @@ export function compareStates(
     states.set(key, { state, since: seen && moment });
     if (seen) transitions.push({ appliance, atMs: moment.atMs, object, labels, from: seen.state, to: state });
   }
-  // What is the same is kept once in memory.
+  // Equal states are kept once in memory.
   return { states: before && !isOther && before.size === states.size ? before : states, transitions };
 }
 
