@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { createTimeSlice } from '../lib/time.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
+import { levelsOf } from '../state/levels.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import type { ApplianceStatus } from '../state/status.ts';
 import type { SchemaTypes } from './create-app.ts';
@@ -88,9 +89,9 @@ export function registerStatusApi(
     if (known && Math.abs(nowMs - known.atMs) < judgedForMs) return known.bytes;
     const text = texts.get(appliance) ?? toJson(appliance);
     texts.set(appliance, text);
-    const bytes = Buffer.from(
-      `${text.slice(0, -1)},"problems":${JSON.stringify(applianceProblems(appliance, nowMs))}}`,
-    );
+    const problems = applianceProblems(appliance, nowMs);
+    const judgement = JSON.stringify({ problems, levels: levelsOf(appliance, problems) });
+    const bytes = Buffer.from(`${text.slice(0, -1)},${judgement.slice(1)}`);
     judged.set(appliance, { atMs: nowMs, bytes });
     return bytes;
   }

@@ -15,7 +15,8 @@ import { until } from '../support/until.ts';
 import { givenZabbix, type ZabbixApi } from '../support/zabbix.ts';
 
 const isRunnable = ['zabbix_server', 'php', 'psql', 'runuser'].map(isThere).every(Boolean) && isRoot();
-const farmDown = 'Farm www of lb-paris-1: A farm is down';
+const farmDown = 'Farm www of lb-paris-1 is critical';
+const judgement = 'Farm www of lb-paris-1: judgement';
 const state = 'Farm www of lb-paris-1: state';
 /** Names that mean something in a pattern, a key, an expression or a page of Zabbix. */
 const oddNames = [
@@ -41,7 +42,7 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
       (value) => value === 'up',
       60_000,
     );
-    const known = ['lb-lisbon: A load balancer is deactivated', 'Farm legacy of lb-madrid: A farm is down'];
+    const known = ['lb-lisbon is warning', 'Farm legacy of lb-madrid is critical'];
     await until(problems, (seen) => known.every((name) => seen.includes(name)), 60_000);
     expect(await problems()).not.toContain(farmDown);
 
@@ -51,7 +52,7 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
         (value) => value === 'critical',
         10_000,
       );
-    const odd = oddNames.map((name) => `Farm ${name} of lb-odd: A farm is down`);
+    const odd = oddNames.map((name) => `Farm ${name} of lb-odd is critical`);
     await until(
       async () => {
         const seen = await problems();
@@ -64,6 +65,7 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
     await actOnFarm(demonstration.appliance, 'www', 'stop');
     await until(problems, (seen) => seen.includes(farmDown), 60_000);
     expect(await lastValue(state)).toBe('down');
+    expect(await lastValue(judgement)).toBe('critical: Farm www is down');
 
     await actOnFarm(demonstration.appliance, 'www', 'start');
     await until(problems, (seen) => !seen.includes(farmDown), 60_000);
@@ -76,7 +78,7 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
       (seen) => seen.includes('zlb-exporter: The exporter for load balancers is not scraped'),
       60_000,
     );
-    expect(await lastValue(state)).toBe('no reading');
+    expect([await lastValue(state), await lastValue(judgement)]).toEqual(['no reading', 'no reading']);
     expect(await problems()).toContain(farmDown);
   }, 300_000);
 });
@@ -135,7 +137,8 @@ async function givenHost(zabbix: ZabbixApi, url: string) {
   const macros = {
     '{$ZLB.URL}': url,
     '{$ZLB.INTERVAL}': '1s',
-    '{$ZLB.FOR:"ZlbFarmDown"}': '2s',
+    '{$ZLB.FOR:"critical"}': '2s',
+    '{$ZLB.FOR:"warning"}': '2s',
     '{$ZLB.FOR:"ZlbExporterDown"}': '3s',
   };
   const { hostids } = await zabbix<{ hostids: readonly string[] }>('host.create', {

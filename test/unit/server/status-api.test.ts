@@ -100,8 +100,14 @@ describe('GET /api/status', () => {
             expect.objectContaining({ level: 'critical', about: 'farm', alert: 'ZlbFarmDown' }) as object,
             expect.objectContaining({ level: 'warning', about: 'appliance', alert: 'ZlbCollectorStale' }) as object,
           ],
+          levels: { appliance: 'warning', farms: { [whole.farms?.[0]?.name ?? '']: 'critical' }, certificates: null },
         },
-        { ...(JSON.parse(JSON.stringify(appliance('lb-2'))) as object), ...unknown, problems: [] },
+        {
+          ...(JSON.parse(JSON.stringify(appliance('lb-2'))) as object),
+          ...unknown,
+          problems: [],
+          levels: { appliance: 'unknown', farms: null, certificates: null },
+        },
       ],
     });
   });
