@@ -117,11 +117,12 @@ async function finish({ parts, answered, outcome, content, effect }: Exchange): 
   try {
     const answer = await answered;
     const { status, headers, body } = answer;
-    refuse(answer, name);
+    refuseAnswer(status, name);
     if (!Buffer.isBuffer(body)) return { status, headers, body: await keepAnswer(parts, outcome, status, body) };
     await outcome.tell({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
+    discardLate(answered);
     const problem = upstreamProblem(causeOf(error, content), name, effect());
     await outcome.tell(outcomeOf(problem, effect()));
     throw problem;
@@ -135,15 +136,6 @@ async function finish({ parts, answered, outcome, content, effect }: Exchange): 
 function causeOf(error: unknown, content: Exchange['content']): unknown {
   const cut = content instanceof Readable && !(error instanceof AdminProblem) ? content.errored : undefined;
   return cut instanceof AdminProblem || cut instanceof ApplianceError ? cut : error;
-}
-
-function refuse({ status, body }: RelayAnswer, appliance: string): void {
-  try {
-    refuseAnswer(status, appliance);
-  } catch (problem) {
-    discard(body);
-    throw problem;
-  }
 }
 
 /**
@@ -181,7 +173,6 @@ async function keepAnswer(
     await Promise.race([spooled.whole, sleep(beginAfterMs, begun.signal)]).finally(() => begun.abort());
     return reader;
   } catch (error) {
-    discard(source);
     discard(reader);
     const problem = problemOf(error);
     await outcome.tell({ status, code: problem.code });

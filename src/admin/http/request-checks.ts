@@ -8,7 +8,7 @@ import { hasSeveralHosts } from '../../server/request-line.ts';
  * other versions of HTTP, and targets in the form for proxies.
  */
 export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): void {
-  const { host, expect } = raw.headers;
+  const { host, expect, 'transfer-encoding': encoding } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AdminProblem('malformed_header', {
       detail: 'The header Expect asks for something unknown; nothing was sent.',
@@ -16,31 +16,31 @@ export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): 
       remedy: 'Leave the header out.',
     });
   }
-  if (hasSeveralHosts(raw)) {
-    throw new AdminProblem('malformed_request', {
-      detail: 'The header Host came more than once, so that each reader may take another; nothing was sent.',
-      remedy: 'Send it once, with the address that the request goes to.',
-    });
-  }
-  const { 'transfer-encoding': encoding } = raw.headers;
-  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
-    throw new AdminProblem('malformed_request', {
-      detail: 'The header Transfer-Encoding names another coding than chunked; nothing was sent.',
-      remedy: 'Send the body as it is, with its length or in chunks.',
-      headers: { connection: 'close' },
-    });
-  }
-  if (host === undefined && raw.httpVersion === '1.1') {
-    throw new AdminProblem('malformed_request', {
-      detail: 'The header Host is missing, which HTTP/1.1 has in every request; nothing was sent.',
-      remedy: 'Send it, with the address that the request goes to.',
-    });
-  }
-  if (originalUrl.startsWith('/') && ['1.0', '1.1'].includes(raw.httpVersion)) return;
-  throw new AdminProblem('malformed_request', {
-    detail: 'The first line of the request is not one of HTTP/1.1 with a path alone; nothing was sent.',
-    remedy: 'Send the path without a host, and take the gateway out of the proxy settings of the client.',
-  });
+  if (hasSeveralHosts(raw))
+    throw malformed(
+      'The header Host came more than once, so that each reader may take another',
+      'Send it once, with the address that the request goes to.',
+    );
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+    throw malformed(
+      'The header Transfer-Encoding names another coding than chunked',
+      'Send the body as it is, with its length or in chunks.',
+      { connection: 'close' },
+    );
+  if (host === undefined && raw.httpVersion === '1.1')
+    throw malformed(
+      'The header Host is missing, which HTTP/1.1 has in every request',
+      'Send it, with the address that the request goes to.',
+    );
+  if (!originalUrl.startsWith('/') || !['1.0', '1.1'].includes(raw.httpVersion))
+    throw malformed(
+      'The first line of the request is not one of HTTP/1.1 with a path alone',
+      'Send the path without a host, and take the gateway out of the proxy settings of the client.',
+    );
+}
+
+function malformed(because: string, remedy: string, headers: Readonly<Record<string, string>> = {}): AdminProblem {
+  return new AdminProblem('malformed_request', { detail: `${because}; nothing was sent.`, remedy, headers });
 }
 
 /**

@@ -294,7 +294,7 @@ export function upstreamProblem(error: unknown, appliance: string, effect: Effec
   if (error instanceof AdminProblem) return error;
   if (!(error instanceof ApplianceError)) return internalError(error);
   if (effect === 'unsent') return unsentProblem(error, appliance);
-  const code = codeOfReason[error.reason];
+  const code = codeOfReason[error.reason] ?? 'upstream_malformed';
   const detail =
     code === 'caller_left' ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`;
   const remedy = error.reason === 'tls' ? checkTls : usualRemedy(code);
@@ -308,14 +308,15 @@ export function upstreamProblem(error: unknown, appliance: string, effect: Effec
 function unsentProblem(error: ApplianceError, appliance: string): AdminProblem {
   const { reason, message } = error;
   if (reason === 'cancelled') return callerLeft();
-  return new AdminProblem(codeOfReason[reason], {
+  return new AdminProblem(codeOfReason[reason] ?? 'upstream_malformed', {
     detail: `${appliance}: ${message}; nothing was sent.`,
     remedy: reason === 'tls' ? checkTls : checkIt,
     cause: error,
   });
 }
 
-const codeOfReason: Readonly<Record<FailureReason, ProblemCode>> = {
+/** Has the failures without an answer of the API; all others are `upstream_malformed`. */
+const codeOfReason: Partial<Readonly<Record<FailureReason, ProblemCode>>> = {
   timeout: 'upstream_timeout',
   gateway_timeout: 'upstream_timeout',
   cancelled: 'caller_left',
@@ -323,16 +324,6 @@ const codeOfReason: Readonly<Record<FailureReason, ProblemCode>> = {
   connect: 'upstream_unreachable',
   oversize: 'upstream_oversize',
   unauthorized: 'upstream_unauthorized',
-  bad_request: 'upstream_malformed',
-  unlicensed: 'upstream_malformed',
-  forbidden: 'upstream_malformed',
-  not_found: 'upstream_malformed',
-  method_not_allowed: 'upstream_malformed',
-  unavailable: 'upstream_malformed',
-  conflict: 'upstream_malformed',
-  gone: 'upstream_malformed',
-  server_error: 'upstream_malformed',
-  malformed: 'upstream_malformed',
 };
 
 const repeatWithCare = 'The appliance may have carried it out: read the object before you repeat the call.';

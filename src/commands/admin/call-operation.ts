@@ -162,33 +162,31 @@ async function preflight(
   confirm: string | undefined,
   session: AdminSession,
 ): Promise<readonly string[]> {
+  const { appliance, options } = prepared;
   const { dryRun } = await dryRunOf(prepared, confirm, session);
-  if (dryRun.would === 'be refused') throw refusedByGateway(dryRun);
+  if (dryRun.would === 'be refused') throw refused(dryRun, 'The gateway', dryRun.because, remediesOf(dryRun));
   // The appliance has the last word, and its description may be wrong.
-  if (wouldFail(dryRun) && prepared.options.force !== true) throw refusedByAppliance(dryRun, prepared.appliance);
+  if (wouldFail(dryRun) && options.force !== true)
+    throw refused(dryRun, appliance, dryRun.validation.problems, [
+      `zlb-exporter admin parameters ${appliance} ${dryRun.operation} … explains what it takes; --force --reason=TEXT sends it nevertheless.`,
+    ]);
   return warningLines(dryRun);
 }
 
-function refusedByGateway(dryRun: DryRun): AdminError {
-  const { because, findings, confirmation } = dryRun;
-  const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  return new AdminError(`The gateway would refuse ${dryRun.operation}, so it was not sent`, {
+function refused(dryRun: DryRun, who: string, because: readonly string[], remedies: readonly string[]): AdminError {
+  return new AdminError(`${who} would refuse ${dryRun.operation}, so it was not sent`, {
     detail: because.join(' '),
-    remedy: [
-      ...blocking.map(({ remedy }) => remedy),
-      ...(blocking.length > 0 ? ['Here: --force --reason=TEXT.'] : []),
-      ...(confirmation.required && !confirmation.given ? ['Here: --confirm=NAME.'] : []),
-      ...(because.some((sentence) => /frozen/i.test(sentence)) ? ['Here: zlb-exporter admin unfreeze.'] : []),
-    ].join(' '),
+    remedy: remedies.join(' '),
     body: Buffer.from(JSON.stringify(dryRun)),
   });
 }
 
-function refusedByAppliance(dryRun: DryRun, appliance: string): AdminError {
-  const { operation, validation } = dryRun;
-  return new AdminError(`${appliance} would refuse ${operation}, so it was not sent`, {
-    detail: validation.problems.join(' '),
-    remedy: `zlb-exporter admin parameters ${appliance} ${operation} … explains what it takes; --force --reason=TEXT sends it nevertheless.`,
-    body: Buffer.from(JSON.stringify(dryRun)),
-  });
+function remediesOf({ because, findings, confirmation }: DryRun): readonly string[] {
+  const blocking = findings.filter(({ severity }) => severity === 'blocking');
+  return [
+    ...blocking.map(({ remedy }) => remedy),
+    ...(blocking.length > 0 ? ['Here: --force --reason=TEXT.'] : []),
+    ...(confirmation.required && !confirmation.given ? ['Here: --confirm=NAME.'] : []),
+    ...(because.some((sentence) => /frozen/i.test(sentence)) ? ['Here: zlb-exporter admin unfreeze.'] : []),
+  ];
 }
