@@ -189,7 +189,7 @@ function endOf({ created, decision, outcome }) {
 function changes(list, session) {
   return make(
     'ul',
-    { class: 'changes' },
+    { class: 'change-list' },
     list.map((change) => {
       const { id, title, appliance } = change;
       const link = { href: `#${id}`, 'aria-current': id === session.selected && 'true' };
