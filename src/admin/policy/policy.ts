@@ -130,10 +130,7 @@ function authoriseRisk(principal: Principal, call: OperationCall, risk: Risk): v
       decision.because === 'role_too_low'
         ? `${key} is ${risk}${effect}, which the role ${principal.role} may not do; nothing was sent.`
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
-    remedy:
-      decision.because === 'role_too_low' && role !== undefined
-        ? `Use a token with the role ${role}, or change admin.tokens in the configuration.`
-        : 'Change admin.tokens in the configuration.',
+    refused: role,
   });
 }
 
@@ -154,7 +151,7 @@ export function refuseViewer({ name, role, plansOnly }: Principal): void {
   if (plansOnly || roleMay(role, 'reversible')) return;
   throw new AdminProblem('role_too_low', {
     detail: `The role ${role} of ${name} may change nothing, and so ask for no change; nothing was sent.`,
-    remedy: 'Use a token with the role operator or admin.',
+    refused: 'operator or admin',
   });
 }
 
@@ -163,27 +160,14 @@ export function refuseViewer({ name, role, plansOnly }: Principal): void {
  */
 export function authoriseOwn(principal: Principal, key: OwnOperation): void {
   const decision = mayOwn(principal, key);
-  if (!decision.allowed) throw ownDenied(principal, key, decision.because);
-}
-
-function ownDenied({ name, role, appliances }: Principal, key: OwnOperation, because: Refusal): AdminProblem {
-  switch (because) {
-    case 'role_too_low':
-      return new AdminProblem(because, {
-        detail: `This is for the role admin; ${name} is ${role}.`,
-        remedy: 'Use a token with the role admin.',
-      });
-    case 'operation_denied':
-      return new AdminProblem(because, {
-        detail: `The allow and deny lists of ${name} leave ${key} out.`,
-        remedy: `Use another token, or let ${key} pass in admin.tokens of the configuration.`,
-      });
-    case 'appliance_denied':
-      return new AdminProblem(because, {
-        detail: `A freeze stops changes on all appliances, and the token of ${name} is for ${appliances.join(', ')} alone.`,
-        remedy: "Use a token of role admin for all appliances: appliances: ['*'].",
-      });
-  }
+  if (decision.allowed) return;
+  const { name, role, appliances } = principal;
+  const details = {
+    role_too_low: `This is for the role admin; ${name} is ${role}.`,
+    operation_denied: `The allow and deny lists of ${name} leave ${key} out.`,
+    appliance_denied: `A freeze is for all appliances and needs a token for '*'; that of ${name} is for ${appliances.join(', ')}.`,
+  };
+  throw new AdminProblem(decision.because, { detail: details[decision.because], refused: 'admin' });
 }
 
 /**

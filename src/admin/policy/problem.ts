@@ -39,7 +39,7 @@ const refusals = {
   role_too_low: [
     403,
     'The role does not allow this operation',
-    'Use a token with the role that may, or change admin.tokens in the configuration.',
+    (role: string) => `Use a token with the role ${role || 'that may'}, or change admin.tokens in the configuration.`,
   ],
   operation_denied: [
     403,
