@@ -14,8 +14,8 @@ import type { World } from '../../simulator/world.ts';
 /** The size of one appliance. Every two farms share an address. */
 const size = { farms: 50, httpsFarms: 30, backends: 10, certificates: 40, cards: 2, addresses: 25, vpns: 4 };
 
-/** `usual`: nearly all is well. `bad`: nothing is. */
-export type Mood = 'usual' | 'bad';
+/** `usual`: nearly all is well. `rack`: every second backend is down. `bad`: nothing is well. */
+export type Mood = 'usual' | 'rack' | 'bad';
 
 const dayMs = 86_400_000;
 const vip = (farm: number) => `192.0.2.${20 + Math.floor(farm / 2)}`;
@@ -29,7 +29,7 @@ export function createApplianceWorld(mood: Mood, nowMs: number): World {
   const file = (index: number) => `farm-${index}_example_com.pem`;
   return createWorld({
     ...enterprise('lb-large', nowMs),
-    farms: byName(numbered(size.farms, (farm) => createFarm(farm, bad, file))),
+    farms: byName(numbered(size.farms, (farm) => createFarm(farm, mood, file))),
     certificates: byFile(
       numbered(size.certificates, (index) =>
         certificate(file(index), {
@@ -69,14 +69,15 @@ export function createApplianceWorld(mood: Mood, nowMs: number): World {
   });
 }
 
-function createFarm(farm: number, bad: boolean, file: (index: number) => string): Farm {
+function createFarm(farm: number, mood: Mood, file: (index: number) => string): Farm {
+  const bad = mood === 'bad';
   const common = {
     name: `farm-${String(farm + 1).padStart(2, '0')}`,
     vip: vip(farm),
     vport: farm % 2 === 0 ? '80' : '443',
   };
   const state = (backend: number) => ({
-    status: statusOf(farm * size.backends + backend, bad),
+    status: statusOf(farm * size.backends + backend, mood),
     established: bad ? 0 : 20 + ((farm + backend) % 50),
     pending: bad ? 40 : 0,
   });
@@ -103,8 +104,8 @@ function createFarm(farm: number, bad: boolean, file: (index: number) => string)
 }
 
 /** On a usual day one backend in fifty is down, and one in fifty in maintenance. */
-function statusOf(backend: number, bad: boolean): BackendState {
-  if (bad) return 'down';
+function statusOf(backend: number, mood: Mood): BackendState {
+  if (mood === 'bad' || (mood === 'rack' && backend % 2 === 0)) return 'down';
   return backend % 50 === 7 ? 'down' : backend % 50 === 31 ? 'maintenance' : 'up';
 }
 
