@@ -233,3 +233,20 @@ it('masks known secrets in every other field, also in names of fields', async ()
     size: 7,
   });
 });
+
+it('masks known secrets in JSON values, percent-encoded once or several times', async () => {
+  const { recorder, written } = givenRecorder();
+  for (const secret of [ownToken, otherToken, applianceKey])
+    for (const text of [encoded(secret), encoded(encoded(secret)), encoded(encoded(encoded(secret)))]) {
+      const body = { redirect: `/login?t=${text}`, list: [{ [text]: 'x' }], farm: 'caf%C3%A9' };
+
+      await recorder.record(givenSubject(), { event: 'intent', body });
+
+      expect(recorder.holdsSecret(body, new Secret(ownToken))).toBe(true);
+      expect(written.at(-1)?.body).toEqual({
+        redirect: '/login?t=[redacted]',
+        list: [{ '[redacted]': 'x' }],
+        farm: 'caf%C3%A9',
+      });
+    }
+});
