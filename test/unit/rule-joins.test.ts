@@ -10,7 +10,7 @@ import { shippedRules } from '../support/shipped-rules.ts';
 const watching: readonly string[] = ['job', 'instance', 'exporter'];
 /** Rules that ask across exporters, and across the nodes of a cluster. */
 const acrossExporters =
-  /^(Zlb(FarmsUnknown|ApplianceVanished|ApplianceClockWrong)|appliance:zlb_up:(away|gone|together)|farm:zlb_farm_status:(down|gone)|farm:zlb_farm_reachable:failing|ZlbApplianceDown|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|target:up:alone|farm:zlb_farm_status:cut|exporter:zlb_appliance_clock_offset_seconds:median)$/;
+  /^(Zlb(FarmsUnknown|FarmUnreachable|ApplianceVanished|ApplianceClockWrong)|appliance:zlb_up:(away|gone|together)|farm:zlb_farm_status:(down|gone)|farm:zlb_farm_reachable:failing|ZlbApplianceDown|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|target:up:alone|farm:zlb_farm_status:cut|exporter:zlb_appliance_clock_offset_seconds:median)$/;
 const acrossAppliances =
   /^(appliance:zlb_up:(gone|together)|ZlbApplianceDown|ZlbApplianceClockWrong|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|farm:zlb_farm_status:cut|exporter:zlb_appliance_clock_offset_seconds:median|ZlbAdminGateway)$/;
 /** Series of Prometheus itself, or of a process: they lack what is added after a scrape. */
