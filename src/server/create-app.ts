@@ -65,6 +65,8 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
     // An unknown parameter is an error where a schema says so; a single value may be a list of one.
     // The schemas are typed: to check them at run time takes longer than to compile them.
     ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array' as const, validateSchema: false } },
+    // No route has a schema of its answers: the package that compiles them is not loaded.
+    schemaController: { compilersFactory: { buildSerializer: () => () => JSON.stringify } },
     clientErrorHandler: (error: unknown, socket: Socket) => connections.refuseMalformed(error, socket),
   };
   // The server of TLS has all that the other one has, so that one type does for both.
