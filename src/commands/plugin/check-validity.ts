@@ -1,6 +1,6 @@
 import type { Validity } from '../../state/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
-import { dayMs, formatDuration } from '../../lib/time.ts';
+import { ago, dayMs, formatDuration } from '../../lib/time.ts';
 import { findingOf, type MonitoredCertificate, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
 import {
   type CheckResult,
@@ -46,7 +46,7 @@ function findingsByDays(
   nowMs: number,
   limits: Limits,
 ): readonly Finding[] | undefined {
-  const { file, usedBy } = certificate;
+  const { file, usedBy, usersReadMs } = certificate;
   const validity = validityOf(certificate);
   if (!hasLimits(limits) || !validity || validity.notAfterSeconds * 1_000 <= nowMs) return undefined;
   if ((validity.notBeforeSeconds ?? 0) * 1_000 > nowMs) return undefined;
@@ -55,7 +55,8 @@ function findingsByDays(
   if (state === 'OK') return [];
   if (usedBy == null) return [{ state: 'UNKNOWN', text: `${text}; which farms use it is not known` }];
   if (usedBy.length > 0) return [{ state, text }];
-  return state === 'CRITICAL' ? [{ state: 'WARNING', text: `${text}, no farm uses it` }] : [];
+  const read = usersReadMs == null ? '' : ` (read ${ago(usersReadMs, nowMs)})`;
+  return state === 'CRITICAL' ? [{ state: 'WARNING', text: `${text}, no farm uses it${read}` }] : [];
 }
 
 /** Whether an appliance is activated, and for how long. `-w` and `-c` are not for its support. */

@@ -23,6 +23,7 @@ const MonitoredCertificate = Type.Object({
   notBeforeSeconds: unlessUnknown(Type.Number()),
   notAfterSeconds: unlessUnknown(Type.Number()),
   usedBy: unlessUnknown(Type.Array(Type.String())),
+  usersReadMs: unlessUnknown(Type.Number()),
 });
 
 const MonitoredActivation = Type.Object({

@@ -167,6 +167,15 @@ describe('the check of certificates', () => {
     expect(by(30, 21)).toContain('CRITICAL - ');
   });
 
+  it('says when the configurations were read that name no farm', () => {
+    const read = { usedBy: [], usersReadMs: nowMs - 9 * minuteMs };
+    const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47), ...read })];
+
+    expect(summarize(checkCertificates(seen({ certificates }), '*', { warning: 30, critical: 21 })).line).toContain(
+      'no farm uses it (read 9 min ago)',
+    );
+  });
+
   it('ignores requests, and knows nothing of a file that is not there', () => {
     const certificates = [certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined })];
     const by = (glob: string) => stateOf(() => checkCertificates(seen({ certificates }), glob, noLimits));
