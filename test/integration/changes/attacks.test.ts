@@ -119,20 +119,24 @@ describe('an approved change that waits for others', () => {
 
 describe('a change whose end cannot be stored', () => {
   it('ends with what happened, as soon as there is room', async () => {
-    const { ask, approve, read, ended, sentAfter, journalFile, release } = await givenSlowChange();
+    const { ask, approve, read, ended, sent, appliance, journalFile } = await givenApprovals();
+    const { fault, release } = givenHeldAnswer();
+    appliance.fail('PUT /farms/{farmname}/actions', fault, { times: 1 });
     const id = String((await ask('alice')).json?.id);
     await approve('bob', id);
-    await untilIs(async () => (await read(id)).state, 'executing');
-    release();
     // The intent is there; what comes after the answer cannot be written.
-    await until(sentAfter, (lines) => lines.length > 0);
+    await until(
+      () => appliance.requests,
+      (requests) => requests.some(({ method, path }) => method === 'PUT' && path === '/farms/shop/actions'),
+    );
     const bringBack = takeAway(journalFile);
-    const sent = await sentAfter();
+    release();
+    await until(sent, (lines) => lines.includes(restart));
     const meanwhile = await read(id);
     bringBack();
 
-    expect(sent).toEqual([restart]);
     expect(meanwhile.state).toBe('executing');
+    expect(sent()).toEqual([restart]);
     expect(await ended(id)).toMatchObject({
       state: 'done',
       outcome: {
