@@ -13,6 +13,9 @@ const long = [
   'test/unit/scheduler/large-appliance.test.ts',
 ];
 
+/** Seconds that a person waits, and the usual ports: nothing else runs beside these. */
+const alone = ['test/e2e/{shutdown,start}.test.ts'];
+
 // Groups run one after the other, in this order.
 export default defineConfig({
   test: {
@@ -36,7 +39,13 @@ export default defineConfig({
         sequence: { groupOrder: 1 },
       }),
       // They wait for other processes most of the time: the two together use all cores.
-      project('e2e', { include: ['test/e2e/**/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 1 } }),
+      project('e2e', {
+        include: ['test/e2e/**/*.test.ts'],
+        exclude: [...long, ...alone],
+        maxWorkers: 4,
+        sequence: { groupOrder: 1 },
+      }),
+      project('alone', { include: alone, maxWorkers: 1, sequence: { groupOrder: 2 } }),
       // Programs of the field that judge charts, workflows and scripts: `npm run test:judges`.
       {
         extends: true,

@@ -101,8 +101,7 @@ describe('without a configuration', () => {
   });
 
   it('uses free ports if the usual ones are in use, and prints them', async () => {
-    // Other suites use the ports for a moment; another process that keeps them serves this test
-    // equally well.
+    // Another process that keeps a port serves this test equally well.
     await Promise.all([9444, 9445].map((port) => until(() => holdPort(port), Boolean, 10_000).catch(() => undefined)));
 
     const exporter = startExporter([]);
