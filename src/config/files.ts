@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { errorCode, type Parsed } from '../lib/check.ts';
@@ -116,12 +116,23 @@ async function signatureOf(path: string, access: FileAccess): Promise<string> {
 
 /** Matches an API key that is in the configuration itself and not in an environment variable. */
 const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
-const readableByAll = 0o004;
+const othersRead = 0o004;
+const othersEnter = 0o001;
 
+/**
+ * Resolves to true if every user may read a file. A folder on its path that others may not enter
+ * keeps it closed.
+ */
 async function isReadableByAll(path: string, access: FileAccess): Promise<boolean> {
+  const lets = async (each: string, right: number): Promise<boolean> => ((await stat(each)).mode & right) !== 0;
   try {
-    const { mode } = await access(path, () => stat(path));
-    return (mode & readableByAll) !== 0;
+    return await access(path, async () => {
+      const file = await realpath(path);
+      if (!(await lets(file, othersRead))) return false;
+      for (let folder = dirname(file); await lets(folder, othersEnter); folder = dirname(folder))
+        if (folder === dirname(folder)) return true;
+      return false;
+    });
   } catch {
     // It was read a moment ago; the next reading says what is wrong with it.
     return false;

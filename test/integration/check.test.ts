@@ -39,6 +39,8 @@ async function check(
 ) {
   const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
+  // Others may read it, as what is in /etc.
+  await chmod(folder, 0o755);
   await writeFile(file, JSON.stringify({ appliances, ...more }), { mode: 0o644 });
   const { context, said, warned, written } = givenContext({ env });
   const code = await runCommandLine(['check', `--config.file=${file}`, ...flags], context);
@@ -399,15 +401,24 @@ describe('the report of check', () => {
     const folder = givenFolder();
     const file = join(folder, 'key');
     await writeFile(file, key);
+    const modes = [
+      [0o755, 0o644],
+      [0o755, 0o600],
+      [0o700, 0o644],
+    ] as const;
 
-    await chmod(file, 0o644);
-    const open = await check([{ ...rest, api_key_file: file }]);
-    await chmod(file, 0o600);
-    const closed = await check([{ ...rest, api_key_file: file }]);
+    const shown: string[] = [];
+    for (const [ofFolder, ofFile] of modes) {
+      await chmod(folder, ofFolder);
+      await chmod(file, ofFile);
+      const { code, out } = await check([{ ...rest, api_key_file: file }]);
+      expect(code).toBe(0);
+      shown.push(out);
+    }
 
-    expect([open.code, closed.code]).toEqual([0, 0]);
-    expect(open.out).toContain(`Every user of this machine can read the key in ${file}.`);
-    expect(closed.out).not.toContain('Every user');
+    expect(shown[0]).toContain(`Every user of this machine can read the key in ${file}.`);
+    expect(shown[1], 'the file is closed').not.toContain('Every user');
+    expect(shown[2], 'its folder is closed').not.toContain('Every user');
   });
 
   it('sends no request after a stop, and says so', async () => {

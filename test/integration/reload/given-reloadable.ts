@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -43,6 +43,8 @@ export async function givenReloadable(
   files: Readonly<Record<string, unknown>> = {},
 ): Promise<Reloadable> {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-reload-'));
+  // Others may enter it, as they may enter /etc.
+  await chmod(folder, 0o755);
   const appliances = new Map<string, SimulatedAppliance>();
   for (const name of applianceNames)
     appliances.set(
