@@ -36,6 +36,7 @@ async function givenRegistry(folder: string): Promise<string> {
   const config = {
     storage: join(folder, 'storage'),
     auth: {},
+    max_body_size: '100mb',
     packages: { '**': { access: '$all', publish: '$all' } },
     log: { type: 'stdout', format: 'json', level: 'error' },
   };
