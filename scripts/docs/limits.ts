@@ -57,7 +57,7 @@ function changes(): string {
     ['unfinished uploads of a token', count(maxUploads)],
     [
       'refusals of a token that are written to the audit',
-      `${count(maxDenialsPerMinute)} a minute; the others are counted`,
+      `${count(maxDenialsPerMinute)} at once, and as many a minute; the others are counted`,
     ],
     ['wrong tokens of a network', `${failuresPerMinute} a minute`],
     ['connections to the gateway', count(gatewayConnections)],

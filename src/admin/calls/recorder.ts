@@ -1,10 +1,11 @@
 import { isRecord } from '../../lib/check.ts';
+import { Allowance } from '../../lib/allowance.ts';
 import { minFindableLength, redacted, redactedCharacters, type Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Alongside, Journal } from '../journal/journal.ts';
 import { AuditError } from '../journal/failures.ts';
 import { type AuditPosition, type AuditRecord, noRequest } from '../journal/record.ts';
-import type { Caller, Principal } from '../policy/principal.ts';
+import type { Caller, Principal, Role } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { maskText } from './mask.ts';
 
@@ -26,23 +27,7 @@ export type Particulars = Omit<
 /**
  * Writes records to the journal, without secrets; of many refusals in a minute only their number.
  */
-export interface Recorder {
-  /**
-   * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on disk.
-   */
-  record(subject: Subject, particulars: Particulars, alongside?: Alongside): Promise<AuditPosition>;
-  /**
-   * Writes a record of something that has happened. Does not reject: the journal logs and counts a
-   * failure.
-   */
-  note(subject: Subject, particulars: Particulars): Promise<void>;
-  /** Returns what a caller says, in one line and without secrets; null for nothing. */
-  said(text: string | undefined, token: Secret, maxLength?: number): string | null;
-  /** Returns true if a value has a token or a key in it, in any spelling. */
-  holdsSecret(value: unknown, token: Secret): boolean;
-  /** Writes the counted refusals before the journal closes; does not reject. */
-  close(): Promise<void>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 export interface RecorderParts {
   readonly journal: Pick<Journal, 'append'>;
@@ -51,7 +36,8 @@ export interface RecorderParts {
   /** Returns true if a word is any token. */
   readonly isToken: (word: string) => boolean;
   readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
-  readonly now: () => number;
+  /** Milliseconds of a monotonic clock. */
+  readonly steadyNow: () => number;
   /** Maximum of refusals per principal and minute that are recorded one by one. */
   readonly maxDenialsPerMinute: number;
 }
@@ -62,9 +48,14 @@ const maxTextLength = 2_048;
 /** Maximum length in a refusal: refusals are cheap to cause, and the client chooses the text. */
 const maxDeniedLength = 256;
 
-export function createRecorder(parts: RecorderParts): Recorder {
-  const { journal, onLost } = parts;
-  const denials = createDenials(parts);
+const minuteMs = 60_000;
+
+export function createRecorder(parts: RecorderParts) {
+  const { journal, onLost, steadyNow, maxDenialsPerMinute } = parts;
+  // A client without permissions could fill the disk with refusals.
+  const denials = new Allowance(maxDenialsPerMinute, steadyNow);
+  /** The refusals that are counted alone, by principal, so that the configuration bounds them. */
+  const suppressed = new Map<string, Suppressed>();
 
   function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
     const { id, principal, token, appliance, operation, method, path, reason } = subject;
@@ -85,38 +76,57 @@ export function createRecorder(parts: RecorderParts): Recorder {
     };
   }
 
-  /** Does not reject: other records must not be lost with this one. */
-  async function tellSuppressed(until: 'minute' | 'now'): Promise<void> {
-    const { request, method, path } = noRequest;
-    for (const { principal, count: suppressed } of denials.take(until)) {
-      const { name, role } = principal;
-      try {
-        await journal.append({ request, method, path, event: 'denied', principal: name, role, suppressed });
-      } catch (error) {
-        onLost(error, { id: request });
-      }
+  /** Returns true if another refusal of a principal is recorded; otherwise counts it. */
+  function admit({ name: principal, role }: Principal): boolean {
+    if (denials.secondsUntil(principal, 1) === 0) {
+      denials.take(principal, 1);
+      return true;
+    }
+    const { sinceMs = steadyNow(), count = 0 } = suppressed.get(principal) ?? {};
+    suppressed.set(principal, { principal, role, sinceMs, count: count + 1 });
+    return false;
+  }
+
+  /** Records the numbers that are this old. Does not reject: other records must not be lost. */
+  async function tellSuppressed(ageMs = minuteMs): Promise<void> {
+    for (const { principal, role, sinceMs, count } of suppressed.values()) {
+      if (steadyNow() - sinceMs < ageMs) continue;
+      suppressed.delete(principal);
+      const record = { ...noRequest, event: 'denied', principal, role, suppressed: count } as const;
+      await journal.append(record).catch((error: unknown) => onLost(error, { id: noRequest.request }));
     }
   }
 
   return {
-    async record(subject, particulars, alongside) {
-      await tellSuppressed('minute');
+    /**
+     * Writes a record, and what goes with it. Rejects with `audit_unavailable` if it is not on
+     * disk.
+     */
+    async record(subject: Subject, particulars: Particulars, alongside?: Alongside): Promise<AuditPosition> {
+      await tellSuppressed();
       return await journal.append(recordOf(subject, particulars), alongside).catch(unavailable);
     },
-    async note(subject, particulars) {
-      await tellSuppressed('minute');
-      if (particulars.event === 'denied' && !denials.admit(subject.principal)) return;
+    /**
+     * Writes a record of something that has happened. Does not reject: the journal logs and counts
+     * a failure.
+     */
+    async note(subject: Subject, particulars: Particulars): Promise<void> {
+      await tellSuppressed();
+      if (particulars.event === 'denied' && !admit(subject.principal)) return;
       try {
         await journal.append(recordOf(subject, particulars));
       } catch (error) {
         onLost(error, subject);
       }
     },
-    said: (text, token, maxLength = maxReasonLength) =>
+    /** Returns what a caller says, in one line and without secrets; null for nothing. */
+    said: (text: string | undefined, token: Secret, maxLength = maxReasonLength): string | null =>
       text === undefined ? null : oneLine(scrubText(text, secretRemover(parts, token)), maxLength),
-    holdsSecret: (value, token) =>
+    /** Returns true if a value has a token or a key in it, in any spelling. */
+    holdsSecret: (value: unknown, token: Secret): boolean =>
       JSON.stringify(scrubValue(value, secretRemover(parts, token))) !== JSON.stringify(value),
-    close: () => tellSuppressed('now'),
+    /** Writes the counted refusals before the journal closes; does not reject. */
+    close: () => tellSuppressed(0),
   };
 }
 
@@ -134,42 +144,12 @@ const unwritableText = {
   detail: 'The journal cannot be written, so nothing was sent. The log of the exporter says why.',
 };
 
-/** The refusals of a principal in a minute: those recorded one by one, and the others. */
-interface Tally {
-  readonly principal: Principal;
-  readonly minute: number;
-  readonly written: number;
+/** The refusals of a principal that were too many in a minute to be recorded one by one. */
+interface Suppressed {
+  readonly principal: string;
+  readonly role: Role;
+  readonly sinceMs: number;
   readonly count: number;
-}
-
-/** Limits the recorded refusals: a client without permissions could fill the disk with them. */
-function createDenials({ now, maxDenialsPerMinute }: Pick<RecorderParts, 'now' | 'maxDenialsPerMinute'>) {
-  // By name, so the configuration bounds its size.
-  const tallies = new Map<string, Tally>();
-  const thisMinute = (): number => Math.floor(now() / 60_000);
-  return {
-    /**
-     * Returns true if another refusal of this principal may be recorded in this minute; otherwise
-     * counts it. Drain finished minutes first.
-     */
-    admit(principal: Principal): boolean {
-      const tally = tallies.get(principal.name) ?? { principal, minute: thisMinute(), written: 0, count: 0 };
-      const isAdmitted = tally.written < maxDenialsPerMinute;
-      tallies.set(
-        principal.name,
-        isAdmitted ? { ...tally, written: tally.written + 1 } : { ...tally, count: tally.count + 1 },
-      );
-      return isAdmitted;
-    },
-    /** Drains the counts of finished minutes, or including the current one. */
-    take(until: 'minute' | 'now'): readonly Tally[] {
-      const minute = thisMinute();
-      // Any other minute: the clock may have been set back.
-      const over = [...tallies.values()].filter((tally) => until === 'now' || tally.minute !== minute);
-      for (const { principal } of over) tallies.delete(principal.name);
-      return over.filter(({ count }) => count > 0);
-    },
-  };
 }
 
 /**

@@ -30,15 +30,7 @@ export interface QueueSlot {
  * so that what a guard saw still holds when the change is sent. Reads have places of their own, so
  * that neither holds up the other.
  */
-export interface RequestQueue {
-  /**
-   * Runs the work in a slot. Rejects with an {@link AdminProblem} if too many requests wait, or for
-   * too long.
-   */
-  run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result>;
-  /** Gives running requests `graceMs` to end, aborts the rest, and resolves when all have ended. */
-  close(graceMs: number): Promise<void>;
-}
+export type RequestQueue = ReturnType<typeof createRequestQueue>;
 
 export interface RequestQueueParts {
   /** Maximum of concurrent reads per appliance. */
@@ -66,7 +58,7 @@ interface Line {
   readonly served: Set<string>;
 }
 
-export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts): RequestQueue {
+export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQueueParts) {
   const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -113,7 +105,11 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   }
 
   return {
-    async run(request, work) {
+    /**
+     * Runs the work in a slot. Rejects with an {@link AdminProblem} if too many requests wait, or
+     * for too long.
+     */
+    async run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result> {
       if (request.signal.aborted) throw abortReason(request);
       const line = lineOf(request);
       await enter(line, request);
@@ -128,7 +124,8 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       underWay.add(ended);
       return await working;
     },
-    async close(graceMs) {
+    /** Gives running requests `graceMs` to end, aborts the rest, and resolves when all are over. */
+    async close(graceMs: number): Promise<void> {
       const timer = setTimeout(() => closing.abort(), graceMs);
       // Waiting requests get freed slots, and then see that the gateway closes.
       while (underWay.size > 0) await Promise.all(underWay);

@@ -3,7 +3,7 @@ import type { PermittedCall } from '../calls/request.ts';
 import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
 import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
-import { type ApprovalOn, approve, type DecisionOn, denyOrCancel, setAlerts } from './decide.ts';
+import { decide, type DecisionOn, setAlerts } from './decide.ts';
 import { ChangeBook } from './change-book.ts';
 import type { ChangesCore, ChangesParts } from './core.ts';
 import { changeFor, maySee, shownTo } from './rights.ts';
@@ -54,9 +54,7 @@ export function createChanges(parts: ChangesParts) {
         .map((change) => shownTo(core, principal, change));
     },
     get: (id: string, principal: Principal) => shownTo(core, principal, changeFor(core, id, principal).stored.change),
-    approve: (decision: ApprovalOn) => shown(decision.actor, approve(core, decision)),
-    denyOrCancel: (word: 'deny' | 'cancel', decision: DecisionOn) =>
-      shown(decision.actor, denyOrCancel(core, word, decision)),
+    decide: (decision: DecisionOn) => shown(decision.actor, decide(core, decision)),
     setAlerts: (id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
       setAlerts(core, id, next),
     sweep: () => sweep(core),

@@ -1,6 +1,7 @@
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AlertSource, Change } from './change.ts';
+import type { AlertSource, Change, DecisionWord } from './change.ts';
+import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import { planAgain } from './plan.ts';
 import { changeFor, refuseAsker, refuseDecision, refusePlan } from './rights.ts';
@@ -9,54 +10,48 @@ import { launch } from './run.ts';
 /** A decision on the change of an id. */
 export interface DecisionOn {
   readonly id: string;
+  readonly word: DecisionWord;
   readonly reason: string | undefined;
+  /** The digest of the plan that an approver looked at. */
+  readonly digest: string | undefined;
   readonly actor: Caller;
 }
 
-export interface ApprovalOn extends DecisionOn {
-  /** The digest of the plan that the approver looked at. */
-  readonly digest: string;
-}
+const states = { approve: 'approved', deny: 'denied', cancel: 'cancelled' } as const;
 
-/**
- * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
- */
-export async function approve(core: ChangesCore, { id, digest, reason, actor }: ApprovalOn): Promise<Change> {
+/** Decides on a change, and resolves when the decision is on disk; an approved one starts then. */
+export async function decide(core: ChangesCore, { id, word, reason, digest, actor }: DecisionOn): Promise<Change> {
   const { principal, token } = actor;
   const held = changeFor(core, id, principal);
-  const decision = { by: principal.name, what: 'approved', reason: core.recorder.said(reason, token) } as const;
-  return await core.book.deciding(held, async () => {
-    refuseDecision(core, 'approve', held, principal);
-    if (digest !== held.stored.change.digest) throw otherDigest();
-    // The approver may leave once it is approved; the exporter goes on.
-    const runner = { ...actor, signal: core.stopping.signal };
-    const { asked, prepared } = await planAgain(core, held.stored, runner);
-    refusePlan(core, prepared, principal);
-    refuseAsker(core, held.stored.change, prepared.steps);
-    await core.book.requirePlan(held, prepared);
-    const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
-    const { change } = await launch(core, cleared, async () => {
-      await core.book.move(held, 'approved', { decision, actor });
-      return held;
-    });
-    return change;
-  });
-}
-
-/** Denies a change, or takes it back. */
-export async function denyOrCancel(
-  core: ChangesCore,
-  word: 'deny' | 'cancel',
-  { id, reason, actor }: DecisionOn,
-): Promise<Change> {
-  const { principal, token } = actor;
-  const held = changeFor(core, id, principal);
-  const state = word === 'deny' ? 'denied' : 'cancelled';
-  const decision = { by: principal.name, what: state, reason: core.recorder.said(reason, token) } as const;
+  const what = states[word];
+  const decision = { by: principal.name, what, reason: core.recorder.said(reason, token) };
+  const store = (): Promise<Change> => core.book.move(held, what, { decision, actor });
   return await core.book.deciding(held, async () => {
     refuseDecision(core, word, held, principal);
-    return await core.book.move(held, state, { decision, actor });
+    if (word !== 'approve') return await store();
+    if (digest !== held.stored.change.digest) throw otherDigest();
+    return await approve(core, held, { actor, store });
   });
+}
+
+/** Plans the change again and compares; then stores the approval, and starts the change. */
+async function approve(
+  core: ChangesCore,
+  held: HeldChange,
+  { actor, store }: { readonly actor: Caller; readonly store: () => Promise<Change> },
+): Promise<Change> {
+  // The approver may leave once it is approved; the exporter goes on.
+  const runner = { ...actor, signal: core.stopping.signal };
+  const { asked, prepared } = await planAgain(core, held.stored, runner);
+  refusePlan(core, prepared, actor.principal);
+  refuseAsker(core, held.stored.change, prepared.steps);
+  await core.book.requirePlan(held, prepared);
+  const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
+  const { change } = await launch(core, cleared, async () => {
+    await store();
+    return held;
+  });
+  return change;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
+import { maxReasonLength } from '../calls/recorder.ts';
 import type { Operations } from '../policy/operation.ts';
 import { changes } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
@@ -64,7 +65,11 @@ export const AskedSchema = Type.Object(
     ),
     body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'The JSON body of the operation.' })),
     reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'For the audit; only a dry run needs none.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: maxReasonLength,
+        description: 'For the audit; only a dry run needs none.',
+      }),
     ),
     force: Type.Optional(Type.Boolean({ description: 'Override guards.' })),
     run: Type.Optional(

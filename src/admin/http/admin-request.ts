@@ -7,7 +7,7 @@ import type { Caller, Principal } from '../policy/principal.ts';
 import { assert } from '../../lib/check.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { AdminProblem, internalError } from '../policy/problem.ts';
-import type { Subject } from '../calls/recorder.ts';
+import { maxReasonLength, type Subject } from '../calls/recorder.ts';
 import { percentDecoded } from '../../lib/text.ts';
 import { pathOf } from '../../server/request-line.ts';
 import { TooManyReadersError } from '../../server/unfinished-answers.ts';
@@ -85,8 +85,6 @@ export interface AdminHeaders {
   readonly breakGlass: boolean;
 }
 
-const maxTextLength = 500;
-
 /**
  * Throws an {@link AdminProblem} for a wrong value: a misspelled dry run must not become a real
  * call.
@@ -121,7 +119,8 @@ function textOf(
   // Node reads header bytes as Latin-1; clients write UTF-8.
   const text = decode(Buffer.from(String(value), 'latin1').toString()).trim();
   if (text === '') return undefined;
-  if (text.length > maxTextLength) throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Shorten it.');
+  if (text.length > maxReasonLength)
+    throw malformed(`${name} is longer than ${maxReasonLength} characters`, 'Shorten it.');
   return text;
 }
 

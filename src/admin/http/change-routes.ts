@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Caller, Principal } from '../policy/principal.ts';
 import { refuseViewer } from '../policy/policy.ts';
@@ -11,17 +11,17 @@ import {
   type ChangeEvent,
   type ChangeState,
   changeStates,
-  type DecisionWord,
+  decisionWords,
   openStates,
   type ShownChange,
   type StepEvent,
 } from '../changes/change.ts';
 import type { Changes } from '../changes/changes.ts';
-import type { DecisionOn } from '../changes/decide.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import { NotificationSchema } from '../changes/repairs.ts';
 import { notApprover } from '../changes/rights.ts';
 import { type Asked, AskedSchema, malformed } from '../changes/task.ts';
+import { maxReasonLength } from '../calls/recorder.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
 import { own, schemaRef } from './openapi/answers.ts';
@@ -35,18 +35,24 @@ export interface ChangeRoutesParts {
   readonly bodies: Pick<RequestBodies, 'readJson'>;
 }
 
-const DecisionSchema = Type.Object(
-  { reason: Type.Optional(Type.String({ maxLength: 500 })) },
-  { additionalProperties: false },
-);
+const reason = Type.Optional(Type.String({ maxLength: maxReasonLength }));
+const digest = Type.String({ description: 'Of the plan that was looked at.', pattern: '^[0-9a-f]{64}$' });
+const DecisionSchema = Type.Object({ reason }, { additionalProperties: false });
 
-const ApprovalSchema = Type.Object(
-  {
-    digest: Type.String({ description: 'Of the plan that was looked at.', pattern: '^[0-9a-f]{64}$' }),
-    reason: Type.Optional(Type.String({ maxLength: 500 })),
+/** The paths of decisions. */
+const decisions = {
+  approve: {
+    summary: 'approve a plan, and carry it out (a token with approver)',
+    status: 202,
+    takes: Type.Object({ digest, reason }, { additionalProperties: false }),
   },
-  { additionalProperties: false },
-);
+  deny: { summary: 'deny a change (a token with approver)', status: 200, takes: DecisionSchema },
+  cancel: {
+    summary: 'take a change back (the token that asked for it, or admin)',
+    status: 200,
+    takes: DecisionSchema,
+  },
+} as const;
 
 const stateWords = [...changeStates, 'open'] as const;
 const ListQuery = Type.Object(
@@ -195,60 +201,26 @@ function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRou
   );
 }
 
-function registerDeciding(app: FastifyInstance, parts: ChangeRoutesParts): void {
-  const { changes, bodies } = parts;
+function registerDeciding(app: FastifyInstance, { changes, bodies }: ChangeRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
-  const decided = { description: 'The change in its new state.', schema: 'Change' } as const;
-  const approving = {
-    ...own('approveChange', 'approve a plan, and carry it out (a token with approver)', {
-      ...decided,
-      status: 202,
-      takes: ApprovalSchema,
-    }),
-    params: ChangeParams,
-  };
-  routes.post('/changes/:id/approve', { schema: approving }, async (request, reply) => {
-    const decision = decisionOn(request, 'approve', parts);
-    const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
-    return accepted(reply, await changes.approve({ ...decision, reason: noted(request, reason), digest }));
-  });
-  const summaries = {
-    deny: 'deny a change (a token with approver)',
-    cancel: 'take a change back (the token that asked for it, or admin)',
-  };
-  for (const word of ['deny', 'cancel'] as const) {
-    const schema = {
-      ...own(`${word}Change`, summaries[word], { ...decided, takes: DecisionSchema }),
-      params: ChangeParams,
-    };
-    routes.post(`/changes/:id/${word}`, { schema }, async (request) => {
-      const decision = decisionOn(request, word, parts);
-      const { reason } = await bodies.readJson(request, DecisionSchema);
-      return await changes.denyOrCancel(word, { ...decision, reason: noted(request, reason) });
+  for (const word of decisionWords) {
+    const { summary, status, takes } = decisions[word];
+    const answer = { description: 'The change in its new state.', schema: 'Change', status, takes } as const;
+    const schema = { ...own(`${word}Change`, summary, answer), params: ChangeParams };
+    routes.post(`/changes/:id/${word}`, { schema }, async (request, reply) => {
+      const { id } = request.params;
+      const actor = callerOf(request);
+      const context = contextOf(request);
+      context.appliance = changes.get(id, actor.principal).appliance;
+      // Before the body, which costs memory until it has come whole.
+      if (word !== 'cancel' && !actor.principal.approver) throw notApprover(actor.principal);
+      const body: { readonly digest?: string; readonly reason?: string } = await bodies.readJson(request, takes);
+      // A refusal is audited with it.
+      if (body.reason !== undefined) context.reason = body.reason;
+      const decided = await changes.decide({ id, word, digest: body.digest, reason: body.reason, actor });
+      return status === 202 ? accepted(reply, decided) : decided;
     });
   }
-}
-
-/**
- * Returns a decision on a change that the token covers, before its body is read. Throws an
- * {@link AdminProblem}, also for a token that decides on nothing.
- */
-function decisionOn(
-  request: FastifyRequest<{ Params: Static<typeof ChangeParams> }>,
-  word: DecisionWord,
-  { changes }: ChangeRoutesParts,
-): Omit<DecisionOn, 'reason'> {
-  const { id } = request.params;
-  const actor = callerOf(request);
-  contextOf(request).appliance = changes.get(id, actor.principal).appliance;
-  if (word !== 'cancel' && !actor.principal.approver) throw notApprover(actor.principal);
-  return { id, actor };
-}
-
-/** Notes the reason of a decision, so that a later refusal is audited with it. */
-function noted(request: FastifyRequest, reason: string | undefined): string | undefined {
-  if (reason !== undefined) contextOf(request).reason = reason;
-  return reason;
 }
 
 const alertsPath = '/alerts';

@@ -17,6 +17,7 @@ import type { BodyLimits } from '../calls/request-body.ts';
 import { createRequestQueue, type RequestQueue } from '../calls/request-queue.ts';
 import { createSpool } from '../calls/spool.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { steadyNow } from '../../lib/time.ts';
 import type { Fleet } from '../../scheduler/fleet.ts';
 
 export interface GatewaySettings extends Settings {
@@ -83,7 +84,7 @@ export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurro
     keys: () => keysOf(core.settings),
     isToken: (word) => principals.isToken(word),
     onLost: (error, { id }) => log.error({ err: error, request: id }, 'record of the journal lost'),
-    now,
+    steadyNow,
     maxDenialsPerMinute,
   });
   const core: GatewayCore = {

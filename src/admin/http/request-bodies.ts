@@ -13,24 +13,13 @@ import { callerOf } from './admin-request.ts';
  * Receives bodies; limits the unfinished ones, each of which holds a connection, and the bytes of
  * those in memory.
  */
-export interface RequestBodies {
-  /**
-   * Returns the body of a request, which is not read yet. Rejects with an {@link AdminProblem} if
-   * its principal has too many under way.
-   */
-  admit(request: FastifyRequest): Promise<UnreadBody>;
-  /**
-   * Reads the JSON body of a request to a path of the gateway itself. Rejects with an
-   * {@link AdminProblem} if it does not fit the schema.
-   */
-  readJson<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Promise<Static<Schema>>;
-}
+export type RequestBodies = ReturnType<typeof createRequestBodies>;
 
 export const maxPerPrincipal = 32;
 /** Bodies in memory of a token, at once and every minute; certificates have a few kilobytes. */
 export const bytesPerMinute = 4_194_304;
 
-export function createRequestBodies(decode: Decode, limits: BodyLimits): RequestBodies {
+export function createRequestBodies(decode: Decode, limits: BodyLimits) {
   // By principal, so the configuration bounds its size.
   const underWay = new Map<string, readonly IncomingMessage[]>();
   const allowance = new Allowance(bytesPerMinute);
@@ -63,6 +52,10 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
     };
   }
 
+  /**
+   * Returns the body of a request, which is not read yet. Rejects with an {@link AdminProblem} if
+   * its principal has too many under way.
+   */
   async function admit(request: FastifyRequest): Promise<UnreadBody> {
     const { raw, headers } = request;
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
@@ -76,11 +69,15 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
 
   return {
     admit,
-    async readJson(request, schema) {
+    /**
+     * Reads the JSON body of a request to a path of the gateway itself. Rejects with an
+     * {@link AdminProblem} if it does not fit the schema.
+     */
+    async readJson<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Promise<Static<Schema>> {
       const body = await readBody('json', await admit(request), limits);
       const fields = body?.fields ?? {};
       const checked = decode(schema, fields);
-      if (checked.ok) return fields as Static<typeof schema>;
+      if (checked.ok) return fields as Static<Schema>;
       throw malformed(checked.because);
     },
   };

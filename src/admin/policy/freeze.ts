@@ -20,26 +20,9 @@ interface Unkept {
 }
 
 /** The switch that refuses all changes on all appliances. The journal keeps it over a restart. */
-export interface FreezeSwitch {
-  readonly state: Freeze | undefined;
-  /** False while a freeze is in memory alone, because the journal cannot be written. */
-  readonly isKept: boolean;
-  /**
-   * Aborts with a `frozen` {@link AdminProblem} when changes are frozen; each thaw replaces it by a
-   * new signal.
-   */
-  readonly signal: AbortSignal;
-  /** Freezes all changes at once, and resolves when it is kept, or that failed. */
-  freeze(freeze: Omit<Freeze, 'since'>, keep: Keep): Promise<void>;
-  /** Rejects, and changes stay frozen, if it cannot be kept. */
-  thaw(keep: Keep): Promise<void>;
-  /** Tries again to keep a freeze that is in memory alone. */
-  keepAgain(): Promise<void>;
-  /** Takes over what the journal has when it is opened. */
-  found(freeze: string | undefined): void;
-}
+export type FreezeSwitch = ReturnType<typeof createFreezeSwitch>;
 
-export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: boolean) => void): FreezeSwitch {
+export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: boolean) => void) {
   let state: Freeze | undefined;
   let thawed = new AbortController();
   /** The present freeze until it is kept. */
@@ -76,20 +59,27 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
     get state() {
       return state;
     },
+    /** False while a freeze is in memory alone, because the journal cannot be written. */
     get isKept() {
       return unkept === undefined;
     },
+    /**
+     * Aborts with a `frozen` {@link AdminProblem} when changes are frozen; each thaw replaces it by
+     * a new signal.
+     */
     get signal() {
       return thawed.signal;
     },
-    async freeze(freeze, keep) {
+    /** Freezes all changes at once, and resolves when it is kept, or that failed. */
+    async freeze(freeze: Omit<Freeze, 'since'>, keep: Keep): Promise<void> {
       const wanted = { ...freeze, since: new Date(now()).toISOString() };
       const own = { freeze: wanted, keep };
       enter(wanted);
       unkept = own;
       await inTurn(() => keepNow(own)).catch(() => undefined);
     },
-    thaw(keep) {
+    /** Rejects, and changes stay frozen, if it cannot be kept. */
+    thaw(keep: Keep): Promise<void> {
       const lifted = state;
       return inTurn(async () => {
         if (unkept?.freeze === lifted) await keepNow(unkept);
@@ -98,8 +88,10 @@ export function createFreezeSwitch(now: () => number, onChanged: (isFrozen: bool
         if (state === lifted) leave();
       });
     },
+    /** Tries again to keep a freeze that is in memory alone. */
     keepAgain: () => inTurn(() => keepNow(unkept)).catch(() => undefined),
-    found(freeze) {
+    /** Takes over what the journal has when it is opened. */
+    found(freeze: string | undefined): void {
       if (unkept) return;
       if (freeze !== undefined) enter(parseFreeze(freeze));
       else if (state) leave();

@@ -27,25 +27,12 @@ export interface OperationCall {
 }
 
 /** Finds operations; only these reach an appliance. */
-export interface Operations {
-  /**
-   * Finds the operation of a path below the base URL, still percent-encoded. Throws an
-   * {@link AdminProblem}.
-   */
-  find(method: string, path: string): OperationCall;
-  /** Finds an operation by its key, or by its route in the table. */
-  named(name: string): Operation | undefined;
-  /**
-   * Returns the call of an operation on the named object; undefined if a value is missing or no
-   * path can carry it.
-   */
-  call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined;
-}
+export type Operations = ReturnType<typeof createOperations>;
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 const maxPathLength = 2_048;
 
-export function createOperations(): Operations {
+export function createOperations() {
   const all = endpointRows.map(([key, row]) => ({
     key,
     row,
@@ -54,6 +41,10 @@ export function createOperations(): Operations {
   }));
   const matcher = createRouteMatcher(all);
 
+  /**
+   * Returns the call of an operation on the named object; undefined if a value is missing or no
+   * path can carry it.
+   */
   function call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined {
     const path = fillTemplate(operation.template, params);
     const isAcceptable = Object.values(params).every((value) => value.split('/').every(isPlain));
@@ -62,7 +53,11 @@ export function createOperations(): Operations {
 
   return {
     call,
-    find(method, path) {
+    /**
+     * Finds the operation of a path below the base URL, still percent-encoded. Throws an
+     * {@link AdminProblem}.
+     */
+    find(method: string, path: string): OperationCall {
       refuseUnsafe(path);
       const match = matcher.match(method, path);
       const found = match && call(match.row, match.params);
@@ -73,7 +68,8 @@ export function createOperations(): Operations {
         detail: 'The API of the appliance has no such path, so nothing was sent.',
       });
     },
-    named: (name) => all.find(({ key, row }) => key === name || row.route === name),
+    /** Finds an operation by its key, or by its route in the table. */
+    named: (name: string): Operation | undefined => all.find(({ key, row }) => key === name || row.route === name),
   };
 }
 

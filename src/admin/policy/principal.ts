@@ -64,26 +64,7 @@ export interface PrincipalEntry extends Omit<Principal, 'covers' | 'plansOnly'> 
 export type Identification = { readonly principal: Principal } | { readonly expired: Principal } | undefined;
 
 /** Identifies principals by the digests of their tokens; stores no token. */
-export interface Principals {
-  /** Identifies a token in constant time. */
-  identify(token: string): Identification;
-  /** Returns true if a word is any token, also an expired one: it must not be recorded. */
-  isToken(word: string): boolean;
-  /**
-   * Throws an {@link AdminProblem} if the token of a principal has expired, or if a reload has
-   * changed or removed it: for requests that have waited.
-   */
-  refuseUnlessInForce(principal: Principal): void;
-  /** Returns the principal of a name while its token is configured and has not expired. */
-  inForce(name: string): Principal | undefined;
-  /**
-   * Returns the principal that plans the repairs of alerts from an Alertmanager: it reads and makes
-   * dry runs, on the same appliances.
-   */
-  plannerFor(principal: Principal): Principal;
-  /** Replaces all tokens. */
-  replace(entries: readonly PrincipalEntry[]): void;
-}
+export type Principals = ReturnType<typeof createPrincipals>;
 
 interface Known {
   readonly entry: PrincipalEntry;
@@ -92,31 +73,44 @@ interface Known {
   readonly planner: Principal;
 }
 
-export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number): Principals {
+export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number) {
   let known = entries.map(toKnown);
   // Includes former tokens: a leaked token is removed from the configuration, and still must not be
   // recorded.
   const digests = new Set(entries.map(({ sha256 }) => sha256));
   const isExpired = ({ expiresAtMs = Infinity }: Principal): boolean => now() >= expiresAtMs;
   return {
-    isToken: (word) => digests.has(createHash('sha256').update(word).digest('hex')),
-    refuseUnlessInForce(principal) {
+    /** Returns true if a word is any token, also an expired one: it must not be recorded. */
+    isToken: (word: string): boolean => digests.has(createHash('sha256').update(word).digest('hex')),
+    /**
+     * Throws an {@link AdminProblem} if the token of a principal has expired, or if a reload has
+     * changed or removed it: for requests that have waited.
+     */
+    refuseUnlessInForce(principal: Principal): void {
       if (isExpired(principal)) throw tokenExpired(principal);
       if (!known.some((one) => one.principal === principal || one.planner === principal))
         throw tokenWithdrawn(principal);
     },
-    inForce: (name) => known.find(({ principal }) => principal.name === name && !isExpired(principal))?.principal,
-    plannerFor(principal) {
+    /** Returns the principal of a name while its token is configured and has not expired. */
+    inForce: (name: string): Principal | undefined =>
+      known.find(({ principal }) => principal.name === name && !isExpired(principal))?.principal,
+    /**
+     * Returns the principal that plans the repairs of alerts from an Alertmanager: it reads and
+     * makes dry runs, on the same appliances.
+     */
+    plannerFor(principal: Principal): Principal {
       const found = known.find((one) => one.principal === principal);
       if (!found) throw tokenWithdrawn(principal);
       return found.planner;
     },
-    replace(next) {
+    /** Replaces all tokens. */
+    replace(next: readonly PrincipalEntry[]): void {
       const before = known;
       known = next.map((entry) => before.find((one) => isSame(one.entry, entry)) ?? toKnown(entry));
       for (const { sha256 } of next) digests.add(sha256);
     },
-    identify(token) {
+    /** Identifies a token in constant time. */
+    identify(token: string): Identification {
       const presented = createHash('sha256').update(token).digest();
       let found: Principal | undefined;
       // Compares all of them, so that the time does not tell which one matched.

@@ -93,7 +93,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       keys: () => [],
       isToken: () => false,
       onLost: () => undefined,
-      now: () => clock.ms,
+      steadyNow: () => clock.ms,
       maxDenialsPerMinute: 60,
     }),
     freeze,
