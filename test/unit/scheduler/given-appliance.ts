@@ -15,11 +15,12 @@ const key = 'key-of-root';
 
 /**
  * The simulated appliance with so many farms, of which the last ten are L4 farms, on the clock of
- * the test. The list of statistics takes 30 ms for each, as measured, and `listMs` more.
+ * the test. The list of statistics takes 30 ms for each, as measured, and `listMs` more. The next
+ * call for the state of a farm in `slowOnce` takes 5 s.
  */
 export function givenAppliance(count = 60, collectorNames: readonly string[] = byDefault) {
   const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
-  const fault = { listMs: 0 };
+  const fault = { listMs: 0, slowOnce: new Set<string>() };
   const world = recordedWorld();
   world.users.get('root')!.key = key;
   world.farms.clear();
@@ -44,7 +45,8 @@ export function givenAppliance(count = 60, collectorNames: readonly string[] = b
     return hungProxyWaitMs(world, route, path);
   };
   const callMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
-    const workMs = asked === 'listFarmStats' ? 40 + 30 * count + fault.listMs : 0;
+    const isSlow = asked === 'readFarmStatus' && fault.slowOnce.delete(params.farmname ?? '');
+    const workMs = asked === 'listFarmStats' ? 40 + 30 * count + fault.listMs : isSlow ? 5_000 : 0;
     return Math.min(Math.max(workMs + waitMs(asked, params), 60), webServerLimitMs);
   };
   const given = givenPoller({

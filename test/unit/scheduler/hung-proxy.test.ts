@@ -48,6 +48,28 @@ describe.each([1, 2, 3])('with %i of 60 proxies that hang, by the default config
   });
 });
 
+it('takes one slow answer for one farm, while another hangs, for no hung proxy', async () => {
+  const { poller, page, names, hang, fault } = givenAppliance();
+  const others = names.filter((name) => name !== 'shop-10');
+  poller.start();
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  hang('shop-10');
+  await vi.advanceTimersByTimeAsync(2 * minuteMs);
+
+  fault.slowOnce.add('shop-20').add('shop-30');
+  for (let second = 0; second < 300; second += 15) {
+    await vi.advanceTimersByTimeAsync(15_000);
+    const text = await page();
+    for (const farm of others) {
+      expect(stateOf(text, 'zlb_farm_status', { farm }), `${farm} after ${second} s`).toBe('up');
+      expect(valueOf(text, 'zlb_farm_proxy_answers', { farm }) ?? 1, `${farm} after ${second} s`).toBe(1);
+    }
+  }
+
+  expect(fault.slowOnce).toEqual(new Set());
+  expect(valueOf(await page(), 'zlb_farm_proxy_answers', { farm: 'shop-10' })).toBe(0);
+});
+
 it('reads farms one by one once, and not each time, when the list takes 28 s by its size alone', async () => {
   const { poller, page, asked, fault } = givenAppliance();
   poller.start();
