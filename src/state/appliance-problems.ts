@@ -48,11 +48,17 @@ function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): OwnPr
   };
 }
 
-/** Returns the L4 farms that were seen to go down at the same reading as another one. */
+/**
+ * Returns the L4 farms that went down at the same reading as another one; where nobody saw when, as
+ * at a start, those of an appliance whose L4 farms are all down.
+ */
 function l4FarmsDownTogether(farms: readonly FarmStatus[]): ReadonlySet<string> {
-  const down = farms.filter(({ profile, state, sinceMs }) => profile === 'l4xnat' && state === 'down' && sinceMs);
-  const together = [...Map.groupBy(down, ({ sinceMs }) => sinceMs).values()].filter(({ length }) => length > 1);
-  return new Set(together.flat().map(({ name }) => name));
+  const l4 = farms.filter(({ profile }) => profile === 'l4xnat');
+  const down = l4.filter(({ state }) => state === 'down');
+  const together = [...Map.groupBy(down, ({ sinceMs }) => sinceMs)].filter(
+    ([sinceMs, { length }]) => length > 1 && (sinceMs !== undefined || length === l4.length),
+  );
+  return new Set(together.flatMap(([, each]) => each.map(({ name }) => name)));
 }
 
 /**
@@ -156,7 +162,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
     ];
   }
   if (up !== undefined && !isAnswering(status)) return [unreachable(status, failing, nowMs)];
-  const withoutFarms = farmsProblem(status);
+  const withoutFarms = farmsProblem(status, nowMs);
   const remaining = failing.filter(({ name }) => !withoutFarms || name !== 'farms');
   const forbidden = remaining.filter(({ failure }) => failure?.reason === 'forbidden');
   const others = remaining.filter(
@@ -174,7 +180,7 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
  * Returns the problem of an appliance that answers, and whose farms cannot be read: nothing is
  * known of its services, and no alert of a farm can fire.
  */
-function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
+function farmsProblem(status: ApplianceStatus, nowMs: number): OwnProblem | undefined {
   const { name, farms, collectors } = status;
   const reading = collectors.find((each) => each.name === 'farms');
   const reason = reading?.failure?.reason;
@@ -194,7 +200,7 @@ function farmsProblem(status: ApplianceStatus): OwnProblem | undefined {
     about: 'appliance',
     sinceMs: reading.failure?.sinceMs,
     title: isForbidden ? `The API key of ${name} may not read its farms` : `No farm of ${name} is known`,
-    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesOf(status) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
+    meaning: `It answers, but its farms cannot be read${reason ? `: ${reasonWords[reason]}` : ''}.${status.probes ? probesOf(status, nowMs) : ' Whether they serve is not known.'}${isForbidden ? ' Give the user of the key a role and a group that have its farms.' : ''}`,
     alert: 'ZlbFarmsUnknown',
   };
 }
@@ -219,11 +225,11 @@ function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnP
 }
 
 /** Tells what probes of the farms show, where nothing else is known of them. */
-function probesOf({ probes }: ApplianceStatus): string {
+function probesOf({ probes }: ApplianceStatus, nowMs: number): string {
   if (!probes) return '';
-  const { farms, reached, unanswered = [] } = probes;
+  const { farms, reached, unanswered = [], oldestMs } = probes;
   const hanging = `${unanswered.length === 1 ? 'accepts' : 'accept'} them and ${unanswered.length === 1 ? 'does' : 'do'} not answer`;
-  return ` Probes: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
+  return ` Probes, the oldest ${ago(oldestMs, nowMs)}: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
 }
 
 function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {
@@ -236,7 +242,7 @@ function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[
     about: 'appliance',
     sinceMs: status.failing?.sinceMs ?? earliest(failing),
     title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonWords[reason]}` : ''}`,
-    meaning: `${lastRead(status, nowMs)}${probesOf(status)}`,
+    meaning: `${lastRead(status, nowMs)}${probesOf(status, nowMs)}`,
     alert: 'ZlbApplianceUnreachable',
   };
 }

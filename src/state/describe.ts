@@ -145,7 +145,8 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
   const accepting = probed.filter(({ isReachable }) => isReachable);
   const unanswered = accepting.filter((each) => isUnanswered(each) || silent.has(each.farm)).map(({ farm }) => farm);
   const reached = accepting.length - unanswered.length;
-  return { farms: probed.length, reached, ...(unanswered.length > 0 && { unanswered }) };
+  const oldestMs = snapshot.timeOf(Math.min(...probed.map(({ probedAtMs }) => probedAtMs)));
+  return { farms: probed.length, reached, oldestMs, ...(unanswered.length > 0 && { unanswered }) };
 }
 
 function describeProbe(

@@ -18,7 +18,7 @@ export interface FarmSurroundings {
   readonly filesReadMs: number | undefined;
   /** True if the states of backends are read. */
   readonly readsBackends: boolean;
-  /** L4 farms that were seen to go down together; empty if fewer than two did. */
+  /** L4 farms that went down together; empty if fewer than two did. */
   readonly l4Down: ReadonlySet<string>;
 }
 
@@ -116,7 +116,7 @@ export const l4Cure =
 
 /** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
 function l4Meaning(count: number): string {
-  return `${count} L4 farms went down together: their daemon nftlb may be dead. Stop and start each of them: the start of one leaves the others without rules, although the appliance calls them up again.`;
+  return `${count} L4 farms are down at once: their daemon nftlb may be dead. Stop and start each of them: the start of one leaves the others without rules, although the appliance calls them up again.`;
 }
 
 /** Dates a reading within a sentence; one whose time is not known is not dated. */

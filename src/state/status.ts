@@ -51,11 +51,16 @@ export interface ApplianceStatus {
    */
   readonly farms: readonly FarmStatus[] | undefined;
   /**
-   * How many farms were probed as clients would, how many accepted the connection, and the names of
-   * those that accepted it and did not answer.
+   * How many farms were probed as clients would, how many accepted the connection, the names of
+   * those that accepted it and did not answer, and when the oldest of these probes was made.
    */
   readonly probes?:
-    | { readonly farms: number; readonly reached: number; readonly unanswered?: readonly string[] }
+    | {
+        readonly farms: number;
+        readonly reached: number;
+        readonly unanswered?: readonly string[];
+        readonly oldestMs: number;
+      }
     | undefined;
   readonly certificates: readonly CertificateStatus[] | undefined;
   readonly activation: ActivationStatus | undefined;

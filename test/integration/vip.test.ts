@@ -149,7 +149,7 @@ it('goes on probing for a day while no list of farms can be read, and tells it o
   expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'shop' })).toBe(1);
   expect(valueOf(await page(), 'zlb_farm_served_certificate_info', { server_name: 'shop.test' })).toBe(1);
   expect(applianceProblems(describe(), nowMs).map(({ meaning }) => meaning)).toContainEqual(
-    expect.stringContaining('Probes: 1 of 1 farm accepts connections.'),
+    expect.stringContaining('Probes, the oldest <1 min ago: 1 of 1 farm accepts connections.'),
   );
 
   await probesEvery(60, 23);

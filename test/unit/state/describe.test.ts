@@ -278,7 +278,7 @@ describe('a probe of a farm', () => {
 
     if (probe) expect(status.farms?.[0]?.probe).toMatchObject(probe);
     else expect(status.farms?.[0]?.probe).toBeUndefined();
-    expect(status.probes).toEqual(probe && { farms: 1, reached: 1 });
+    expect(status.probes).toEqual(probe && { farms: 1, reached: 1, oldestMs: startedAtMs + 50_000 });
   });
 
   it('that gets a connection and no answer has not reached the farm', () => {
@@ -286,6 +286,7 @@ describe('a probe of a farm', () => {
       farms: 1,
       reached: 0,
       unanswered: ['shop'],
+      oldestMs: startedAtMs + 50_000,
     });
   });
 });

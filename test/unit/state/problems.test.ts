@@ -282,7 +282,18 @@ describe('what is wrong with an appliance', () => {
       'db',
       'dns',
     ]);
-    expect(problems[0]?.meaning).toContain('2 L4 farms went down together');
+    expect(problems[0]?.meaning).toContain('2 L4 farms are down at once');
+  });
+
+  it('points to their daemon where all L4 farms were down when they were first read', () => {
+    const farms = ['db', 'dns'].map((name) => farmStatus({ name, ...down, sinceMs: undefined }));
+    const meanings = (more: readonly FarmStatus[]) =>
+      applianceProblems(applianceStatus({ name: 'lb-1', farms: [...farms, ...more] }), nowMs).map(
+        ({ meaning }) => meaning,
+      );
+
+    expect(meanings([])[0]).toContain('2 L4 farms are down at once');
+    expect(meanings([farmStatus({ name: 'mail', profile: 'l4xnat' })]).join(' ')).not.toContain('nftlb');
   });
 
   it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
