@@ -49,8 +49,7 @@ const maintenanceOnStoppedFarm: Guard = {
   name: 'maintenance_on_stopped_farm',
   effect: 'refuses',
   operations: ['setServiceBackendMaintenance'],
-  about:
-    'On a stopped HTTP farm the maintenance call crashes the newest release; before a pending restart it is refused.',
+  about: 'On a stopped HTTP farm, the call crashes the newest release.',
   async inspect(context) {
     const farm = await calledFarm(context);
     if (farm?.status === 'down') {
@@ -101,7 +100,7 @@ const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
   effect: 'refuses',
   operations: backendOperations,
-  about: 'Without the last backend that is up, nobody serves the clients of a service or an L4xNAT farm.',
+  about: 'Without the last backend that is up, nobody serves the clients.',
   async inspect(context) {
     if (!deletions.includes(context.operation) && !couldMean(context, 'action', 'maintenance')) return undefined;
     const farm = await calledFarm(context);

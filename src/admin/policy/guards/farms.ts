@@ -62,8 +62,7 @@ const hardRestart: Guard = {
   name: 'hard_restart',
   effect: 'refuses',
   operations: ['actOnFarm'],
-  about:
-    'Starting a running HTTP farm kills it first: its connections drop, and if it cannot start again it stays down.',
+  about: 'A start kills a running HTTP farm first; if it cannot start again, it stays down.',
   async inspect(context) {
     if (!couldMean(context, 'action', 'start')) return undefined;
     const farm = await calledFarm(context);
@@ -82,7 +81,7 @@ const restartMayLeaveDown: Guard = {
   effect: 'refuses or warns',
   operations: ['actOnFarm'],
   about:
-    'A restart stops a running farm first. It stays down if its address is on no interface, the interface is down, another farm has the port, or the file of a certificate is gone.',
+    'A restart stops the farm first. It stays down if its address or port is not free, or the file of a certificate is gone.',
   async inspect(context) {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
@@ -232,7 +231,7 @@ const stopFarm: Guard = {
   name: 'stop_farm',
   effect: 'warns',
   operations: ['actOnFarm'],
-  about: 'A stopped farm serves nobody, its connections end, and it stays stopped when the appliance reboots.',
+  about: 'A stopped farm serves nobody, also after a reboot of the appliance.',
   async inspect(context) {
     if (!couldMean(context, 'action', 'stop')) return undefined;
     return {
@@ -248,7 +247,7 @@ const movesRestartFarm: Guard = {
   name: 'moves_restart_farm',
   effect: 'refuses',
   operations: ['moveService'],
-  about: 'Moving a service stops and starts a running farm within the call; a failed start leaves it down.',
+  about: 'The move of a service restarts a running farm; a failed start leaves it down.',
   async inspect(context) {
     const farm = await calledFarm(context);
     if (!farm || farm.status === 'down') return undefined;
