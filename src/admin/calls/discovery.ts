@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
-import { AdminProblem, refuseAnswer, strangeAnswer, upstreamProblem } from '../policy/problem.ts';
+import { AdminProblem, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
 import { type Reach, readAnswer } from './reach.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
@@ -52,7 +52,10 @@ export async function discover(
   const { row, method } = operation;
   const { route } = row;
   // An appliance would store any upload.
-  if (row.body !== 'json') throw takesNoJson(route);
+  if (row.body !== 'json') {
+    const detail = `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`;
+    throw new AdminProblem('unknown_path', { detail });
+  }
   const body = Buffer.from('{}');
   const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
   const { status, text } = await readAnswer(reach, request, maxBytes).catch((error: unknown) => {
@@ -64,10 +67,10 @@ export async function discover(
   const { params, description, message } = isRecord(answer) ? answer : {};
   // Early builds have the sentence in another member, and some answer with another status.
   if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(route, status, message);
-  if (params.length > maxParameters)
-    throw strangeAnswer(
-      `The appliance answered for ${route} with ${params.length} parameters, more than any call takes.`,
-    );
+  if (params.length > maxParameters) {
+    const detail = `The appliance answered for ${route} with ${params.length} parameters, more than any call takes.`;
+    throw new AdminProblem('upstream_malformed', { detail });
+  }
   return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
 }
 
@@ -105,12 +108,6 @@ function listOf(ref: string): ParameterDescriptor['list'] {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? oneLine(value, 1_000) : undefined;
-}
-
-function takesNoJson(route: string): AdminProblem {
-  return new AdminProblem('unknown_path', {
-    detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
-  });
 }
 
 function noList(route: string, status: number, message: unknown): AdminProblem {

@@ -169,7 +169,7 @@ const maxObjectBytes = 262_144;
  */
 async function currentObject({ request, call, reach }: DryRunParts, answers: Answers): Promise<CurrentObject | null> {
   const wanted = readAbove(call.path, request.principal);
-  const found = wanted && (await isHarmlessNow(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
+  const found = wanted && !(await mayAct(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
   if (await waitsForProxy(answers, params)) return null;
@@ -192,15 +192,12 @@ async function waitsForProxy(answers: Answers, { farmname }: Readonly<Record<str
   return outcome instanceof ApplianceError && outcome.reason === 'timeout';
 }
 
-/** Returns false for a read that acts on its farm (docs/api.md §1.7), or may. */
-async function isHarmlessNow(
-  { read }: Reach,
-  { operation, params }: { readonly operation: EndpointKey; readonly params: Readonly<Record<string, string>> },
-): Promise<boolean> {
+/** Returns true for a read that acts on its farm (docs/api.md §1.7), or may. */
+async function mayAct({ read }: Reach, { operation, params }: NonNullable<ReturnType<typeof readAbove>>) {
   const row: EndpointRow = endpoints[operation];
-  if (!row.acts) return true;
+  if (!row.acts) return false;
   const summary = await read('readFarmsSummary', {}).catch(() => undefined);
-  return summary !== undefined && isHarmless(summary, params.farmname ?? '');
+  return !summary || !isHarmless(summary, params.farmname ?? '');
 }
 
 function readAbove(path: string, principal: DryRunParts['request']['principal'], isCautious = false) {

@@ -14,7 +14,7 @@ import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approval, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
-import { discover, type Discovered } from './discovery.ts';
+import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type AdminAppliance, createReach, type Reach } from './reach.ts';
@@ -39,18 +39,6 @@ export interface GatewayParts {
   readonly timeoutMs: number;
   /** Called after each call that may have changed something, whatever its outcome. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
-}
-
-interface ParameterQuestion {
-  readonly appliance: string;
-  readonly call: OperationCall;
-  readonly subject: Subject;
-  readonly signal: AbortSignal;
-}
-
-interface ParameterList extends Discovered {
-  readonly operation: string;
-  readonly route: string;
 }
 
 /** A call after its first checks, and whether it may be sent at once. */
@@ -173,15 +161,15 @@ export class Gateway {
    * PUT: the caller must be allowed the operation, the audit records it first, and a freeze refuses
    * it.
    */
-  async parametersOf({ appliance, call, subject, signal }: ParameterQuestion): Promise<ParameterList> {
+  async parametersOf(call: OperationCall, caller: QueuedCaller & Pick<Subject, 'id' | 'token' | 'reason'>) {
     const { freeze, recorder } = this.#parts;
-    const { principal } = subject;
-    authorise(principal, call);
+    const { signal } = caller;
+    const { key, row, method } = call.operation;
+    authorise(caller.principal, call);
     refuseFrozen(freeze, call);
-    return await this.#inQueue({ principal, appliance, signal }, { kind: 'read', signal }, async ({ reach }) => {
+    return await this.#inQueue(caller, { kind: 'read', signal }, async ({ reach }) => {
       refuseFrozen(freeze, call);
-      await recorder.record(subject, { event: 'discovery' });
-      const { key, row } = call.operation;
+      await recorder.record({ ...caller, operation: key, method, path: call.path }, { event: 'discovery' });
       return { operation: key, route: row.route, ...(await discover(reach, call)) };
     });
   }

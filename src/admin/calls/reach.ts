@@ -23,24 +23,10 @@ type ReachRequest = Omit<RelayRequest, 'signal'>;
  * Reaches an appliance for one caller: nothing is sent once the caller has left. A sent call runs
  * to its end, as it does on the appliance.
  */
-export interface Reach {
-  /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
-  refuseGone(): void;
-  readonly read: GuardRead;
-  readonly knownFarms: GuardContext['knownFarms'];
-  send(request: ReachRequest): Promise<RelayAnswer>;
-  /** Returns the URL of a path, to show to people. */
-  urlOf(path: string): string;
-  /** Aborts when the caller has left. */
-  readonly signal: AbortSignal;
-}
+export type Reach = ReturnType<typeof createReach>;
 
-export interface ReachParts {
-  readonly appliance: {
-    readonly relay: Pick<Relay, 'send' | 'urlOf'>;
-    readonly client: Pick<ApplianceClient, 'read'>;
-    readonly knownFarms: GuardContext['knownFarms'];
-  };
+interface ReachParts {
+  readonly appliance: Omit<AdminAppliance, 'name'>;
   /** Kept until the appliance has answered, which may take longer than `timeoutMs`. */
   readonly slot: QueueSlot;
   /** Maximum wait of the caller. */
@@ -49,17 +35,24 @@ export interface ReachParts {
   readonly signal: AbortSignal;
 }
 
-export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts): Reach {
+export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts) {
   const { relay, client, knownFarms } = appliance;
+  /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
   const refuseGone = (): void => {
     if (signal.aborted || slot.signal.aborted) throw callerLeft();
+  };
+  const read: GuardRead = async (key, params, limitMs) => {
+    refuseGone();
+    return await client.read(key, params, slot.signal, { limitMs });
   };
   return {
     signal,
     refuseGone,
     knownFarms,
-    urlOf: (path) => relay.urlOf(path),
-    async send(request) {
+    read,
+    /** Returns the URL of a path, to show to people. */
+    urlOf: (path: string): string => relay.urlOf(path),
+    async send(request: ReachRequest): Promise<RelayAnswer> {
       refuseGone();
       const exchange = relay.send({ ...request, signal: slot.signal });
       slot.keepFor(exchange);
@@ -67,10 +60,6 @@ export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts):
         discardLate(exchange);
         throw error;
       });
-    },
-    async read(key, params, limitMs) {
-      refuseGone();
-      return await client.read(key, params, slot.signal, { limitMs });
     },
   };
 }

@@ -38,10 +38,7 @@ export interface Intake {
  * Stores bodies that are too large for memory, so that a slow client and a slow appliance do not
  * block each other.
  */
-export interface Spool {
-  /** Stores a body. Rejects with an {@link AdminProblem} if there is no space. */
-  take(intake: Intake): Promise<SpooledBody>;
-}
+export type Spool = ReturnType<typeof createSpool>;
 
 export interface SpoolParts {
   readonly folder: string;
@@ -58,11 +55,12 @@ const chunkBytes = 65_536;
 /** Bytes that are reserved at a time if the length is not known. */
 const stepBytes = 1_048_576;
 
-export function createSpool(parts: SpoolParts): Spool {
+export function createSpool(parts: SpoolParts) {
   const { folder } = parts;
   const usages = new Set<Usage>();
   return {
-    async take(intake) {
+    /** Stores a body. Rejects with an {@link AdminProblem} if there is no space. */
+    async take(intake: Intake): Promise<SpooledBody> {
       // `whole` reports it. A source may fail while the file is being opened, before it is read.
       intake.source.on('error', () => undefined);
       const room = openRoom(parts, usages, intake.principal);

@@ -98,12 +98,7 @@ function createCalls({ gateway, operations }: Pick<ChangesCore, 'gateway' | 'ope
       await send(write);
     },
     dryRun: async (write) => await gateway.dryRun({ ...requestOf(write), planning: answers }),
-    async parametersOf(write) {
-      const call = callOf(operations, write);
-      const { operation, path } = call;
-      const subject = { ...caller, id, appliance, operation: operation.key, method: operation.method, path };
-      return await gateway.parametersOf({ appliance, call, subject, signal: caller.signal });
-    },
+    parametersOf: (write) => gateway.parametersOf(callOf(operations, write), { ...caller, id, appliance }),
     urlOf: (write) =>
       gateway.applianceFor({ principal: caller.principal, appliance }).relay.urlOf(callOf(operations, write).path),
   };

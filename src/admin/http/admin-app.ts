@@ -19,7 +19,7 @@ import { registerAdminRelay, unknownPath } from './admin-relay.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from '../../server/connections.ts';
-import { registerConsole, wantsFrontPage } from './console.ts';
+import { registerConsole } from './console.ts';
 import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } from '../../server/create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
@@ -45,7 +45,7 @@ export interface AdminAppParts extends AdminRoutesParts {
   readonly log: Logger;
 }
 
-const publicPaths = /^\/(?:docs|console)(?:\/|$)/;
+const publicPaths = /^\/(?:(?:docs|console)(?:\/|$)|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 /** Headers for pages that take a token: the page that opened them has no hold on them. */
 const pageHeaders = { ...safeHeaders, 'cross-origin-opener-policy': 'same-origin' } as const;
@@ -97,7 +97,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     const context = startContext(request, reply);
     // On `close`, not when the answer is sent: a caller that leaves early is logged too.
     reply.raw.once('close', () => recordAnswer(parts, request, reply));
-    const isPublic = publicPaths.test(pathOf(request)) || wantsFrontPage(request);
+    const isPublic = publicPaths.test(pathOf(request));
     void reply.headers({ 'x-request-id': request.id, ...(isPublic ? pageHeaders : privateHeaders) });
     if (isPublic) {
       rejectUnsupportedRequest(request);

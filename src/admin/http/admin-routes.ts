@@ -149,12 +149,7 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
         detail: `${operation.row.route} needs a plain value for each name in braces; nothing was sent.`,
       });
     }
-    return await gateway.parametersOf({
-      appliance: appliance.name,
-      call,
-      subject: { ...subjectOf(request), operation: operation.key, path: call.path },
-      signal,
-    });
+    return await gateway.parametersOf(call, { ...subjectOf(request), signal, appliance: appliance.name });
   });
 }
 

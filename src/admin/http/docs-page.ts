@@ -26,16 +26,6 @@ const contentPolicy = {
   'frame-ancestors': "'none'",
 };
 
-/** Swagger UI has dark colours, and does not choose them. */
-const followsColourScheme = `const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
-`;
-
-/** The plug-in's own style makes it light. */
-const darkBody = 'html.dark-mode body { background: #1c2022 }';
-
 /**
  * Serves Swagger UI and its OpenAPI document, which has the routes that are registered after this
  * call. Neither needs a token: they contain nothing that the public documents of the API do not.
@@ -68,11 +58,7 @@ export async function registerDocs(app: FastifyInstance, build: { readonly versi
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentPolicy,
-    theme: {
-      title,
-      js: [{ filename: 'colours.js', content: followsColourScheme }],
-      css: [{ filename: 'dark.css', content: darkBody }],
-    },
+    theme: { title },
     uiHooks: {
       // The plug-in would serve the document twice more; writing YAML blocks the event loop.
       onRequest(request, reply, done) {

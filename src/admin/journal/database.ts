@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { FileKindError, makeFolder, openRegularFile } from '../../lib/disk.ts';
 import { checkLine, genesis, readLine, sealRecord } from './chain.ts';
-import { brokenJournal, formerJournal, heldJournal, otherFile } from './failures.ts';
+import { brokenJournal, heldJournal, otherFile } from './failures.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 /**
@@ -100,20 +100,17 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
  * for another file, or with the error of the file system.
  */
 export async function tryFile(file: string, flags = constants.O_RDWR): Promise<void> {
-  const kind = await kindOfContent(file, flags);
-  if (kind === 'lines') throw formerJournal(file);
-  if (kind === 'other') throw otherFile(file);
+  if ((await kindOfContent(file, flags)) === 'other') throw otherFile(file);
 }
 
-/** Tells by its first bytes what a file holds: `lines` is the audit of the first versions. */
-async function kindOfContent(file: string, flags: number): Promise<'empty' | 'database' | 'lines' | 'other'> {
+/** Tells by its first bytes what a file holds. */
+async function kindOfContent(file: string, flags: number): Promise<'empty' | 'database' | 'other'> {
   const handle = await openRegularFile(file, flags);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0);
     const text = buffer.toString('latin1', 0, bytesRead);
     if (text === '') return 'empty';
-    if (text.startsWith('SQLite format 3')) return 'database';
-    return text.startsWith('{"seq":') ? 'lines' : 'other';
+    return text.startsWith('SQLite format 3') ? 'database' : 'other';
   } finally {
     await handle.close();
   }
@@ -295,12 +292,6 @@ export function findIn(database: DatabaseSync, { before, limit, ...filters }: Pa
   return rows.flatMap(({ line }) => readLine(String(line)) ?? []);
 }
 
-const kindWords = {
-  empty: 'is empty',
-  lines: 'is an audit of the former form, a file of lines',
-  other: 'is no journal',
-} as const;
-
 /**
  * Opens a journal for reading, also while another process writes it. Rejects with a FileKindError
  * for another file.
@@ -309,7 +300,8 @@ export async function openForReading(file: string): Promise<DatabaseSync> {
   const kind = await kindOfContent(file, constants.O_RDONLY);
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined;
   // A new one may have all of its content in its write-ahead log.
-  if (kind !== 'database' && !(kind === 'empty' && hasLog)) throw new FileKindError(`${file} ${kindWords[kind]}`);
+  if (kind !== 'database' && !(kind === 'empty' && hasLog))
+    throw new FileKindError(`${file} is ${kind === 'empty' ? kind : 'no journal'}`);
   if (hasLog) return new DatabaseSync(file, { readOnly: true, timeout: readingTimeoutMs });
   // Without a write-ahead log nobody writes it, and its folder may be read-only.
   const url = pathToFileURL(resolve(file));

@@ -31,14 +31,6 @@ export function brokenJournal(file: string, what: string): AuditError {
   );
 }
 
-/** Returns the error of a file of lines, as the first versions wrote it. */
-export function formerJournal(file: string): AuditError {
-  return new AuditError(
-    'unwritable',
-    `cannot write the journal ${file}: it is an audit of the former form, a file of lines; keep it and the files whose names begin with it as they are, and name a new file in admin.journal_file`,
-  );
-}
-
 export function otherFile(file: string): AuditError {
   return new AuditError(
     'unwritable',

@@ -281,11 +281,6 @@ export function internalError(cause: unknown): AdminProblem {
   return new AdminProblem('internal_error', { detail: 'The gateway failed.', cause });
 }
 
-/** Returns the problem of an answer that the API does not have. */
-export function strangeAnswer(detail: string, code: ProblemCode = 'upstream_malformed'): AdminProblem {
-  return new AdminProblem(code, { detail });
-}
-
 /** `unsent`: no byte of it left; `perhaps`: it may have done its work; `none`: it is a read. */
 export type Effect = 'unsent' | 'perhaps' | 'none';
 
@@ -293,24 +288,18 @@ export type Effect = 'unsent' | 'perhaps' | 'none';
 export function upstreamProblem(error: unknown, appliance: string, effect: Effect): AdminProblem {
   if (error instanceof AdminProblem) return error;
   if (!(error instanceof ApplianceError)) return internalError(error);
-  if (effect === 'unsent') return unsentProblem(error, appliance);
-  const code = codeOfReason[error.reason] ?? 'upstream_malformed';
-  const detail =
-    code === 'caller_left' ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`;
-  const remedy = error.reason === 'tls' ? checkTls : usualRemedy(code);
-  return new AdminProblem(code, {
-    detail,
-    remedy: effect === 'perhaps' ? `${repeatWithCare} ${remedy}` : remedy,
-    cause: error,
-  });
-}
-
-function unsentProblem(error: ApplianceError, appliance: string): AdminProblem {
   const { reason, message } = error;
-  if (reason === 'cancelled') return callerLeft();
-  return new AdminProblem(codeOfReason[reason] ?? 'upstream_malformed', {
-    detail: `${appliance}: ${message}; nothing was sent.`,
-    remedy: reason === 'tls' ? checkTls : checkIt,
+  const isUnsent = effect === 'unsent';
+  if (reason === 'cancelled' && isUnsent) return callerLeft();
+  const code = codeOfReason[reason] ?? 'upstream_malformed';
+  const usual = isUnsent ? checkIt : usualRemedy(code);
+  const remedy = reason === 'tls' ? checkTls : usual;
+  return new AdminProblem(code, {
+    detail:
+      code === 'caller_left'
+        ? 'The caller left while the call was under way.'
+        : `${appliance}: ${message}${isUnsent ? '; nothing was sent' : ''}.`,
+    remedy: effect === 'perhaps' ? `${repeatWithCare} ${remedy}` : remedy,
     cause: error,
   });
 }
@@ -338,11 +327,13 @@ export function refuseAnswer(status: number, appliance: string): void {
       detail: `${appliance} refused the key of the gateway with 401; nothing was changed.`,
     });
   }
-  if (status < 200 || status > 599)
-    throw strangeAnswer(`${appliance} answered ${status}, which is not a valid HTTP status.`);
+  if (status < 200 || status > 599) {
+    const detail = `${appliance} answered ${status}, which is not a valid HTTP status.`;
+    throw new AdminProblem('upstream_malformed', { detail });
+  }
   // The API has no redirects, and a client that follows one would send its token to another host.
   if (status >= 300 && status < 400) {
     const detail = `${appliance} answered ${status} where the API has no such answer; it was not followed.`;
-    throw strangeAnswer(detail, 'upstream_redirect');
+    throw new AdminProblem('upstream_redirect', { detail });
   }
 }

@@ -17,8 +17,6 @@ export interface FarmSummary {
   readonly isSilent?: boolean;
 }
 
-type FarmRow = ReplyOf<'listFarms'>['params'][number];
-
 /** The time in which a proxy that does not hang lets the appliance answer, which waits 20 s. */
 const proxyAnswersMs = 3_000;
 /** The same for the list of farms, which waits for each proxy that hangs. */
@@ -34,24 +32,23 @@ export async function findFarm(
   name: string,
 ): Promise<FarmSummary> {
   const { calls, knownFarms } = context;
-  const { lslb, gslb, dslb } = (await calls.read('readFarmsSummary', {})).params;
-  const farms = [lslb, gslb, dslb].flatMap((module) => module ?? []);
-  const named = farms.find((farm) => farm.name === name);
-  if (!named) {
+  const profiles = profilesIn(await calls.read('readFarmsSummary', {}));
+  const listed = profiles?.get(name);
+  if (listed === undefined) {
     throw new AdminError(`${calls.appliance} has no farm ${name}`, {
-      detail: `Its farms are ${farms.map((farm) => farm.name).join(', ') || 'none'}.`,
+      detail: `Its farms are ${[...(profiles?.keys() ?? [])].join(', ') || 'none'}.`,
       remedy: 'Check farm=…; names are case-sensitive.',
     });
   }
   const last = knownFarms()?.find((farm) => farm.name === name && farm.vip !== undefined);
-  const known = last
-    ? { name, profile: last.profile, address: addressOf(last.vip, last.vport), status: '' }
-    : { name, profile: named.profile ?? '', address: '', status: '' };
-  const found = await readAgain(context, known);
+  const address = last ? addressOf(last.vip, last.vport) : '';
+  const found = await readAgain(context, { name, profile: last?.profile ?? listed, address, status: '' });
   if (last || found.isSilent) return found;
   const list = await unlessLate(calls.read('listFarms', {}, listMs));
   const row = list?.params.find(({ farmname }) => farmname === name);
-  return row ? summaryOf(row) : found;
+  if (!row) return found;
+  const { profile, status, vip, vport } = row;
+  return { name, profile: profile ?? '', status: status ?? '', address: addressOf(vip, vport) };
 }
 
 /** Reads the status of a farm that was found before. */
@@ -84,16 +81,6 @@ export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name
     `${name} is ${profile ? `a farm of the profile ${profile}` : 'no farm whose profile the appliance says'}`,
     'Its configuration is not read: for an L4 farm that may cut all L4 farms.',
   );
-}
-
-/** Returns what a row of the list of farms says. */
-function summaryOf({ farmname, profile, status, vip, vport }: FarmRow): FarmSummary {
-  return {
-    name: farmname,
-    profile: profile ?? '',
-    status: status ?? '',
-    address: addressOf(vip, vport),
-  };
 }
 
 /** Returns `192.0.2.20:443`. */

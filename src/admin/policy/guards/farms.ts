@@ -1,5 +1,5 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
-import { type HarmlessFarm, unlessL4 } from '../../../appliance/harmless.ts';
+import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
 import { steadyNow } from '../../../lib/time.ts';
 import { callParam, couldMean, type Guard, type GuardContext, type KnownFarm } from './guard.ts';
 
@@ -23,30 +23,20 @@ const proxyAnswersMs = 5_000;
 export async function calledFarm(context: GuardContext): Promise<FarmFacts | undefined> {
   const name = callParam(context, 'farmname');
   const startedAtMs = steadyNow();
-  const farms = await cheapestList(context.read);
+  const listed = profilesIn(await context.read('readFarmsSummary', {}))?.get(name);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
-  const listed = farms.find((farm) => farm.name === name);
+  const profile = listed ?? '';
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
-    return { name, profile: listed?.profile ?? '', status: params.status ?? '' };
+    return { name, profile, status: params.status ?? '' };
   } catch (error) {
     // Its proxy does not answer the appliance, which says nothing about the others.
-    if (listed && error instanceof ApplianceError && error.reason === 'timeout')
-      return { name, profile: listed.profile ?? '', status: '', isSilent: true };
+    if (listed !== undefined && error instanceof ApplianceError && error.reason === 'timeout')
+      return { name, profile, status: '', isSilent: true };
     // A listed farm has a status, so this release lacks the call.
-    if (!listed && isMissing(error)) return undefined;
+    if (listed === undefined && isMissing(error)) return undefined;
     throw error;
   }
-}
-
-interface ProfiledFarm {
-  readonly name?: string | null | undefined;
-  readonly profile?: string | null | undefined;
-}
-
-async function cheapestList(read: GuardContext['read']): Promise<readonly ProfiledFarm[]> {
-  const { lslb, gslb, dslb } = (await read('readFarmsSummary', {})).params;
-  return [lslb, gslb, dslb].flatMap((farms) => farms ?? []);
 }
 
 /**

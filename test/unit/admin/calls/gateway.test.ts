@@ -143,8 +143,8 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   function ask(path: string) {
     const leaving = new AbortController();
     const call = parts.operations.find('PUT', path);
-    const subject = { id: 'request-1', principal: known(), token: new Secret(token), method: 'GET', path };
-    const answer = new Gateway(parts).parametersOf({ appliance: 'lb-1', call, subject, signal: leaving.signal });
+    const caller = { id: 'request-1', principal: known(), token: new Secret(token), signal: leaving.signal };
+    const answer = new Gateway(parts).parametersOf(call, { ...caller, appliance: 'lb-1' });
     answer.catch(() => undefined);
     return { answer, leave: () => leaving.abort() };
   }

@@ -138,12 +138,11 @@ describe('a file that cannot be written', () => {
     ['a folder', (file) => mkdirSync(file), 'unwritable', /is a folder, not a regular file; move it away/],
     ['a device', (file) => symlinkSync('/dev/full', file), 'unwritable', /is a device, not a regular file/],
     [
-      'an audit of the former form',
+      'a file of lines',
       (file) => writeFileSync(file, '{"seq":1,"time":"2026-11-20T08:00:00.000Z"}\n'),
       'unwritable',
-      /is an audit of the former form.*name a new file in admin\.journal_file/,
+      /is another file.*choose another admin\.journal_file/,
     ],
-    ['another file', (file) => writeFileSync(file, 'something'), 'unwritable', /is another file/],
     [
       'a damaged journal',
       (file) => writeFileSync(file, `SQLite format 3\0${'x'.repeat(5_000)}`),
