@@ -22,13 +22,11 @@ const token = mapping(
       examples: [tokenExample.sha256],
     }),
     role: Type.Enum(['viewer', 'operator', 'admin', 'alertmanager'], {
-      description:
-        '`viewer` reads what is not confidential; `operator` also makes changes that another call restores; `admin` does everything; `alertmanager` only posts alerts to `/alerts`.',
+      description: 'What it may do: docs/admin.md has the roles. `alertmanager` only posts alerts to `/alerts`.',
       examples: ['operator'],
     }),
     appliances: Type.Array(value('pattern', {}), {
-      description:
-        'The appliances that the token is for; `*` stands for any characters. It sees audit records of these only. Freezing and unfreezing need `*`.',
+      description: 'The appliances that the token is for; `*` stands for any characters. A freeze needs `*`.',
       default: ['*'],
       minItems: 1,
       examples: [['lb-*']],
@@ -42,22 +40,20 @@ const token = mapping(
     allow: Type.Optional(
       Type.Array(value('pattern', {}), {
         description:
-          'The only operations of its role that the token may call: keys, routes, or patterns with `*` of both. The gateway itself has `readAudit`, `freeze` and `unfreeze`.',
+          'The only operations of its role that the token may call: keys, routes, or patterns of both; also `readAudit`, `freeze` and `unfreeze`.',
         minItems: 1,
         examples: [['readFarm', 'PUT /farms/{farmname}/actions', '*Backend*']],
       }),
     ),
     deny: Type.Array(value('pattern', {}), {
-      description: 'Operations that the token may not call, written as in `allow`; takes precedence over it.',
+      description: 'Operations that the token may not call; takes precedence over `allow`.',
       default: [],
       examples: [['deleteFarm']],
     }),
-    skip_confirmation: flag(
-      'Destructive operations need no `X-Confirm`: for a client that was written for the appliance.',
-    ),
+    skip_confirmation: flag('Destructive operations need no `X-Confirm`: for existing clients of the API.'),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
-        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and audit, log and a metric name the guard.',
+        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends the call, and logs the guard.',
       default: 'refuse',
     }),
     person: Type.Optional(
@@ -66,10 +62,8 @@ const token = mapping(
         examples: ['alice'],
       }),
     ),
-    approver: flag('The token may decide changes of others, if it may call their operations itself.'),
-    break_glass: flag(
-      'In an emergency, the token may send a call without approval, with `X-Break-Glass: true` and `X-Reason`.',
-    ),
+    approver: flag('The token may decide changes of others.'),
+    break_glass: flag('In an emergency, the token may send a call without approval.'),
   },
   { examples: [tokenExample] },
 );
@@ -92,7 +86,7 @@ const approvals = mapping(
     certificates_folder: Type.Optional(
       path({
         description:
-          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels below it, such as `live/NAME` of certbot. They are proposed when those of farms expire.',
+          'Folder where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in two levels below it.',
         examples: ['/var/lib/zlb-exporter/renewed'],
       }),
     ),
@@ -109,7 +103,7 @@ export const adminSchema = mapping(
       examples: ['192.0.2.5:9445'],
     }),
     insecure_plaintext: flag(
-      'Listen without `tls` where other machines can connect, for a proxy on this machine or a mesh that encrypts.',
+      'Listen without `tls` where other machines can connect, behind a proxy or mesh that encrypts.',
     ),
     tls: Type.Optional(listenerTls('admin', 'Without it the listener speaks plain HTTP.')),
     journal_file: path({
@@ -118,8 +112,7 @@ export const adminSchema = mapping(
       examples: ['/var/lib/zlb-exporter/journal.db'],
     }),
     timeout: value('duration', {
-      description:
-        'How long a caller waits for the appliance to begin its answer. The call keeps its place up to twice as long.',
+      description: 'How long a caller waits for the appliance to begin its answer.',
       default: '90s',
       above: '0s',
       to: '1h',
@@ -132,13 +125,13 @@ export const adminSchema = mapping(
       examples: ['1GiB'],
     }),
     download_bytes: value('byteSize', {
-      description: 'The largest answer of an appliance. Long ones are stored beside the journal until they are sent.',
+      description: 'The largest answer of an appliance.',
       default: '1GiB',
       from: '64KiB',
       examples: ['4GiB'],
     }),
     max_concurrent_per_appliance: Type.Integer({
-      description: 'Reads at once on one appliance, each in its own process there. Changes run one by one.',
+      description: 'Reads at once on one appliance. Changes run one by one.',
       default: 2,
       minimum: 1,
       maximum: 16,

@@ -33,7 +33,7 @@ const tls = mapping(
 const farms = mapping(
   {
     include: Type.Array(value('farmPattern', {}), {
-      description: 'A farm is monitored if one matches its whole name, of which the first 128 characters count.',
+      description: 'A farm is monitored if one matches its whole name.',
       default: ['.*'],
       minItems: 1,
       examples: [['web-.*']],
@@ -52,7 +52,7 @@ const vip = mapping(
     server_names: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
       type: 'object',
       description:
-        'Names to ask for by TLS, by farm. Without it, the common names of certificates of HTTPS farms; `www.` stands for a wildcard.',
+        'Names to ask for by TLS, by farm. Default: the common names of certificates of HTTPS farms; `www.` stands for a wildcard.',
       default: {},
       additionalProperties: Type.Array(value('serverName', { examples: ['shop.example.com'] }), {
         maxItems: 20,
@@ -69,14 +69,14 @@ const vip = mapping(
     }),
     networks: Type.Array(value('network', {}), {
       description:
-        'Networks that the addresses of farms must be in. Also the only way to loopback, link-local and own addresses.',
+        'Networks that the addresses of farms must be in. Only so are loopback, link-local and own addresses allowed.',
       default: [],
       examples: [['192.0.2.0/24']],
     }),
     udp_farms: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         description:
-          'L4 farms that do not take TCP, which are not probed; all others then take it. Without it, whether an L4 farm serves is unknown until a connection to it has succeeded.',
+          'L4 farms that do not take TCP, and are not probed. Without it, whether an L4 farm serves is unknown until a connection to it has succeeded.',
         examples: [['dns']],
       }),
     ),
@@ -100,20 +100,19 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
     {
       name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
       url: value('applianceUrl', {
-        description: 'The management API. The default port is 444. A path is only needed if it is an unusual one.',
+        description: 'The management API. The default port is 444.',
         examples: ['https://192.0.2.10:444'],
       }),
       api_key: Type.Optional(
         value('apiKey', {
-          description: 'The API key itself. Prefer the file: others may see a configuration or an environment.',
+          description: 'The API key itself. Prefer the file.',
           examples: ['${LB_PARIS_KEY}'],
         }),
       ),
       api_key_file: Type.Optional(file('apiKey', 'A file that contains only the API key.', '/run/secrets/lb-paris')),
       admin_api_key: Type.Optional(
         value('apiKey', {
-          description:
-            'A second API key, for the gateway, so that the one for polling can be read-only. Default: the same key.',
+          description: 'A second API key, for the gateway. Default: the same key.',
           examples: ['${LB_PARIS_ADMIN_KEY}'],
         }),
       ),
@@ -128,8 +127,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       tls,
       labels: Type.Unsafe<Readonly<Record<string, string>>>({
         type: 'object',
-        description:
-          'Extra labels of `zlb_appliance_info`, and of every series with `/sd`. Refused: labels of metrics and alerts, such as `status`, and two underscores at the start.',
+        description: 'Extra labels of `zlb_appliance_info`, and of every series with `/sd`.',
         default: {},
         propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$', not: { enum: reservedLabels } },
         additionalProperties: { type: 'string' },

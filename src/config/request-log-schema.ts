@@ -45,7 +45,7 @@ export const applianceRequestsSchema = mapping(
         farm: Type.String({ description: 'The farm.', minLength: 1, examples: ['shop'] }),
         availability: Type.Optional(
           value('ratio', {
-            description: 'The part of requests to answer with a status below 500, apart from failures of the client.',
+            description: 'The part of requests to answer with a status below 500.',
             from: '50%',
             to: '99.999%',
             examples: ['99.9%'],

@@ -37,7 +37,7 @@ const polling = mapping(
       examples: ['30s'],
     }),
     max_concurrent_per_appliance: Type.Integer({
-      description: 'Calls to one appliance at the same time. Each starts a process there.',
+      description: 'Calls to one appliance at the same time.',
       default: 1,
       minimum: 1,
       maximum: 4,
@@ -57,7 +57,7 @@ const polling = mapping(
       examples: ['20%'],
     }),
     ask_l4_daemon: flag(
-      'Read sessions, connections by backend and protocol of L4 farms too. **This can cut all L4 farms:** where their daemon, nftlb, has died, the read starts it, which deletes the rules by which they are still served; where it hangs, the read leaves a process on the appliance.',
+      'Read sessions, connections by backend and protocol of L4 farms too. **This can cut all L4 farms** if their daemon, nftlb, has died, and leaves processes on the appliance if it hangs.',
     ),
   },
   { description: 'How politely appliances are polled.', default: {} },
@@ -103,7 +103,7 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
     }),
     appliance_files: Type.Array(Type.String({ minLength: 1 }), {
       description:
-        'YAML or JSON files with more appliances, each a list like `appliances`. The last part of a path may contain `*`. A change is loaded as a whole or not at all.',
+        'YAML or JSON files with more appliances, each a list like `appliances`. The last part of a path may contain `*`.',
       default: [],
       examples: [['appliances.d/*.yml']],
     }),
