@@ -61,6 +61,7 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     const restarted = await admin('restart-farm', 'farm=portal');
     expect(restarted.code, restarted.stderr).toBe(0);
     await told('resolved', 'ZlbFarmDown', { farm: 'portal' });
+    expect(await prometheus.query('min_over_time(zlb_farm_status{farm="blog",status="up"}[2m]) < 1')).toEqual([]);
     expect(pages()).toEqual(['firing ZlbFarmDown portal', 'resolved ZlbFarmDown portal']);
   }, 400_000);
 

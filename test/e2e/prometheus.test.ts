@@ -9,7 +9,6 @@ import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
 const missing = !isThere('prometheus');
-const openMetrics = { accept: 'application/openmetrics-text;version=1.0.0' };
 
 const demonstration = givenDemonstration();
 
@@ -109,35 +108,11 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
 });
 
 describe.skipIf(missing)('promtool check metrics', () => {
-  it('finds no fault in /metrics and /probe, in both formats', async () => {
-    const url = demonstration();
+  it.each(['/metrics', '/probe?target=lb-madrid'])('finds no fault in %s', async (path) => {
+    const input = await (await fetch(`${demonstration()}${path}`)).text();
 
-    for (const path of ['/metrics', '/probe?target=lb-madrid']) {
-      const classic = await (await fetch(`${url}${path}`)).text();
-      expect(promtool(classic), path).toEqual({ status: 0, output: '' });
-      const response = await fetch(`${url}${path}`, { headers: openMetrics });
-      const modern = await response.text();
-      expect(response.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
-      expect(modern.endsWith('\n# EOF\n')).toBe(true);
-      expect(modern, 'no family of a counter has the suffix of its samples').not.toMatch(/^# TYPE \S+_total counter$/m);
-      // promtool reads the classic format alone, where a counter's family and its samples have one
-      // name.
-      expect(promtool(toClassic(modern)), `${path} in OpenMetrics`).toEqual({ status: 0, output: '' });
-    }
-  }, 60_000);
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+
+    expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });
+  });
 });
-
-function promtool(page: string): { readonly status: number | null; readonly output: string } {
-  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' });
-  return { status, output: stdout + stderr };
-}
-
-function toClassic(page: string): string {
-  const counters = new Set([...page.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name]) => name));
-  return page
-    .replace(/# EOF\n$/, '')
-    .replaceAll(/^(# TYPE \S+ )unknown$/gm, '$1untyped')
-    .replaceAll(/^(# (?:HELP|TYPE) )(\S+) /gm, (line, start: string, name: string) =>
-      counters.has(name) ? `${start}${name}_total ` : line,
-    );
-}

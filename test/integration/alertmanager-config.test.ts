@@ -91,34 +91,6 @@ describe.skipIf(!hasAlertmanager)('the routes of alertmanager.example.yml', () =
     ]);
     expect(alerts.filter(({ severity }) => severity === 'none').map(({ name }) => name)).toEqual(['ZlbWatchdog']);
   });
-
-  it('make one page of all proxies of an appliance that hang, and one of each farm that is down otherwise', async () => {
-    const down = { alertname: 'ZlbFarmDown', severity: 'critical', site: 'lyon' };
-    const alertmanager = await givenAlertmanager(
-      stringify({ route: rootRoute, receivers: receivers.map(({ name }) => ({ name })) }),
-    );
-    await post(alertmanager.url, [
-      { ...down, status: 'silent', appliance: 'lb-1', farm: 'shop' },
-      { ...down, status: 'silent', appliance: 'lb-1', farm: 'blog' },
-      { ...down, status: 'silent', appliance: 'lb-2', farm: 'shop' },
-      { ...down, status: 'critical', appliance: 'lb-1', farm: 'mail' },
-      { ...down, status: 'critical', appliance: 'lb-1', farm: 'wiki' },
-    ]);
-
-    const pages = await until(
-      async () =>
-        (await alertmanager.groups())
-          .filter(({ receiver }) => receiver.name === 'page')
-          .map(({ alerts: of }) =>
-            of
-              .map(({ labels }) => `${labels['appliance']} ${labels['farm']}`)
-              .toSorted()
-              .join(),
-          ),
-      (groups) => groups.join().split(',').length === 5,
-    );
-    expect(pages.toSorted()).toEqual(['lb-1 blog,lb-1 shop', 'lb-1 mail', 'lb-1 wiki', 'lb-2 shop']);
-  });
 });
 
 describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.yml', () => {

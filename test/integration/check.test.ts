@@ -278,6 +278,16 @@ describe('the report of check', () => {
     expect(trusted.code).toBe(0);
   });
 
+  it('says that an appliance that never answers gave no answer in time', async () => {
+    const port = await givenListener(() => undefined);
+    const appliance = { name: 'lb-1', url: `https://127.0.0.1:${port}`, api_key: apiKey };
+
+    const { code, out } = await check([appliance], { polling: { timeout: '100ms' } });
+
+    expect(code).toBe(1);
+    expect(findings(out)).toMatch(/127\.0\.0\.1:\d+ gave no answer in time\.\n.*by hand.*\n.*curl -kv/);
+  });
+
   it('names the variables to set where the environment names the appliance', async () => {
     const { appliance } = await givenAppliance();
     const { context, said } = givenContext({ env: { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey } });

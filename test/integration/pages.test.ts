@@ -63,6 +63,8 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
     const alerts = [
       farm('intranet'),
       farm('shop'),
+      { ...farm('shop'), status: 'silent' },
+      { ...farm('shop', 'ZlbFarmDown', 'lb-2'), status: 'silent' },
       away('lb-1', ''),
       away('lb-2', ''),
       away('lb-1'),
@@ -94,11 +96,12 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
       { ...shop, alertname: 'ZlbBackendDown', backend: 'b', severity: 'warning' },
       { ...shop, job: 'zlb-b', exporter: 'b:9444' },
     );
-    await untilIs(() => incidents().length, 2);
+    await fire(...['a', 'b', 'c'].map((name) => ({ ...farm(name), status: 'silent' })));
+    await untilIs(() => incidents().length, 3);
     await fire(marker);
 
     await until(incidents, (sent) => sent.some((key) => key.includes(marker.alertname)));
-    expect(incidents()).toHaveLength(3);
+    expect(incidents()).toHaveLength(4);
   }, 60_000);
 });
 

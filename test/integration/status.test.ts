@@ -5,8 +5,6 @@ import { expiringWorld } from '../../simulator/scenes/expiring.ts';
 import { olderEnterpriseWorld } from '../../simulator/scenes/older.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
-import { byName } from '../../simulator/world-creation.ts';
-import { httpFarm } from '../../simulator/world-parts.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 
@@ -50,18 +48,5 @@ describe('the status of an appliance', () => {
       );
       if (kind === 'certificate' && usedBy) expect(usedBy).toEqual(users.map(({ name }) => name));
     }
-  });
-
-  it('keeps no more of names than their limit, whatever an appliance reports', async () => {
-    const long = Array.from({ length: 100 }, (_, index) =>
-      httpFarm({ name: `${index}-${'x'.repeat(3_200)}`, vip: '192.0.2.5', vport: String(1_000 + index) }),
-    );
-    const { describe } = await givenAppliance({ ...emptyCommunityWorld(), farms: byName(long) }, { runs: ['farms'] });
-
-    const { farms = [] } = describe();
-
-    expect(farms).toHaveLength(100);
-    expect(new Set(farms.map(({ name }) => name.length))).toEqual(new Set([255]));
-    expect(JSON.stringify(describe()).length).toBeLessThan(100 * 3_200);
   });
 });

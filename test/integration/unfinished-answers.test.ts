@@ -18,20 +18,6 @@ import { until } from '../support/until.ts';
 
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
-describe('an exposition', () => {
-  it('stays the same for a slow reader, despite new readings', async () => {
-    const { url, store, show } = await given();
-    show(400_000, 1);
-    const expected = Buffer.from(await textOf(store));
-    const reader = await slowReader(url);
-
-    show(400_000, 2);
-    await reader.rest();
-
-    expect(reader.body().equals(expected)).toBe(true);
-  });
-});
-
 describe('an answer of any path', () => {
   it('counts if it is long, and is sent in whole', async () => {
     const { url, bodies } = await given({ maxUnfinished: 1 });

@@ -70,7 +70,7 @@ function shipped(file: string): string {
  * processes of their own, and a receiver of notifications. Times are shortened, expressions and
  * thresholds are not. `targets` are the exporters, as `host:port`.
  */
-export async function givenAlertsOf(targets: readonly string[]) {
+async function givenAlertsOf(targets: readonly string[]) {
   const { url: receiverUrl, deliveries } = await givenReceiver();
   const alertmanager = await givenAlertmanager(
     localAlertmanagerConfiguration(
@@ -129,10 +129,9 @@ export async function givenAlertsOf(targets: readonly string[]) {
 /**
  * The whole chain from a simulated appliance to a receiver of notifications, every link a process
  * of its own but the first and the last: see {@link givenAlertsOf}. Readings are dropped at the age
- * of `maxStale`. In a pair another exporter watches the appliance too; `beside` is the name of an
- * appliance that another exporter watches alone.
+ * of `maxStale`; `beside` is the name of an appliance that another exporter watches alone.
  */
-export async function givenAlerting(world: World, { maxStale = '5s', isPair = false, beside = '' } = {}) {
+export async function givenAlerting(world: World, { maxStale = '5s', beside = '' } = {}) {
   const folder = givenFolder();
   const apiKey = 'key-of-the-appliance';
   const appliance = await startSimulatedAppliance({ world, apiKey });
@@ -142,20 +141,19 @@ export async function givenAlerting(world: World, { maxStale = '5s', isPair = fa
     const file = join(home, 'zlb.yml');
     const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
     const appliances = [{ name, url: appliance.url, api_key: apiKey, tls }];
-    writeFileSync(file, hurriedConfiguration({ appliances, sha256, folder: home, maxStale }));
+    writeFileSync(file, hurriedConfiguration(appliances, { sha256, folder: home, maxStale }));
     return file;
   };
   const configFile = configure(folder);
   const address = `127.0.0.1:${await freePort()}`;
   let exporter = await startAdminExporter(configFile, address);
-  const other = isPair || beside ? await startAdminExporter(configure(givenFolder(), beside || undefined)) : undefined;
+  const other = beside ? await startAdminExporter(configure(givenFolder(), beside)) : undefined;
   const targets = [address, ...(other ? [new URL(other.metricsUrl).host] : [])];
 
   const alerting = await givenAlertsOf(targets);
 
   return {
     appliance,
-    apiKey,
     folder,
     ...alerting,
     /** `zlb-exporter admin …` through the gateway, as a person types it. */
@@ -183,16 +181,11 @@ function prometheusConfiguration(targets: readonly string[], alertmanager: strin
     .replace("['alertmanager:9093']", JSON.stringify([alertmanager]));
 }
 
-interface Configured {
-  /** As in the file of the configuration. */
-  readonly appliances: readonly object[];
-  readonly sha256: string;
-  readonly folder: string;
-  readonly maxStale: string;
-}
-
 /** Returns a configuration that reads everything every second. JSON is YAML. */
-export function hurriedConfiguration({ appliances, sha256, folder, maxStale }: Configured): string {
+function hurriedConfiguration(
+  appliances: readonly object[],
+  { sha256, folder, maxStale }: Readonly<Record<'sha256' | 'folder' | 'maxStale', string>>,
+): string {
   return JSON.stringify({
     appliances,
     collectors: {

@@ -36,11 +36,6 @@ export interface AlertmanagerAlert {
   };
 }
 
-interface AlertmanagerGroup {
-  readonly receiver: { readonly name: string };
-  readonly alerts: readonly AlertmanagerAlert[];
-}
-
 /**
  * Debian's Prometheus with a configuration and the files that it names, in a folder of its own;
  * ends with the test.
@@ -96,8 +91,6 @@ export async function givenAlertmanager(config: string, files?: Readonly<Record<
     url,
     /** Returns the alerts that it knows, inhibited or not. */
     alerts: () => ask<never, readonly AlertmanagerAlert[]>(`${url}/api/v2/alerts`),
-    /** Returns what it notifies of together, for each receiver. */
-    groups: () => ask<never, readonly AlertmanagerGroup[]>(`${url}/api/v2/alerts/groups`),
     log: lines,
   };
 }

@@ -79,15 +79,6 @@ describe('a page', () => {
     expect(openmetrics).toMatch(/^zlb_calls_total{/m);
   });
 
-  it('has the named appliances only, in their order', async () => {
-    const store = given();
-    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
-
-    const page = await textOf(store, 'text', new Set(['lb-3', 'lb-1', 'lb-9']));
-
-    expect(upLines(page)).toEqual(['zlb_up{appliance="lb-1"} 1', 'zlb_up{appliance="lb-3"} 1']);
-  });
-
   it('has everything that was put before the request, and a later reading as a whole', async () => {
     const store = given();
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));

@@ -131,25 +131,6 @@ it('a route that answers 404 in a bad moment is a failure for a route that every
   expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }), 'tried again after an hour').toBe(1);
 });
 
-it('a route that an edition lacks is tried again at the next run after the version of the appliance changed', async () => {
-  let version = '7.9.0';
-  const { poller, page, asked } = givenPoller({
-    names: ['farms', 'appliance', 'vpn'],
-    answer: (key) => {
-      if (key === 'readSystemInfo') return { body: { params: { edition: 'enterprise', relianoid_version: version } } };
-      return key === 'listVpns' && version === '7.9.0' ? { fails: 'not_found' } : answering()(key);
-    },
-  });
-  poller.start();
-  await vi.advanceTimersByTimeAsync(15 * minuteMs);
-  expect(asked.filter(({ key }) => key === 'listVpns')).toHaveLength(1);
-
-  version = '8.0.0';
-  await vi.advanceTimersByTimeAsync(25 * minuteMs);
-
-  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' })).toBe(1);
-});
-
 describe('farms whose state changed', () => {
   /** The farms that are read within a second of the list in which so many of them have changed. */
   async function readAtOnce(count: number, changed: number, name = 'lb'): Promise<readonly (string | undefined)[]> {
@@ -187,20 +168,6 @@ describe('farms whose state changed', () => {
     // The round goes on meanwhile, a farm after the other over the minute.
     expect(length).toBeLessThan(40);
   });
-});
-
-it('after an outage missed readings run at once, on any schedule', async () => {
-  let away = true;
-  const names = ['farms', 'certificates'];
-  const { poller, page } = givenPoller({ names, answer: (key) => (away ? { fails: 'connect' } : answering()(key)) });
-  poller.start();
-  await vi.advanceTimersByTimeAsync(5 * minuteMs);
-  expect(stateOf(await page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
-
-  away = false;
-  await vi.advanceTimersByTimeAsync(3 * minuteMs);
-
-  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
 });
 
 it('reads the version again when an appliance answers that was away: it may have been upgraded', async () => {

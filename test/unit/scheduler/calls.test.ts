@@ -64,25 +64,6 @@ function given() {
 }
 
 describe('a route that the appliance lacks', () => {
-  it('and that a step could do without is not read again for an hour, or until it may be tried again', async () => {
-    const { calls, read, step, appliance, asked, clock } = given();
-    appliance.refuses = 'not_found';
-    appliance.routeMissing = true;
-
-    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
-    calls.remember(step);
-    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found', routeMissing: true });
-    expect(asked).toHaveLength(1);
-
-    calls.forgetMissingRoutes();
-    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
-    expect(asked).toHaveLength(2);
-
-    clock.ms += 3_600_000;
-    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
-    expect(asked).toHaveLength(3);
-  });
-
   it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([
     ['a farm that is not there', 'readFarmStatus', { farmname: 'shop' }, true],
     ['a page of the web server', 'listFarmStats', {}, false],

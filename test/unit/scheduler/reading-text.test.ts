@@ -336,19 +336,6 @@ describe('the readings for people', () => {
     for (let index = 0; index < count; index += 1) emit.sample(backend, { farm: 'shop', backend: String(index) }, 1);
   };
 
-  it('are removed when they are too old, and are back with the next one', () => {
-    const { known } = given();
-    const put = () => known.put(farm, { ...reading('shop', 1), data: 'first' });
-    put();
-    expect([known.data, known.stale]).toEqual([['first'], []]);
-
-    known.expire(1_000);
-    expect([known.data, known.stale]).toEqual([[], ['backends']]);
-
-    put();
-    expect([known.data, known.stale]).toEqual([['first'], []]);
-  });
-
   it('stay complete above the series limit, with the number of series that /metrics leaves out', async () => {
     const store = createMetricsStore([backend]);
     const { known, page } = given({ maxSeries: 10, store });

@@ -369,6 +369,7 @@ describe('what is wrong with an appliance', () => {
 
   it.each([
     ['timeout', 'lb-1 does not answer: no answer in time'],
+    ['tls', 'lb-1 does not answer: its certificate is not the trusted one'],
     ['not_found', 'lb-1 does not answer as an appliance does: not found'],
   ] as const)('is that nothing is known of it, if it never was read: %s', (reason, title) => {
     const collectors = [{ ...failing('farms', reason), lastSuccessMs: undefined }];
@@ -561,6 +562,7 @@ function failing(
   name: string,
   reason:
     | 'timeout'
+    | 'tls'
     | 'unauthorized'
     | 'unlicensed'
     | 'forbidden'
