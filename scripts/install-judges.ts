@@ -38,15 +38,6 @@ for (const [name, source] of Object.entries(fromPython)) {
   attempt(name, join(python, 'bin/pip'), ['install', '--quiet', source]);
 }
 
-// This version asks for node-fetch by a tag that not every registry has.
-if (!find('verdaccio')) {
-  const cwd = join(judgesFolder, 'npm');
-  mkdirSync(cwd, { recursive: true });
-  const manifest = { private: true, dependencies: { verdaccio: '6.0.5' }, overrides: { 'node-fetch': '2.6.7' } };
-  writeFileSync(join(cwd, 'package.json'), JSON.stringify(manifest));
-  attempt('verdaccio', 'npm', ['install', '--ignore-scripts', '--omit=optional', '--prefer-offline'], { cwd });
-}
-
 for (const suite of suites) fetchPrograms(suite);
 writeCustomResources();
 writeSchemas();

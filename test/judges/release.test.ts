@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,50 +13,9 @@ import { until } from '../support/until.ts';
 import { canRunMachines, givenMachine, layDebian } from './given-machine.ts';
 import { judge, run, succeeds, tell } from './tools.ts';
 
-const verdaccio = judge('verdaccio');
 const qemu = judge('qemu-aarch64-static');
 const canCross = judge('aarch64-linux-gnu-strip') !== undefined && process.arch === 'x64';
 const version = '9.8.7';
-
-/** The environment of somebody with an empty cache, who has only the registry of the test. */
-function withRegistry(url: string, folder: string): NodeJS.ProcessEnv {
-  const others = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
-  return {
-    ...Object.fromEntries(others),
-    npm_config_registry: url,
-    npm_config_cache: join(folder, 'cache'),
-    npm_config_userconfig: join(folder, 'npmrc'),
-    npm_config_update_notifier: 'false',
-  };
-}
-
-/** Starts a registry of npm on this machine, where anybody may publish. */
-async function givenRegistry(folder: string): Promise<string> {
-  const port = await freePort();
-  const config = {
-    storage: join(folder, 'storage'),
-    auth: {},
-    max_body_size: '100mb',
-    packages: { '**': { access: '$all', publish: '$all' } },
-    log: { type: 'stdout', format: 'json', level: 'error' },
-  };
-  writeFileSync(join(folder, 'registry.yml'), JSON.stringify(config));
-  writeFileSync(join(folder, 'npmrc'), `//127.0.0.1:${port}/:_authToken=anybody\n`);
-  const words = [verdaccio ?? '', '--listen', `127.0.0.1:${port}`, '--config', join(folder, 'registry.yml')];
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const url = `http://127.0.0.1:${port}/`;
-  await until(
-    () =>
-      fetch(`${url}-/ping`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    Boolean,
-    60_000,
-  );
-  return url;
-}
 
 async function isUp(port: number): Promise<boolean> {
   return await fetch(`http://127.0.0.1:${port}/metrics`).then(
@@ -147,35 +106,6 @@ describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one m
       expect(stdout).toContain('aarch64');
     },
   );
-
-  it.skipIf(!verdaccio)('is published to a registry, and runs from there by npx', { timeout: 240_000 }, async () => {
-    const at = givenFolder();
-    const url = await givenRegistry(at);
-    const env = withRegistry(url, at);
-    await succeeds('npm', ['publish', '--access', 'public', release('*.tgz')], { cwd: at, env });
-    const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canarykey' });
-    onTestFinished(() => appliance.close());
-    const home = join(at, 'home');
-    mkdirSync(home);
-    const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
-    const target = { name: 'lb-paris', url: appliance.url, api_key: 'canarykey', tls };
-    writeFileSync(join(home, 'zlb.yml'), JSON.stringify({ appliances: [target] }));
-    const port = await freePort();
-    const startedAt = performance.now();
-
-    const words = [
-      '--yes',
-      `zlb-exporter@${version}`,
-      '--config.file=zlb.yml',
-      `--web.listen-address=127.0.0.1:${port}`,
-    ];
-    // A group of its own: npx does not pass a signal on to what it starts.
-    const child = spawn('npx', words, { cwd: home, env, stdio: 'ignore', detached: true });
-    onTestFinished(() => void (child.pid && process.kill(-child.pid, 'SIGKILL')));
-    await until(() => isUp(port), Boolean, 120_000);
-
-    tell('npx', 2, startedAt);
-  });
 
   it.skipIf(!canRunMachines)(
     'its Debian package under a real systemd is enabled, started, restarted when its port is taken, upgraded unless it would not start again, and holds its limits',

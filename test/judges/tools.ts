@@ -16,7 +16,7 @@ export function judge(name: string): string | undefined {
 }
 
 export function find(name: string): string | undefined {
-  const installed = ['bin', 'python/bin', 'npm/node_modules/.bin'].map((place) => join(judgesFolder, place, name));
+  const installed = ['bin', 'python/bin'].map((place) => join(judgesFolder, place, name));
   const own = installed.find((path) => existsSync(path));
   if (own !== undefined) return own;
   const { status, stdout } = spawnSync('which', [name], { encoding: 'utf8' });

@@ -133,31 +133,6 @@ describe('a reading', () => {
     expect(before).not.toContain('zlb_calls');
     expect(await textOf(store)).toBe('');
   });
-
-  it.each([true, false])('loses families to another one at the limit (rendered: %s)', async (isRendered) => {
-    const store = given();
-    const putFirst = (fill: (emit: Emit) => void) => put(store, 'lb-1', 'a', fill, { rank: 0, maxSeries: 3 });
-    put(store, 'lb-1', 'b', fillEverything, { rank: 1, maxSeries: 3 });
-    if (isRendered) await textOf(store);
-
-    expect([putFirst(fillEverything), putFirst(() => undefined)]).toEqual([1, 0]);
-
-    expect(store.series('lb-1')).toEqual({ shown: 1, leftOut: 1 });
-    const text = await textOf(store);
-    expect(text).toContain('zlb_up{appliance="lb-1"} 1');
-    expect(text).not.toContain('zlb_calls');
-  });
-
-  it('counts at once, if it is limited, only for the series of its appliance', () => {
-    const store = given();
-    const limit = { rank: 0, maxSeries: 10 };
-    put(store, 'lb-1', 'a', fillEverything, limit);
-    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '404' }, 1), limit);
-    put(store, 'lb-1', 'c', fillEverything);
-    put(store, 'lb-2', 'a', fillEverything, limit);
-
-    expect(['lb-1', 'lb-9'].map((name) => store.series(name).shown)).toEqual([3, 0]);
-  });
 });
 
 it('the appliances of a page keep their series if they stay, lose them if they are removed, and begin empty if they are new', async () => {
@@ -235,14 +210,8 @@ function fillEverything(emit: Emit): void {
   emit.sample(calls, { code: '200' }, 1);
 }
 
-function put(
-  store: MetricsStore,
-  appliance: string,
-  key: string,
-  fill: (emit: Emit) => void,
-  limit?: Parameters<MetricsStore['put']>[3],
-): number {
-  return store.put(appliance, key, fillRegistry(appliance, fill), limit);
+function put(store: MetricsStore, appliance: string, key: string, fill: (emit: Emit) => void): void {
+  store.put(appliance, key, fillRegistry(appliance, fill));
 }
 
 function upLines(page: string): readonly string[] | null {

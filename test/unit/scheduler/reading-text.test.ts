@@ -117,29 +117,6 @@ const stateAndNumber = (farm: string) => ({
 });
 
 describe('the readings of an appliance', () => {
-  it('shows the newest reading of each origin', async () => {
-    const { known, page } = given();
-
-    known.put({ collector: 'backends', farm: 'shop' }, reading('shop', 1));
-    known.put({ collector: 'backends', farm: 'db' }, reading('db', 2));
-    known.put({ collector: 'backends', farm: 'shop' }, reading('shop', 3));
-
-    expect(await page()).toEqual([
-      'zlb_sessions{appliance="lb",farm="shop"} 3',
-      'zlb_sessions{appliance="lb",farm="db"} 2',
-    ]);
-  });
-
-  it('drops series that a newer reading of the same origin does not have', async () => {
-    const { known, page } = given();
-
-    known.put({ collector: 'backends' }, reading('shop', 1));
-    known.put({ collector: 'backends' }, { write: () => undefined });
-
-    expect(await page()).toEqual([]);
-    expect(known.data).toHaveLength(1);
-  });
-
   it('refuses a reading that is too long beside the others, and takes a newer one of its origin', () => {
     const { known } = given({ maxBytes: 1_000 });
     const long = { ...reading('shop', 1), data: 'x'.repeat(600) };
@@ -183,17 +160,6 @@ describe('the readings of an appliance', () => {
     expect(known.expire(1_500)).toEqual([]);
     expect(await page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
     expect(told).toEqual([]);
-  });
-
-  it('removes one origin and leaves the others', async () => {
-    const { known, page } = given();
-    known.put({ collector: 'backends', farm: 'shop' }, reading('shop', 1));
-    known.put({ collector: 'backends', farm: 'db' }, reading('db', 2));
-
-    known.remove({ collector: 'backends', farm: 'shop' });
-    known.remove({ collector: 'backends', farm: 'never seen' });
-
-    expect(await page()).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
   });
 
   it('leaves out a family that does not fit, counts it, and restores it when there is room', async () => {
