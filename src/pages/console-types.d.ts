@@ -38,8 +38,7 @@ export interface ChangeOnPage {
   readonly force: boolean;
   readonly requested_by: string;
   readonly reason: string | null;
-  readonly alert: Alert | null;
-  readonly alerts?: readonly Alert[];
+  readonly alerts: readonly Alert[];
   readonly parameters: Readonly<Record<string, string>>;
   readonly created: string;
   readonly expires: string;
@@ -53,8 +52,7 @@ export interface ChangeOnPage {
 
 /** A repair that an alert asks for and that cannot be proposed. */
 export interface NotProposed {
-  readonly alert?: Alert | null;
-  readonly alerts?: readonly Alert[];
+  readonly alerts: readonly Alert[];
   readonly appliance: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly because: string;

@@ -87,7 +87,7 @@ async function repair(people: People): Promise<void> {
   expect(proposal).toMatchObject({
     state: 'proposed',
     requested_by: 'alertmanager',
-    alert: { name: 'ZlbFarmNeedsRestart' },
+    alerts: [{ name: 'ZlbFarmNeedsRestart' }],
   });
   expect((await people.records(proposal.id)).filter(({ event }) => event === 'intent')).toEqual([]);
 

@@ -14,27 +14,10 @@ import { type FreshPlan, prepareAs, titleOf } from './plan.ts';
 import { planLines } from './plan-lines.ts';
 import type { ChangesCore } from './core.ts';
 import { refusePlan } from './rights.ts';
-import { launch } from './run.ts';
+import { launch, type Launched } from './run.ts';
 import { malformed, type NewChange, type Planning, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
-
-/** A change to run at once. */
-export interface RunningChange extends NewChange {
-  /** The digest of the dry run that was looked at: then this plan and no other is run. */
-  readonly digest?: string | undefined;
-  /** When that dry run was asked for. */
-  readonly askedAtMs?: number | undefined;
-  /** Told what the steps do, once they run. */
-  readonly tell: (event: StepEvent) => void;
-}
-
-/** A change that runs, or that waits since the policy says so. */
-export interface Started {
-  readonly change: Change;
-  /** Resolves to the change as it ended; undefined for one that waits. */
-  readonly over: Promise<Change> | undefined;
-}
 
 /** Plans a change and stores it, to wait for approval. */
 export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): Promise<Change> {
@@ -42,16 +25,12 @@ export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): P
   refuseWaiting(core, asked.task, asker);
   return await counted(core, asker, async () => {
     const planning = planningOf(core, asked);
-    return await addWaiting(core, asked, { planning, prepared: await planned(core, planning, asker), asker });
+    return await addWaiting(core, { planning, prepared: await planned(core, planning, asker), asker });
   });
 }
 
 /** Plans a change, and shows the plan; nothing is stored. */
-export async function showPlan(
-  core: ChangesCore,
-  asked: NewChange & Pick<RunningChange, 'askedAtMs'>,
-  asker: Caller,
-): Promise<PlanOfChange> {
+export async function showPlan(core: ChangesCore, asked: NewChange, asker: Caller): Promise<PlanOfChange> {
   const planning = planningOf(core, asked);
   const { plan, digest } = await prepareAs(asker, core, planning);
   return {
@@ -66,37 +45,41 @@ export async function showPlan(
   };
 }
 
-/** Plans a change and runs it at once; it waits instead if a call of it needs approval. */
-export async function runNow(core: ChangesCore, asked: RunningChange, asker: Caller): Promise<Started> {
+/**
+ * Plans a change and runs it at once, and tells what its steps do; it waits instead if a call of it
+ * needs approval.
+ */
+export async function runNow(
+  core: ChangesCore,
+  asked: NewChange,
+  asker: Caller,
+  onEvent: (event: StepEvent) => void,
+): Promise<Launched> {
   refuseUnasked(core, asked, asker);
   return await counted(core, asker, async () => {
     let step = 0;
     const tell = (event: StepEvent): void => {
       ({ step } = event);
-      asked.tell(event);
+      onEvent(event);
     };
     const onWait = (line: string): void => tell({ event: 'wait', step, line });
     const planning = { ...planningOf(core, asked), onWait };
     // A stop of the exporter ends it as the leave of its caller does.
     const runner = { ...asker, signal: AbortSignal.any([asker.signal, core.stopping.signal]) };
     const prepared = await planned(core, planning, runner);
+    const plan = { planning, prepared, asker };
     refuseOtherPlan(prepared, asked);
     if (wouldOf(prepared.plan) === 'wait for approval') {
       refuseWaiting(core, asked.task, asker);
-      const change = await addWaiting(core, asked, { planning, prepared, asker });
-      return { change, over: undefined };
+      return { change: await addWaiting(core, plan), over: undefined };
     }
     refuseUnconfirmed(core, asked);
     refuseNothing(prepared.plan);
+    const waiting = changeOf(core, plan);
+    const { principal } = asker;
     const at = new Date(core.now()).toISOString();
-    const { principal, token } = asker;
-    const decision = {
-      by: principal.name,
-      what: 'started',
-      reason: core.recorder.said(asked.reason, token),
-      at,
-    } as const;
-    const change = { ...changeOf(core, asked, { planning, prepared, asker }), state: 'approved', decision } as const;
+    const decision = { by: principal.name, what: 'started', reason: waiting.reason, at } as const;
+    const change = { ...waiting, state: 'approved', decision } as const;
     const sealed = { person: principal.person, salt: planning.salt };
     const cleared = { asked: planning, prepared, runner, isApproved: false, tell };
     return await launch(core, cleared, async () => await core.book.add({ change, sealed }, asker));
@@ -124,10 +107,10 @@ interface AskedPlan {
   readonly asker: Caller;
 }
 
-async function addWaiting(core: ChangesCore, asked: NewChange, plan: AskedPlan): Promise<Change> {
-  const change = changeOf(core, asked, plan);
+async function addWaiting(core: ChangesCore, plan: AskedPlan): Promise<Change> {
+  const change = changeOf(core, plan);
   const { planning, asker } = plan;
-  const content = 'content' in asked.task ? asked.task.content : undefined;
+  const content = 'content' in planning.task ? planning.task.content : undefined;
   const sealed = {
     person: asker.principal.person,
     salt: planning.salt,
@@ -138,14 +121,13 @@ async function addWaiting(core: ChangesCore, asked: NewChange, plan: AskedPlan):
 }
 
 /** Returns a change that waits. */
-function changeOf(core: ChangesCore, asked: NewChange, { planning, prepared, asker }: AskedPlan): Change {
-  const { appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts } = asked;
+function changeOf(core: ChangesCore, { planning, prepared, asker }: AskedPlan): Change {
+  const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = planning;
   const { principal, token } = asker;
-  const { id, askedAtMs } = planning;
-  const sources = alerts?.map((each) => ({ ...each, summary: core.recorder.said(each.summary ?? undefined, token) }));
+  const said = (text: string | null | undefined): string | null => core.recorder.said(text ?? undefined, token);
   return {
     id,
-    state: sources ? 'proposed' : 'pending',
+    state: alerts ? 'proposed' : 'pending',
     appliance,
     title: titleOf(task),
     ...('recipe' in task ? { recipe: task.recipe.name } : { operation: task.operation }),
@@ -155,9 +137,8 @@ function changeOf(core: ChangesCore, asked: NewChange, { planning, prepared, ask
     ...(backupFirst && { backup_first: backupFirst }),
     ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
     requested_by: principal.name,
-    reason: core.recorder.said(reason, token),
-    alert: sources?.[0] ?? null,
-    ...(sources && { alerts: sources }),
+    reason: said(reason),
+    alerts: (alerts ?? []).map((each) => ({ ...each, summary: said(each.summary) })),
     created: new Date(askedAtMs).toISOString(),
     expires: new Date(core.now() + core.settings().ttlMs).toISOString(),
     digest: prepared.digest,
@@ -167,7 +148,7 @@ function changeOf(core: ChangesCore, asked: NewChange, { planning, prepared, ask
   };
 }
 
-function planningOf(core: ChangesCore, asked: NewChange & Pick<RunningChange, 'askedAtMs'>): Planning {
+function planningOf(core: ChangesCore, asked: NewChange): Planning {
   return { ...asked, id: newId(), salt: core.key, askedAtMs: asked.askedAtMs ?? core.now() };
 }
 
@@ -229,7 +210,7 @@ function refuseTooMany({ book, asking }: ChangesCore, { name }: Principal): void
   throw new AdminProblem('too_many_changes', { detail: `${name} has ${open} changes open; nothing was sent.` });
 }
 
-function refuseOtherPlan({ digest }: FreshPlan, { digest: looked = digest }: RunningChange): void {
+function refuseOtherPlan({ digest }: FreshPlan, { digest: looked = digest }: NewChange): void {
   if (looked === digest) return;
   throw new AdminProblem('plan_changed', {
     detail: 'The object or the findings are not what they were; nothing was sent.',
@@ -238,7 +219,7 @@ function refuseOtherPlan({ digest }: FreshPlan, { digest: looked = digest }: Run
 }
 
 /** Refuses to delete what nobody has looked at; a recipe names what it deletes. */
-function refuseUnconfirmed({ operations }: ChangesCore, { appliance, task, digest }: RunningChange): void {
+function refuseUnconfirmed({ operations }: ChangesCore, { appliance, task, digest }: NewChange): void {
   if (digest !== undefined || 'recipe' in task) return;
   const operation = operations.named(task.operation);
   const call = operation && operations.call(operation, task.parameters);

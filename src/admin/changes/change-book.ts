@@ -10,7 +10,6 @@ import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { type Recorder, unavailable } from '../calls/recorder.ts';
 import {
   type AlertSource,
-  alertsOf,
   type Change,
   ChangeSchema,
   SealedPartsSchema,
@@ -153,9 +152,9 @@ export class ChangeBook {
   /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
   async keepAlerts(held: HeldChange): Promise<void> {
     const { change, sealed } = held.stored;
-    const isSame = isDeepStrictEqual(alertsOf(change), held.alerts);
+    const isSame = isDeepStrictEqual(change.alerts, held.alerts);
     if (change.state !== 'proposed' || held.alerts.length === 0 || isSame) return;
-    await this.#save({ change: { ...change, ...shownAlerts(held) }, sealed });
+    await this.#save({ change: { ...change, alerts: held.alerts }, sealed });
   }
 
   /**
@@ -265,13 +264,12 @@ export class ChangeBook {
 }
 
 function heldOf(stored: StoredChange): HeldChange {
-  return { stored, isDeciding: false, alerts: alertsOf(stored.change) };
+  return { stored, isDeciding: false, alerts: stored.change.alerts };
 }
 
 /** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
-function shownAlerts({ alerts }: HeldChange): Pick<Change, 'alerts'> & { readonly alert?: AlertSource } {
-  const [alert] = alerts;
-  return alert ? { alert, alerts } : {};
+function shownAlerts({ alerts }: HeldChange): Partial<Pick<Change, 'alerts'>> {
+  return alerts.length > 0 ? { alerts } : {};
 }
 
 /** Leaves out the objects of the plan: they are large, and change. */

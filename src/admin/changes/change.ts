@@ -46,11 +46,6 @@ export const nextStates: Readonly<Record<ChangeState, readonly ChangeState[]>> =
 /** The states of a change that is not over. */
 export const openStates = changeStates.filter((state) => nextStates[state].length > 0);
 
-/** Returns all alerts that ask for a change. */
-export function alertsOf({ alert, alerts }: Pick<Change, 'alert' | 'alerts'>): readonly AlertSource[] {
-  return alerts ?? (alert ? [alert] : []);
-}
-
 export function isOver(state: ChangeState): boolean {
   return nextStates[state].length === 0;
 }
@@ -155,10 +150,7 @@ export const ChangeSchema = Type.Object({
   wait_seconds: Type.Optional(Type.Integer({ description: 'The longest wait of a step for its effect.' })),
   requested_by: Type.String({ description: 'The name of a token.' }),
   reason: orNull(text),
-  alert: orNull(AlertSourceSchema),
-  alerts: Type.Optional(
-    Type.Immutable(Type.Array(AlertSourceSchema, { description: 'All alerts that ask for it; `alert` is the first.' })),
-  ),
+  alerts: Type.Immutable(Type.Array(AlertSourceSchema, { description: 'The alerts that ask for it.' })),
   created: time,
   expires: time,
   digest: Type.String({

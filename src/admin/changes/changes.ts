@@ -41,8 +41,7 @@ export function createChanges(parts: ChangesParts) {
     showPlan: (asked: Asked, asker: Caller): Promise<PlanOfChange> => showPlan(core, readAsked(asked, core), asker),
     /** Runs what the body of a change describes, and tells what its steps do. */
     async runNow(asked: Asked, asker: Caller, tell: (event: StepEvent) => void) {
-      const { digest } = asked;
-      const { change, over } = await runNow(core, { ...readAsked(asked, core), digest, tell }, asker);
+      const { change, over } = await runNow(core, readAsked(asked, core), asker, tell);
       return { change: shownTo(core, asker.principal, change), over: over && shown(asker, over) };
     },
     /** Returns those that the principal may see, the newest first. */

@@ -6,28 +6,26 @@ import { createTimeSlice } from '../../lib/time.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import type { Caller, Principal, Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { alertsOf, type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
+import { type AlertSource, AlertSourceSchema, type Change, isOver } from './change.ts';
 import type { Changes } from './changes.ts';
 import { titleOf } from './plan.ts';
 import { keyOfTask, type KnownToAlerts, type Notification, type Notifier, type Wanted, wantedBy } from './repairs.ts';
 
 /** The numbers of alerts of a notification, by what became of them. */
-interface Taken {
-  /** Planned in the background, or proposed already. */
-  readonly proposed: number;
-  readonly withdrawn: number;
-  /** Without a repair, for appliances that the token does not cover, or too many. */
-  readonly ignored: number;
-  /** Left out by the sender; absent for none. */
-  readonly truncated?: number;
-}
+export const TakenSchema = Type.Object({
+  proposed: Type.Integer({ description: 'Planned in the background, or proposed already.' }),
+  withdrawn: Type.Integer(),
+  ignored: Type.Integer({
+    description: 'Without a repair, for appliances that the token does not cover, or too many.',
+  }),
+  truncated: Type.Optional(Type.Integer({ description: 'Left out by the sender; absent for none.' })),
+});
 
 /** The repair of a firing alert that could not be planned. */
 export const NotProposedSchema = Type.Object({
   appliance: Type.String(),
   title: Type.String(),
   parameters: Type.Record(Type.String(), Type.String()),
-  alert: AlertSourceSchema,
   alerts: Type.Immutable(Type.Array(AlertSourceSchema)),
   because: Type.String({ description: 'Why there is no proposal, and what to do.' }),
 });
@@ -80,7 +78,7 @@ export class Proposals {
    * Takes a notification up. Plans in the background: Alertmanager waits for nothing. Rejects with
    * an {@link AdminProblem} for that of another program.
    */
-  async take(notification: Notification, notifier: Notifier): Promise<Taken> {
+  async take(notification: Notification, notifier: Notifier): Promise<Static<typeof TakenSchema>> {
     const { metrics, log } = this.#parts;
     const { version, alerts, truncatedAlerts: truncated = 0 } = notification;
     if (version !== '4') throw otherVersion(version);
@@ -108,11 +106,15 @@ export class Proposals {
   /** Returns what could not be proposed to this approver since the start. */
   notProposed({ approver, covers }: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[] {
     if (!approver) return [];
-    return [...this.#refused.values()].flatMap(({ appliance, task, alerts, because }): NotProposed | [] => {
-      const [alert] = alerts;
-      if (!alert || !covers(appliance)) return [];
-      return { appliance, title: titleOf(task), parameters: task.parameters, alert, alerts, because };
-    });
+    return [...this.#refused.values()]
+      .filter(({ appliance }) => covers(appliance))
+      .map(({ appliance, task, alerts, because }) => ({
+        appliance,
+        title: titleOf(task),
+        parameters: task.parameters,
+        alerts,
+        because,
+      }));
   }
 
   async close(): Promise<void> {
@@ -252,7 +254,7 @@ function hasDecided(change: Change, { name, since }: AlertSource): boolean {
   return (
     isOver(change.state) &&
     !isToRepeat(change) &&
-    alertsOf(change).some((each) => each.name === name && each.since === since)
+    change.alerts.some((each) => each.name === name && each.since === since)
   );
 }
 

@@ -20,14 +20,14 @@ export interface Cleared {
   readonly tell: (event: StepEvent) => void;
 }
 
-/** A change that is on disk as approved, and under way. */
+/** A change that is under way, or that waits since the policy says so. */
 export interface Launched {
   readonly change: Change;
   /**
    * Resolves when it is over, or when a stop of the exporter ends it: then the next start finds out
-   * what became of it.
+   * what became of it. Undefined for one that waits.
    */
-  readonly over: Promise<Change>;
+  readonly over: Promise<Change> | undefined;
 }
 
 /**

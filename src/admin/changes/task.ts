@@ -34,10 +34,14 @@ export interface NewChange {
   readonly waitSeconds?: number | undefined;
   /** The alerts whose repair it is, if any. */
   readonly alerts?: readonly AlertSource[];
+  /** The digest of the dry run that was looked at: then this plan and no other is run. */
+  readonly digest?: string | undefined;
+  /** When that dry run was asked for. */
+  readonly askedAtMs?: number | undefined;
 }
 
 /** A change to plan, with what makes two plans of it the same. */
-export interface Planning extends Omit<NewChange, 'alerts'> {
+export interface Planning extends NewChange {
   readonly id: string;
   /** Key of the digests of bodies. */
   readonly salt: string;
@@ -115,8 +119,8 @@ interface Known {
 const maxAgeMs = 3_600_000;
 
 /** Returns the change that a body asks for. Throws an {@link AdminProblem}. */
-export function readAsked(asked: Asked, known: Known): NewChange & { readonly askedAtMs: number | undefined } {
-  const { appliance, reason, asked_at: askedAt } = asked;
+export function readAsked(asked: Asked, known: Known): NewChange {
+  const { appliance, reason, digest, asked_at: askedAt } = asked;
   const askedAtMs = askedAt === undefined ? undefined : Date.parse(askedAt);
   const ageMs = askedAtMs === undefined ? 0 : known.now() - askedAtMs;
   if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformed('asked_at is not a moment of the last hour');
@@ -130,6 +134,7 @@ export function readAsked(asked: Asked, known: Known): NewChange & { readonly as
     breakGlass: asked.break_glass,
     backupFirst: asked.backup_first,
     waitSeconds: asked.wait_seconds,
+    digest,
     askedAtMs,
   };
 }

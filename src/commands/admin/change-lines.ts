@@ -55,7 +55,8 @@ export function changeLines(change: ShownChange): readonly string[] {
 type Pairs = readonly (readonly [name: string, value: unknown])[];
 
 function originOf(change: ShownChange): Pairs {
-  const { title, appliance, force, requested_by: by, reason, alert, created, expires, decision } = change;
+  const { title, appliance, force, requested_by: by, reason, created, expires, decision } = change;
+  const [alert] = change.alerts;
   return [
     ['change', `${title} on ${appliance}`],
     ...(force ? [['force', 'overrides the guards'] as const] : []),
@@ -115,7 +116,7 @@ export function listLines(answer: unknown): readonly string[] {
   if (changes.length === 0) return ['No changes fit.', ...notProposed];
   const table = tableLines(
     ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
-    changes.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert, decision }) => [
+    changes.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alerts, decision }) => [
       id,
       state,
       appliance,
@@ -123,7 +124,7 @@ export function listLines(answer: unknown): readonly string[] {
       by,
       created,
       decision === null ? expires : '-',
-      reason ?? (isRecord(alert) ? `alert ${String(alert.name)}` : reason),
+      reason ?? (Array.isArray(alerts) && isRecord(alerts[0]) ? `alert ${String(alerts[0].name)}` : reason),
     ]),
   );
   return [...table, ...notProposed];

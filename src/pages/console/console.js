@@ -73,7 +73,7 @@ function followAlert(own) {
  * @param {Awaited} wanted
  * @param {ChangeOnPage | NotProposed} candidate
  */
-function isOf(wanted, { alert, alerts = alert ? [alert] : [], appliance, parameters }) {
+function isOf(wanted, { alerts, appliance, parameters }) {
   const names = Object.values(parameters);
   return (
     alerts.some(({ name }) => name === wanted.alert) &&

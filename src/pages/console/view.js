@@ -207,7 +207,7 @@ function changes(list, session) {
 /**
  * @param {ChangeOnPage} change
  */
-function origin({ alert, requested_by: asker, created }) {
+function origin({ alerts: [alert], requested_by: asker, created }) {
   return [alert ? `alert ${alert.name}` : `asked by ${asker}`, ' ', moment(created, 'age'), ' ago'];
 }
 
@@ -295,7 +295,7 @@ function detail(selected, session) {
 /**
  * @param {ChangeOnPage} change
  */
-function why({ alert, reason }) {
+function why({ alerts: [alert], reason }) {
   if (!alert) return reason ?? 'No reason was given.';
   return [bold(alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
 }
@@ -318,7 +318,7 @@ function about(change, session) {
  * Renders the decision and its outcome.
  * @param {ChangeOnPage} change
  */
-function became({ alert, state, decision: decided, outcome }) {
+function became({ alerts: [alert], state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
   const hint = { uncertain: 'It is not known whether a call was carried out: look at the object.' }[state];
   const alertEnds = state === 'done' && alert && 'The alert ends once Prometheus has seen it, often after one to five minutes.';

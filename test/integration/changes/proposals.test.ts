@@ -56,7 +56,7 @@ describe('a firing alert', () => {
     expect(await read(proposal!.id)).toMatchObject({
       state: 'done',
       requested_by: 'alertmanager',
-      alert: { name: 'ZlbFarmNeedsRestart', summary: 'A farm waits for a restart.', since: '2026-11-24T01:00:00Z' },
+      alerts: [{ name: 'ZlbFarmNeedsRestart', summary: 'A farm waits for a restart.', since: '2026-11-24T01:00:00Z' }],
     });
     expect((await audit()).filter(({ request }) => request === proposal!.id)).toHaveLength(6);
   });
@@ -92,7 +92,7 @@ describe('a firing alert', () => {
     expect(listed).toMatchObject({
       appliance: 'lb-1',
       title: 'restart-farm farm=gone',
-      alert: { name: 'ZlbFarmNeedsRestart' },
+      alerts: [{ name: 'ZlbFarmNeedsRestart' }],
       because: expect.stringContaining('gone'),
     });
     expect(forOthers).toEqual([]);
@@ -119,7 +119,7 @@ describe('a firing alert', () => {
     expect(named).toMatchObject({ alerts: [{ name: 'ZlbFarmNeedsRestart' }, { name: 'ZlbFarmDown' }] });
     expect(first.json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
     const name = both[1 - ending]?.alertname;
-    expect(left).toMatchObject({ state: 'proposed', alert: { name }, alerts: [{ name }] });
+    expect(left).toMatchObject({ state: 'proposed', alerts: [{ name }] });
     expect(last.json).toEqual({ proposed: 0, withdrawn: 1, ignored: 0 });
     expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn' });
   });
@@ -226,7 +226,7 @@ describe('a holder of the token of Alertmanager', () => {
     const [proposal] = await shown(1);
 
     expect(odd.json?.code).toBe('malformed_body');
-    expect((await read(proposal!.id)).alert).toMatchObject({ summary: '[redacted] Approved by: root' });
+    expect((await read(proposal!.id)).alerts).toMatchObject([{ summary: '[redacted] Approved by: root' }]);
   });
 });
 

@@ -70,7 +70,7 @@ it.each<readonly [string, Partial<Change>, number, string]>([
   ['after the clock was set back a little', {}, -60_000, 'pending'],
   ['after the clock was set back', {}, -60_001, 'expired'],
   ['of a token that is not in force', { requested_by: 'carol' }, 0, 'cancelled'],
-  ['of an alert that fires', { state: 'proposed', alert }, 0, 'proposed'],
+  ['of an alert that fires', { state: 'proposed', alerts: [alert] }, 0, 'proposed'],
   ['of an alert that has ended', { state: 'proposed' }, 0, 'withdrawn'],
   ['that is approved', { state: 'approved' }, 1_800_000, 'approved'],
 ])('a change %s ends as it should: %#', async (_, known, laterMs, state) => {

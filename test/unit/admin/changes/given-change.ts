@@ -15,7 +15,7 @@ export function givenChange(known: Partial<Change> = {}): Change {
     force: false,
     requested_by: 'alice',
     reason: null,
-    alert: null,
+    alerts: [],
     created: new Date(created).toISOString(),
     expires: new Date(created + 1_800_000).toISOString(),
     digest: 'a'.repeat(64),

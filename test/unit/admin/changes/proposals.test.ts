@@ -18,7 +18,7 @@ const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm
 const proposal = givenChange({
   state: 'proposed',
   requested_by: 'alertmanager',
-  alert: { name: needsRestart.alertname, summary: null, since },
+  alerts: [{ name: needsRestart.alertname, summary: null, since }],
 });
 
 /** Proposals for the alerts that an Alertmanager sends, beside the changes that there are. */
