@@ -1,6 +1,6 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { type CollectContext, type FarmFact, orIfMissing, type ReadOptions, stateWord } from './collector.ts';
-import { type AskedFarm, askEachFarm, askSuspects, byName, hungMs } from './farm-states.ts';
+import { type AskedFarm, askEachFarm, askSuspects, byName, hungMs } from './ask-farms.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
@@ -23,7 +23,7 @@ export interface ListedFarm extends FarmFact {
   readonly vport?: string | undefined;
   readonly established?: number | undefined;
   readonly pending?: number | undefined;
-  /** When it was last asked for alone; see farm-states.ts. */
+  /** When it was last asked for alone; see ask-farms.ts. */
   readonly asked?: AskedFarm | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type Collector, defineCollector, farmAreas, transitionStates } from './collector.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
-import { hasProxy } from './farm-states.ts';
+import { hasProxy } from './ask-farms.ts';
 import { rowsOf } from './rows.ts';
 
 const source = '(GET /stats/farms, else GET /farms/{farmname}/status';

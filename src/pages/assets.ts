@@ -1,5 +1,5 @@
-import { severityLevels, type Severity } from '../state/severity.ts';
-import { severityShapes } from './marks.ts';
+import { allLevels, type Level } from '../state/level.ts';
+import { levelShapes } from './marks.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-const iconColours: Readonly<Record<Severity, string>> = {
+const iconColours: Readonly<Record<Level, string>> = {
   critical: '#d13438',
   warning: '#e3a008',
   unknown: '#7a8794',
@@ -44,7 +44,7 @@ export function contentPolicy(formAction: "'self'" | "'none'"): string {
 
 /** Returns the assets of the status page. */
 export function loadAssets(): readonly Asset[] {
-  const icons = severityLevels.map((level) => ({
+  const icons = allLevels.map((level) => ({
     name: `${level}.svg`,
     type: 'image/svg+xml',
     bytes: Buffer.from(icon(level, iconColours[level])),
@@ -71,6 +71,6 @@ export function digestOf(assets: readonly Asset[]): string {
 }
 
 /** Returns a sign as a separate picture. */
-function icon(level: Severity, colour: string): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${markupText(severityShapes[level])}</svg>`;
+function icon(level: Level, colour: string): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${markupText(levelShapes[level])}</svg>`;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { createTimeSlice } from '../lib/time.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
-import { levelsOf } from '../state/levels.ts';
+import { levelsOf } from '../state/object-levels.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import type { ApplianceStatus } from '../state/status.ts';
 import type { SchemaTypes } from './create-app.ts';

@@ -5,7 +5,7 @@ import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, In
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems, isUnread } from './farm-problems.ts';
 import { requestLogProblems } from './request-log-problems.ts';
-import { compareProblems, type OwnProblem, type Problem, withSeverity } from './problem.ts';
+import { compareProblems, type OwnProblem, type Problem, withLevel } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
 import { isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
 
@@ -32,7 +32,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     ...interfaces.map((each) => interfaceProblem(appliance, each)),
     ...(certificates ?? []).map((certificate) => certificateProblem(certificate, nowMs)),
   ];
-  return own.flatMap((problem) => (problem ? { appliance, ...withSeverity(problem) } : [])).toSorted(compareProblems);
+  return own.flatMap((problem) => (problem ? { appliance, ...withLevel(problem) } : [])).toSorted(compareProblems);
 }
 
 /** Returns one doubt for all farms whose backends the first run has not reached yet. */

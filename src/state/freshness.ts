@@ -1,5 +1,5 @@
 import { collectors } from '../collectors/registry.ts';
-import { type Severity } from './severity.ts';
+import { type Level } from './level.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
 
 type Reason = CollectorFailure['reason'];
@@ -26,7 +26,7 @@ export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshnes
   return nowMs - lastSuccessMs > 2 * intervalMs + graceMs ? 'late' : 'fresh';
 }
 
-export const freshnessLevels: Readonly<Record<Freshness, Severity>> = {
+export const freshnessLevels: Readonly<Record<Freshness, Level>> = {
   fresh: 'well',
   late: 'unknown',
   failing: 'warning',

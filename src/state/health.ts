@@ -1,4 +1,4 @@
-import { type Severity, worstSeverity } from './severity.ts';
+import { type Level, worstLevel } from './level.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice } from '../lib/time.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf, Transition } from './status.ts';
@@ -13,7 +13,7 @@ export interface ApplianceHealth {
   readonly problems: readonly Problem[];
   /** The problems of level `unknown`. */
   readonly doubts: readonly Problem[];
-  readonly level: Severity;
+  readonly level: Level;
   readonly gaps: Gaps;
   /** Number of readings by freshness. */
   readonly readings: Counts<Freshness>;
@@ -95,7 +95,7 @@ function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
   const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
   const gaps = gapsOf(status, readings, doubts);
   const isComplete = Object.values(gaps).every((count) => count === 0);
-  const level = worstSeverity([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
+  const level = worstLevel([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
   return { status, problems, doubts, level, gaps, readings, farmStates };
 }
 

@@ -1,6 +1,6 @@
 import { compareNames } from '../lib/text.ts';
 import { type AlertOfProblem, alertSeverities } from './alert-severities.ts';
-import { severityRank } from './severity.ts';
+import { levelRank } from './level.ts';
 
 /** A present problem that would be an alert, with its text and its runbook. */
 export interface Problem {
@@ -29,14 +29,14 @@ export interface OwnProblem extends Omit<Problem, 'appliance' | 'level' | 'alert
 }
 
 /** Gives a problem the severity of its alert. */
-export function withSeverity(problem: OwnProblem): Omit<Problem, 'appliance'> {
+export function withLevel(problem: OwnProblem): Omit<Problem, 'appliance'> {
   return { ...problem, level: problem.level ?? alertSeverities[problem.alert] };
 }
 
 /** Sorts by severity, then newest first; then those of unknown age and future ones, by name. */
 export function compareProblems(one: Problem, other: Problem): number {
   return (
-    severityRank(one.level) - severityRank(other.level) ||
+    levelRank(one.level) - levelRank(other.level) ||
     beginOf(other) - beginOf(one) ||
     compareNames(one.appliance ?? '', other.appliance ?? '')
   );

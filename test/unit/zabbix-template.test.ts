@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { alertThresholds } from '../../src/state/alert-thresholds.ts';
-import { severityLevels } from '../../src/state/severity.ts';
+import { allLevels } from '../../src/state/level.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { shippedRules } from '../support/shipped-rules.ts';
 
@@ -97,7 +97,7 @@ describe('deploy/zabbix/zlb-exporter.yaml', () => {
 
   it('raises and ends what the exporter judges by its words, and ends nothing because it hears nothing', () => {
     const patterns = (text = '') => [...text.matchAll(/"regexp","(\^[^"]+)"/g)].map(([, pattern = '']) => pattern);
-    const words = [...severityLevels, 'no reading'];
+    const words = [...allLevels, 'no reading'];
     const matching = (pattern = '$.') => words.filter((word) => new RegExp(pattern).test(`${word}: Farm www is down`));
     const judged = triggers.filter(({ expression }) => expression.includes('zlb.level['));
 

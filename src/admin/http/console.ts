@@ -1,4 +1,4 @@
-import { severityIcons } from '../../pages/marks.ts';
+import { levelIcons } from '../../pages/marks.ts';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { contentPolicy, loadAssets, readAssets } from '../../pages/assets.ts';
@@ -16,7 +16,7 @@ const borrowed = ['page.css', 'elements.js', 'match.js', 'times.js', 'warning.sv
  * ships: all data come with a token.
  */
 export function registerConsole(app: FastifyInstance): void {
-  const page = readFileSync(new URL('index.html', folder), 'utf8').replace('<!-- signs -->', markupText(severityIcons));
+  const page = readFileSync(new URL('index.html', folder), 'utf8').replace('<!-- signs -->', markupText(levelIcons));
   app.get('/console', (_request, reply) => reply.headers(pageHeaders).type(html5).send(page));
   const shared = loadAssets().filter(({ name }) => borrowed.includes(name));
   for (const { name, type, bytes } of [...readAssets(folder), ...shared])

@@ -5,7 +5,7 @@ import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
-import { hungMs } from '../../collectors/farm-states.ts';
+import { hungMs } from '../../collectors/ask-farms.ts';
 import type { ListedFarm } from '../../collectors/farm-list.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';

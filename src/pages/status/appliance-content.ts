@@ -1,4 +1,5 @@
-import { type Severity, severityOf, wordOf } from '../../state/severity.ts';
+import { type Level } from '../../state/level.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { markOf, stateMark } from '../marks.ts';
 import type { Problem } from '../../state/problem.ts';
 import { adminCommand } from '../../lib/text.ts';
@@ -70,11 +71,11 @@ function interfaceChips(status: ApplianceStatus): Markup {
   if (interfaces === undefined) return notRead;
   if (interfaces.length === 0) return emptyNote('There is none.');
   // One that was down from the first look on may be down by choice.
-  const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Severity =>
-    state === 'down' && sinceMs === undefined ? 'paused' : severityOf('interface', state);
+  const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Level =>
+    state === 'down' && sinceMs === undefined ? 'paused' : levelOfState('interface', state);
   return html`<ul class="chips">${interfaces.map(
     (each) =>
-      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${markOf(status)(levelOfInterface(each), wordOf(each.state))}</span></li>`,
+      html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${markOf(status)(levelOfInterface(each), wordOfState(each.state))}</span></li>`,
   )}</ul>`;
 }
 
@@ -144,7 +145,7 @@ function certificateFacts(certificate: CertificateStatus): Markup {
     ['Issued by', html`<bdi>${issuer || 'none'}</bdi>`],
     ['Valid from', utcOf(notBeforeSeconds)],
     ['Valid until', utcOf(notAfterSeconds)],
-    ['The appliance calls it', kind === 'csr' ? 'a request' : wordOf(state)],
+    ['The appliance calls it', kind === 'csr' ? 'a request' : wordOfState(state)],
   ]);
 }
 

@@ -1,5 +1,6 @@
 import { type Counts } from '../../state/health.ts';
-import { type Severity, severityOf } from '../../state/severity.ts';
+import { type Level } from '../../state/level.ts';
+import { levelOfState } from '../../state/state-level.ts';
 import { stateMark } from '../marks.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
 import { isAnswering, refusesKey } from '../../state/freshness.ts';
@@ -42,7 +43,9 @@ export function applianceState(status: ApplianceStatus): Markup {
   if (refusesKey(status)) return stateMark('warning', 'refuses the key');
   if (!up) return stateMark('warning', 'no answer');
   if (!isAnswering(status)) return stateMark('warning', 'answers no more');
-  return deactivated ? stateMark(severityOf('activation', 'deactivated'), 'deactivated') : stateMark('well', 'answers');
+  return deactivated
+    ? stateMark(levelOfState('activation', 'deactivated'), 'deactivated')
+    : stateMark('well', 'answers');
 }
 
 /** Renders product, release and edition, as far as they are known. */
@@ -65,7 +68,7 @@ export function farmsUpIn(states: Counts<string>, isCurrent = true): Markup {
   return html`<span class="number${isCurrent ? '' : ' faint'}">${upText}${(states.get('up') ?? 0).toLocaleString('en')} <span class="faint">of ${count.toLocaleString('en')}</span></span>`;
 }
 
-function problemCounts(levels: readonly Severity[]): Markup {
+function problemCounts(levels: readonly Level[]): Markup {
   const critical = levels.filter((level) => level === 'critical').length;
   const warnings = levels.length - critical;
   if (levels.length === 0) return html`<span class="faint">nothing</span>`;

@@ -1,4 +1,5 @@
-import { type Severity, severityOf, severityRank, wordOf } from '../../state/severity.ts';
+import { type Level, levelRank } from '../../state/level.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { markOf, stateMark } from '../marks.ts';
 import { dayMs, span } from '../../lib/time.ts';
 import { alertThresholds, expiryWindow, lifeLeft } from '../../state/alert-thresholds.ts';
@@ -74,16 +75,16 @@ function daysLeft(certificate: CertificateStatus, nowMs: number): Markup {
   const level = levels[expiryWindow(validity, nowMs) ?? 'later'];
   const doubt = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
   const share = lifeLeft(validity, nowMs) ?? Math.min(1, leftMs / 1_000 / barSeconds);
-  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(severityOf('certificate', state), wordOf(state))}`}`;
+  return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(levelOfState('certificate', state), wordOfState(state))}`}`;
 }
 
-const levels = { imminent: 'critical', soon: 'warning', later: 'well' } as const satisfies Record<string, Severity>;
+const levels = { imminent: 'critical', soon: 'warning', later: 'well' } as const satisfies Record<string, Level>;
 
 /**
  * Draws the share of its life that is left, and a full bar after the end. It is SVG: the content
  * security policy forbids a style of its own.
  */
-function bar(share: number, level: Severity): Markup {
+function bar(share: number, level: Level): Markup {
   return html`<svg class="bar ${level}" aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none"><rect class="track" width="100" height="8" rx="2"/><rect width="${Math.ceil(share * 100)}" height="8" rx="2"/></svg>`;
 }
 
@@ -91,8 +92,8 @@ function bar(share: number, level: Severity): Markup {
 export function sortedActivations(appliances: readonly ApplianceHealth[]): readonly ApplianceHealth[] {
   return appliances.toSorted(
     (one, other) =>
-      severityRank(severityOf('activation', activationStatus(one))) -
-        severityRank(severityOf('activation', activationStatus(other))) || activationEnd(one) - activationEnd(other),
+      levelRank(levelOfState('activation', activationStatus(one))) -
+        levelRank(levelOfState('activation', activationStatus(other))) || activationEnd(one) - activationEnd(other),
   );
 }
 
@@ -114,7 +115,7 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
   const { name, activation, edition } = health.status;
   const state = activationStatus(health);
   return html`<tr data-key="${name}"><th scope="row">${applianceLink(name)}</th>
-<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : markOf(health.status)(severityOf('activation', state), wordOf(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
+<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : markOf(health.status)(levelOfState('activation', state), wordOfState(state))}${activation?.kind !== undefined && html` <small>${kindWords[activation.kind] ?? activation.kind}</small>`}</td>
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 

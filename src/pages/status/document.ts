@@ -1,5 +1,5 @@
-import { type Severity } from '../../state/severity.ts';
-import { severityIcons } from '../marks.ts';
+import { type Level } from '../../state/level.ts';
+import { levelIcons } from '../marks.ts';
 import { html, type Markup, markupText } from '../html.ts';
 import { clockTime } from '../times.ts';
 
@@ -7,7 +7,7 @@ import { clockTime } from '../times.ts';
 export interface PageContent {
   readonly title: string;
   /** Shown as the icon of the page. */
-  readonly level: Severity;
+  readonly level: Level;
   readonly main: Markup;
 }
 
@@ -30,7 +30,7 @@ export function demonstrationBanner(command: string): Markup {
 /** The interval at which the page reloads without scripts. */
 const refreshSeconds = 30;
 
-function head(title: string, level: Severity): Markup {
+function head(title: string, level: Level): Markup {
   return html`<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
@@ -47,7 +47,7 @@ ${head(title, level)}
 <noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>
 </head>
 <body>
-${severityIcons}
+${levelIcons}
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <a class="brand" href="./">zlb-exporter</a>

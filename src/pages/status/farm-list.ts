@@ -1,5 +1,6 @@
 import { compareNames } from '../../lib/text.ts';
-import { severityOf, worstSeverity, severityRank, type Severity, wordOf } from '../../state/severity.ts';
+import { worstLevel, levelRank, type Level } from '../../state/level.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { isAnswering } from '../../state/freshness.ts';
 import { markOf, stateMark } from '../marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';
@@ -12,7 +13,7 @@ import { age, isoTime } from '../times.ts';
 interface FarmOnPage {
   readonly appliance: string;
   readonly farm: FarmStatus;
-  readonly level: Severity;
+  readonly level: Level;
   readonly mark: typeof stateMark;
   /** False while its appliance does not answer: all of it was read before. */
   readonly isCurrent: boolean;
@@ -29,12 +30,11 @@ export function sortedFarms(
   return farms
     .map((farm) => {
       const own = byFarm.get(farm.name) ?? [];
-      const level = worstSeverity([severityOf('farm', farm.state), ...own.map((problem) => problem.level)]);
+      const level = worstLevel([levelOfState('farm', farm.state), ...own.map((problem) => problem.level)]);
       return { appliance: status.name, farm, level, mark: markOf(status), isCurrent: isAnswering(status) };
     })
     .toSorted(
-      (one, other) =>
-        severityRank(one.level) - severityRank(other.level) || compareNames(one.farm.name, other.farm.name),
+      (one, other) => levelRank(one.level) - levelRank(other.level) || compareNames(one.farm.name, other.farm.name),
     );
 }
 
@@ -51,7 +51,7 @@ function item(shown: FarmOnPage, summary: PageSummary, maxBackends: number): Mar
   const lastMinute = summary.lastMinuteOf(appliance, name);
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
-<summary><span class="farm-state">${mark(severityOf('farm', state), wordOf(state))}</span>
+<summary><span class="farm-state">${mark(levelOfState('farm', state), wordOfState(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
 <span class="address">${vip && addressOf(vip, vport)}</span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
@@ -83,7 +83,7 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus, isCur
 function details({ appliance, farm, mark }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
   const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
-    sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
+    sinceMs !== undefined && html`${wordOfState(state)} for ${age(sinceMs, nowMs)}`,
     pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
     hasHealthCheck === false &&
       html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
@@ -145,7 +145,7 @@ function inConfiguration(backends: readonly BackendName[], maxBackends: number):
 
 function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {
   return backends.toSorted(
-    (one, other) => severityRank(severityOf('backend', one.state)) - severityRank(severityOf('backend', other.state)),
+    (one, other) => levelRank(levelOfState('backend', one.state)) - levelRank(levelOfState('backend', other.state)),
   );
 }
 
@@ -160,7 +160,7 @@ function backendTable(backends: readonly BackendStatus[], nowMs: number, mark: t
       sinceMs,
       established,
     }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${mark(severityOf('backend', state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="State">${mark(levelOfState('backend', state), wordOfState(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
 <td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
   )}</tbody></table>`;
 }

@@ -1,7 +1,7 @@
 import { isAnswering } from '../../state/freshness.ts';
 import { compareNames } from '../../lib/text.ts';
 import { sumOf } from '../../state/health.ts';
-import { type Severity, severityRank, worstSeverity } from '../../state/severity.ts';
+import { type Level, levelRank, worstLevel } from '../../state/level.ts';
 import { stateMark } from '../marks.ts';
 import { farmsUpIn } from './appliance-table.ts';
 import { html, type Markup } from '../html.ts';
@@ -39,14 +39,14 @@ export function groupsBy(by: string, appliances: readonly ApplianceHealth[]): re
   return [...byValue]
     .map(([value, members]) => ({ by, value, appliances: sortedAppliances(members) }))
     .toSorted(
-      (one, other) => severityRank(levelOf(one)) - severityRank(levelOf(other)) || compareNames(one.value, other.value),
+      (one, other) => levelRank(levelOf(one)) - levelRank(levelOf(other)) || compareNames(one.value, other.value),
     );
 }
 
 /** Sorts the worst first, then in the order given. */
 export function sortedAppliances(appliances: readonly ApplianceHealth[]): readonly ApplianceHealth[] {
   return appliances.toSorted(
-    (one, other) => severityRank(one.level) - severityRank(other.level) || other.problems.length - one.problems.length,
+    (one, other) => levelRank(one.level) - levelRank(other.level) || other.problems.length - one.problems.length,
   );
 }
 
@@ -54,8 +54,8 @@ function valueOf({ status }: ApplianceHealth, by: string): string {
   return (by === edition ? status.edition : status.labels[by]) ?? '';
 }
 
-function levelOf({ appliances }: Group): Severity {
-  return worstSeverity(appliances.map(({ level }) => level));
+function levelOf({ appliances }: Group): Level {
+  return worstLevel(appliances.map(({ level }) => level));
 }
 
 export function groupName({ by, value }: Pick<Group, 'by' | 'value'>): Markup {

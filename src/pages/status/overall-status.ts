@@ -1,7 +1,8 @@
 import { counted } from '../../lib/text.ts';
 import { type Counts, sumOf } from '../../state/health.ts';
-import { severityRank, type Severity, severityOf, wordOf } from '../../state/severity.ts';
-import { severityIcon } from '../marks.ts';
+import { levelRank, type Level } from '../../state/level.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { levelIcon } from '../marks.ts';
 import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';
 import { utcTime } from '../times.ts';
@@ -17,7 +18,7 @@ export interface ShardInfo {
 
 /** The overall status as one sentence, and what it is based on. */
 export interface OverallStatus {
-  readonly level: Severity;
+  readonly level: Level;
   readonly sentence: string;
   readonly basis: string;
 }
@@ -64,7 +65,7 @@ export function overallStatusOf(
 
 /** Renders the heading; screen readers announce only a changed sentence. */
 export function overallStatusHeading({ level, sentence, basis }: OverallStatus): Markup {
-  return html`<div class="overall-status ${level}">${severityIcon(level)}<div>
+  return html`<div class="overall-status ${level}">${levelIcon(level)}<div>
 <h1 id="overall-status" aria-live="polite" aria-atomic="true">${sentence}</h1>
 <p>${basis}</p></div></div>`;
 }
@@ -97,11 +98,11 @@ function silentBasis({ status, farmStates }: ApplianceHealth): string {
 function describeFarms(states: Counts<string>): string {
   const count = [...states.values()].reduce((sum, each) => sum + each, 0);
   const [best, ...others] = [...states].toSorted(
-    ([one], [other]) => severityRank(severityOf('farm', other)) - severityRank(severityOf('farm', one)),
+    ([one], [other]) => levelRank(levelOfState('farm', other)) - levelRank(levelOfState('farm', one)),
   );
   if (best === undefined) return 'no farm is known';
-  if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;
-  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOf(state)}`);
+  if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOfState(best[0])}`;
+  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOfState(state)}`);
   return `${counted(count, 'farm')}: ${told.join(', ')}`;
 }
 

@@ -1,4 +1,4 @@
-import { severityIcon } from '../marks.ts';
+import { levelIcon } from '../marks.ts';
 import { isFarmCollector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../state/status.ts';
@@ -39,7 +39,7 @@ function groupChip(group: readonly Chip[], nowMs: number): Markup {
   const [first] = group;
   if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs, true)}`;
   const { collector, freshness } = first;
-  return html`<span class="chip ${freshnessLevels[freshness]}">${severityIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${freshnessLevels[freshness]}">${levelIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
 }
 
 /** Renders all readings in their order. */
@@ -58,7 +58,7 @@ interface Chip {
 function chip({ collector, freshness }: Chip, nowMs: number, isCurrent: boolean): Markup {
   const isGone = !isCurrent && freshness === 'fresh' && asksAppliance(collector);
   const level = isGone ? 'unknown' : freshnessLevels[freshness];
-  return html`<span class="chip ${level}">${severityIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${level}">${levelIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
 }
 
 function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {

@@ -1,5 +1,5 @@
 import type { TransitionObject } from '../../collectors/collector.ts';
-import { severityOf, wordOf } from '../../state/severity.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { markOf } from '../marks.ts';
 import { counted } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
@@ -73,7 +73,7 @@ type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]
  * for all that is up.
  */
 function wordsOfState(object: TransitionObject, state: string): readonly string[] {
-  return severityOf(object, state) === 'well' ? [] : wordOf(state).split(' ');
+  return levelOfState(object, state) === 'well' ? [] : wordOfState(state).split(' ');
 }
 
 function isAppliance(status: ApplianceStatus, has: Has): boolean {
@@ -161,7 +161,7 @@ function backendTable(hits: readonly FoundBackend[]): Markup {
 function backendRow({ health, farm: { name: farm }, backend: { backend, service, state } }: FoundBackend): Markup {
   const { name: appliance } = health.status;
   return html`<tr data-key="${`${appliance} ${farm} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${markOf(health.status)(severityOf('backend', state), wordOf(state))}</td>
+<td data-label="State">${markOf(health.status)(levelOfState('backend', state), wordOfState(state))}</td>
 <td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${farm}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
 <td data-label="Appliance">${applianceLink(appliance)}</td></tr>`;
 }

@@ -1,6 +1,6 @@
 import { counted } from '../../lib/text.ts';
-import { severityIcon, stateMark } from '../marks.ts';
-import { severityOf, wordOf } from '../../state/severity.ts';
+import { levelIcon, stateMark } from '../marks.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from '../../state/problem.ts';
@@ -101,7 +101,7 @@ function problemItem(
     sinceMs === 'unseen'
       ? html`<span>since before it was watched</span>`
       : sinceMs !== undefined && html`<span>since ${clockTime(sinceMs)} (${age(sinceMs, nowMs)})</span>`;
-  return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${severityIcon(level)}
+  return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${levelIcon(level)}
 <div><h3><span class="quiet">${level}: </span>${heading}</h3>
 <p><bdi>${meaning}</bdi></p>
 <p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && applianceLink(appliance)}
@@ -144,6 +144,6 @@ function changeItem({ atMs, appliance, object, labels, from, to }: Transition): 
     .toReversed();
   return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
 <span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
-<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(object, to), wordOf(to))}</span>
+<span class="to"><span class="faint">${wordOfState(from)} →</span> ${stateMark(levelOfState(object, to), wordOfState(to))}</span>
 ${applianceLink(appliance)}</span></li>`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { alertSeverities } from '../../../src/state/alert-severities.ts';
-import { severityOf } from '../../../src/state/severity.ts';
+import { levelOfState } from '../../../src/state/state-level.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 
 describe('the severity of a problem', () => {
@@ -20,6 +20,6 @@ describe('the severity of a problem', () => {
     ['backend', 'critical', 'unknown'],
     ['farm', 'constructor', 'unknown'],
   ] as const)('is that of the state too: a %s that is %s is %s', (object, state, severity) => {
-    expect(severityOf(object, state)).toBe(severity);
+    expect(levelOfState(object, state)).toBe(severity);
   });
 });

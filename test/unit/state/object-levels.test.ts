@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
-import { levelsOf } from '../../../src/state/levels.ts';
+import { levelsOf } from '../../../src/state/object-levels.ts';
 import type { ApplianceStatus } from '../../../src/state/status.ts';
 import {
   applianceStatus,

@@ -1,24 +1,9 @@
 import type { TransitionObject } from '../collectors/collector.ts';
 import { alertSeverities } from './alert-severities.ts';
+import type { Level } from './level.ts';
 
-/** The severities of problems, the worst first; each has a colour, a shape and a word. */
-export const severityLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
-
-export type Severity = (typeof severityLevels)[number];
-
-/** Returns a number for sorting, the worst first. */
-export function severityRank(level: Severity): number {
-  return severityLevels.indexOf(level);
-}
-
-export function worstSeverity(levels: Iterable<Severity>): Severity {
-  let found: Severity = 'well';
-  for (const level of levels) if (severityRank(level) < severityRank(found)) found = level;
-  return found;
-}
-
-/** The severities of states; a state that has an alert has that of the alert. */
-const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Severity>>>> = {
+/** The level of each state; a state that has an alert has the severity of the alert. */
+const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Level>>>> = {
   farm: {
     up: 'well',
     down: alertSeverities.ZlbFarmDown,
@@ -39,12 +24,12 @@ const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Severity
   interface: { up: 'well', down: alertSeverities.ZlbInterfaceDown },
 };
 
-export function severityOf(object: TransitionObject, state: string): Severity {
+export function levelOfState(object: TransitionObject, state: string): Level {
   const ofObject = levels[object];
   return Object.hasOwn(ofObject, state) ? (ofObject[state] ?? 'unknown') : 'unknown';
 }
 
 /** Returns a state for people: `needed_restart` becomes `needs restart`. */
-export function wordOf(state: string): string {
+export function wordOfState(state: string): string {
   return state === 'needed_restart' ? 'needs restart' : state.replaceAll('_', ' ');
 }

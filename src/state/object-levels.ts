@@ -1,13 +1,14 @@
 import type { Problem } from './problem.ts';
-import { severityOf, type Severity, worstSeverity } from './severity.ts';
+import { type Level, worstLevel } from './level.ts';
+import { levelOfState } from './state-level.ts';
 import type { ApplianceStatus } from './status.ts';
 
 /** The judgement in a word: of an appliance without its objects, and of each object by name. */
 export interface Levels {
-  readonly appliance: Severity;
+  readonly appliance: Level;
   /** Null while they are not known, as the next one. */
-  readonly farms: Readonly<Record<string, Severity>> | null;
-  readonly certificates: Readonly<Record<string, Severity>> | null;
+  readonly farms: Readonly<Record<string, Level>> | null;
+  readonly certificates: Readonly<Record<string, Level>> | null;
 }
 
 /** Returns the worst level of the problems of each. */
@@ -15,15 +16,15 @@ export function levelsOf({ up, farms, certificates }: ApplianceStatus, problems:
   const ofFarms = Map.groupBy(problems, ({ about, labels }) => (about === 'farm' ? labels?.farm : undefined));
   const ofFiles = Map.groupBy(problems, ({ about, labels }) => (about === 'certificate' ? labels?.file : undefined));
   const others = problems.filter(({ about }) => about !== 'farm' && about !== 'certificate');
-  const worst = (of: readonly Problem[] = [], otherwise: Severity): Severity =>
-    worstSeverity([otherwise, ...of.map(({ level }) => level)]);
+  const worst = (of: readonly Problem[] = [], otherwise: Level): Level =>
+    worstLevel([otherwise, ...of.map(({ level }) => level)]);
   return {
     appliance: worst(others, up === undefined ? 'unknown' : 'well'),
-    farms: byName(farms, ({ name, state }) => [name, worst(ofFarms.get(name), severityOf('farm', state))]),
+    farms: byName(farms, ({ name, state }) => [name, worst(ofFarms.get(name), levelOfState('farm', state))]),
     certificates: byName(certificates, ({ file }) => [file, worst(ofFiles.get(file), 'well')]),
   };
 }
 
-function byName<Of>(all: readonly Of[] | undefined, entry: (each: Of) => readonly [string, Severity]) {
+function byName<Of>(all: readonly Of[] | undefined, entry: (each: Of) => readonly [string, Level]) {
   return all ? Object.fromEntries(all.map(entry)) : null;
 }
