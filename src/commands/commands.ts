@@ -172,9 +172,9 @@ Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`
        zlb-exporter check --web.config.file=PATH
 
 Validates the configuration, makes each call of polling once on each appliance,
-and prints a report: how it was reached, its certificate, the cost of polling,
-what is unknown, and what to do about each finding.
-It only reads, one call at a time.
+and prints a line about it: how its certificate was checked, its release, what
+is polled and the cost, and below what to do about each finding. \`--json\` tells
+more. It only reads, one call at a time.
 
 Flags
 ${linesOf(checkFlags)}
