@@ -97,7 +97,7 @@ export async function askInstead(core: ChangesCore, { request, call, body }: Per
 /** Plans, and refuses what the gateway would refuse. */
 async function planned(core: ChangesCore, planning: Planning, asker: Caller): Promise<FreshPlan> {
   const prepared = await prepareAs(asker, core, planning);
-  refusePlan(core, prepared, asker.principal);
+  refusePlan(core, { ...planning, ...prepared }, [asker.principal]);
   return prepared;
 }
 

@@ -4,7 +4,7 @@ import type { AlertSource, Change, DecisionWord } from './change.ts';
 import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import { planAgain } from './plan.ts';
-import { changeFor, refuseAsker, refuseDecision, refusePlan } from './rights.ts';
+import { askersOf, changeFor, refuseDecision, refusePlan } from './rights.ts';
 import { launch } from './run.ts';
 
 /** A decision on the change of an id. */
@@ -25,33 +25,22 @@ export async function decide(core: ChangesCore, { id, word, reason, digest, acto
   const held = changeFor(core, id, principal);
   const what = states[word];
   const decision = { by: principal.name, what, reason: core.recorder.said(reason, token) };
-  const store = (): Promise<Change> => core.book.move(held, what, { decision, actor });
+  const store = async (): Promise<HeldChange> => {
+    await core.book.move(held, what, { decision, actor });
+    return held;
+  };
   return await core.book.deciding(held, async () => {
     refuseDecision(core, word, held, principal);
-    if (word !== 'approve') return await store();
+    if (word !== 'approve') return (await store()).stored.change;
     if (digest !== held.stored.change.digest) throw otherDigest();
-    return await approve(core, held, { actor, store });
+    // The approver may leave once it is approved; the exporter goes on.
+    const runner = { ...actor, signal: core.stopping.signal };
+    const { asked, prepared } = await planAgain(core, held.stored, runner);
+    refusePlan(core, { ...asked, ...prepared }, [principal, ...askersOf(core, held)]);
+    await core.book.requirePlan(held, prepared);
+    const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
+    return (await launch(core, cleared, store)).change;
   });
-}
-
-/** Plans the change again and compares; then stores the approval, and starts the change. */
-async function approve(
-  core: ChangesCore,
-  held: HeldChange,
-  { actor, store }: { readonly actor: Caller; readonly store: () => Promise<Change> },
-): Promise<Change> {
-  // The approver may leave once it is approved; the exporter goes on.
-  const runner = { ...actor, signal: core.stopping.signal };
-  const { asked, prepared } = await planAgain(core, held.stored, runner);
-  refusePlan(core, prepared, actor.principal);
-  refuseAsker(core, held.stored.change, prepared.steps);
-  await core.book.requirePlan(held, prepared);
-  const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
-  const { change } = await launch(core, cleared, async () => {
-    await store();
-    return held;
-  });
-  return change;
 }
 
 /**

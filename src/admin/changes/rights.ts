@@ -2,7 +2,6 @@ import { frozenProblem } from '../policy/freeze.ts';
 import { authorise, may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { Step } from '../recipes/recipe.ts';
 import {
   type Change,
   type ChangePlan,
@@ -85,32 +84,33 @@ export function refuseDecision(
   if (refusal) throw refusal;
 }
 
-/**
- * Throws an {@link AdminProblem} for a plan that was just made if it may not be carried out in the
- * name of a principal.
- */
-export function refusePlan(
-  core: ChangesCore,
-  { plan, steps }: Pick<PreparedChange, 'plan' | 'steps'>,
-  principal: Principal,
-): void {
-  // The appliance may have taken its time.
-  if (core.freeze.state) throw frozenProblem(core.freeze.state);
-  refuseRefused(plan);
-  if (!principal.plansOnly) authoriseAll(core, principal, steps);
+/** Returns the asker, who must still be allowed the change: a reload may have changed the token. */
+export function askersOf({ principals }: ChangesCore, { stored }: HeldChange): readonly Principal[] {
+  const asker = principals.inForce(stored.change.requested_by);
+  // An Alertmanager may do nothing itself.
+  return asker && asker.role !== 'alertmanager' ? [asker] : [];
 }
 
-/** Refuses what the asker may not do any more: a reload may have changed the token. */
-export function refuseAsker(
-  core: ChangesCore,
-  { appliance, requested_by }: Pick<Change, 'appliance' | 'requested_by'>,
-  steps: readonly Step[],
+/**
+ * Throws an {@link AdminProblem} for a plan that was just made if it may not be carried out in the
+ * name of each principal.
+ */
+export function refusePlan(
+  { freeze, gateway, operations }: ChangesCore,
+  { appliance, plan, steps }: Pick<PreparedChange, 'plan' | 'steps'> & Pick<Change, 'appliance'>,
+  principals: readonly Principal[],
 ): void {
-  const asker = core.principals.inForce(requested_by);
-  // An Alertmanager may do nothing itself.
-  if (!asker || asker.role === 'alertmanager') return;
-  core.gateway.applianceFor({ principal: asker, appliance });
-  authoriseAll(core, asker, steps);
+  // The appliance may have taken its time.
+  if (freeze.state) throw frozenProblem(freeze.state);
+  refuseRefused(plan);
+  const calls = steps.flatMap(({ write }) => {
+    const operation = write && operations.named(write.key);
+    return (operation && operations.call(operation, write.params)) ?? [];
+  });
+  for (const principal of principals.filter(({ plansOnly }) => !plansOnly)) {
+    gateway.applianceFor({ principal, appliance });
+    for (const call of calls) authorise(principal, call);
+  }
 }
 
 /** Throws an {@link AdminProblem} if the gateway would refuse a call of the plan. */
@@ -121,15 +121,6 @@ function refuseRefused({ steps }: ChangePlan): void {
     detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
     remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
   });
-}
-
-/** Throws an {@link AdminProblem} if the policy refuses a call of the steps. */
-function authoriseAll({ operations }: ChangesCore, principal: Principal, steps: readonly Step[]): void {
-  for (const { write } of steps) {
-    const operation = write && operations.named(write.key);
-    const call = operation && operations.call(operation, write.params);
-    if (call) authorise(principal, call);
-  }
 }
 
 function unknownChange(): AdminProblem {
