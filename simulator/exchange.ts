@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { sleep } from '../src/lib/time.ts';
 import { type Api, createApi } from './api.ts';
 import type { Reply } from './call.ts';
-import { type Fault, type FaultTable, substitute, withWrongTypes } from './faults.ts';
+import { type Fault, type FaultTable, substitute } from './faults.ts';
 import { hungProxyWaitMs, webServerLimitMs } from './hung-proxy.ts';
 import { actOnL4Daemon } from './l4-daemon.ts';
 import { RequestLog } from './request-log.ts';
@@ -84,7 +84,7 @@ export class Exchanges {
 
     const nowMs = now() + (fault?.kind === 'clock_skew' ? fault.seconds * 1_000 : 0);
     const instead: Reply | undefined = isEnded ? { kind: 'page', status: 504 } : substitute(fault, world);
-    const reply = withFault(instead ?? this.#replyTo(request, asked, content, nowMs), fault);
+    const reply = instead ?? this.#replyTo(request, asked, content, nowMs);
     await this.#parts.afterCall?.();
     const gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
     await deliver(response, dress(reply, { release: world.release, nowMs, gzip }), fault, signal);
@@ -123,11 +123,6 @@ export class Exchanges {
       this.#sleeping -= 1;
     }
   }
-}
-
-function withFault(reply: Reply, fault: Fault | undefined): Reply {
-  if (fault?.kind !== 'wrong_types' || reply.kind !== 'json') return reply;
-  return { ...reply, value: withWrongTypes(reply.value) };
 }
 
 /** The web server requires a length for every verb that can carry a body (recorded). */

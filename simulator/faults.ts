@@ -17,8 +17,6 @@ export type Fault =
   /** Sends the web server's page instead of JSON, with 200 if no status is given. */
   | { readonly kind: 'html'; readonly status?: number }
   | { readonly kind: 'status'; readonly status: number; readonly body?: unknown }
-  /** Sends the same keys with values of other JSON types. */
-  | { readonly kind: 'wrong_types' }
   | { readonly kind: 'huge_body'; readonly bytes: number }
   /**
    * Presents an expired certificate in new handshakes, whatever the route, and closes all
@@ -61,20 +59,6 @@ export class FaultTable {
   has(kind: Fault['kind']): boolean {
     return [...this.#active.values()].some(({ fault }) => fault.kind === kind);
   }
-}
-
-/**
- * Changes the types in a reply and keeps its keys: numbers become objects, lists texts, texts
- * lists.
- */
-export function withWrongTypes(value: unknown): unknown {
-  if (Array.isArray(value)) return 'not a list';
-  if (typeof value === 'number') return { amount: value };
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withWrongTypes(inner)]));
-  }
-  return { nothing: true };
 }
 
 /** Returns the reply that a fault sends instead of the real one. */

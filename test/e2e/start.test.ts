@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -80,19 +80,12 @@ describe('without a configuration', () => {
     expect(exporter.stdout()).toContain(`${url}/metrics`);
   });
 
-  it('prints in 100 columns what to open and try, and the printed commands work', async () => {
+  it('prints in 100 columns what to open and try', async () => {
     const exporter = startExporter([anyPort]);
     const url = await exporter.url();
     await until(exporter.stdout, (seen) => seen.includes('Ctrl-C'));
     const lines = exporter.stdout().split('\n');
 
-    // An approval wants the ID of a request, and an answer at a terminal.
-    const typed = lines.filter((line) => /^ {2}(?:export|npm start) (?!.* ID )/.test(line)).join('\n');
-    const { status, stdout, stderr } = spawnSync('sh', ['-ec', typed], { encoding: 'utf8' });
-
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/oldportal is up\.[^]*lb-madrid +actOnFarm +200/);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
     // A user who forgot npm's -- gets here too, and npm passed on nothing that would show it.
     expect(exporter.stdout()).toContain('npm start --silent -- init 192.0.2.10\n');
@@ -217,11 +210,9 @@ describe('with a configuration', () => {
   });
 });
 
-describe('the commands around it', () => {
-  it('healthcheck fails when nobody listens', async () => {
-    const { code, stderr } = await runExporter(['healthcheck', '--web.listen-address=127.0.0.1:1']);
+it('healthcheck fails when nobody listens', async () => {
+  const { code, stderr } = await runExporter(['healthcheck', '--web.listen-address=127.0.0.1:1']);
 
-    expect(code).toBe(1);
-    expect(stderr).toContain('does not answer');
-  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('does not answer');
 });

@@ -66,8 +66,9 @@ it.skipIf(!isThere('amtool'))('amtool accepts alertmanager.example.yml', () => {
   expect(amtool('check-config', configFile)).toContain('SUCCESS');
 });
 
-describe.skipIf(!hasAlertmanager)('the routes of alertmanager.example.yml', () => {
-  it('send each alert to its receivers, whatever the site, and alerts of somebody else where they went before', async () => {
+it.skipIf(!hasAlertmanager)(
+  'the routes of alertmanager.example.yml send each alert to its receivers, whatever the site, and alerts of somebody else where they went before',
+  async () => {
     const usualReceivers = { critical: 'page', warning: 'tickets', info: 'digest', none: 'dead-mans-switch' };
     const foreign = ['Other', 'NotZlbFarmDown', 'Zlb', 'Watchdog'].flatMap((alertname) =>
       Object.keys(usualReceivers).map((severity) => [{ alertname, severity, site: 'paris' }, ['tickets']] as const),
@@ -90,8 +91,8 @@ describe.skipIf(!hasAlertmanager)('the routes of alertmanager.example.yml', () =
       }),
     ]);
     expect(alerts.filter(({ severity }) => severity === 'none').map(({ name }) => name)).toEqual(['ZlbWatchdog']);
-  });
-});
+  },
+);
 
 describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.yml', () => {
   const rendered = async (text: string, labels: Labels) => {
@@ -160,16 +161,14 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
   });
 });
 
-describe('the waits of alertmanager.example.yml', () => {
-  it('gather tickets until Prometheus has sent every alert again after a restart of Alertmanager', () => {
-    // Prometheus sends an alert again a minute after the last time, at the evaluation that follows:
-    // up to two minutes later.
-    const resendMs = 2 * 60_000;
-    const route = (path: Route): readonly Route[] => [path, ...(path.routes ?? []).flatMap(route)];
-    const tickets = route(rootRoute).find(({ matchers }) => matchers?.includes('severity="warning"'));
+it('the waits of alertmanager.example.yml gather tickets until Prometheus has sent every alert again after a restart of Alertmanager', () => {
+  // Prometheus sends an alert again a minute after the last time, at the evaluation that follows:
+  // up to two minutes later.
+  const resendMs = 2 * 60_000;
+  const route = (path: Route): readonly Route[] => [path, ...(path.routes ?? []).flatMap(route)];
+  const tickets = route(rootRoute).find(({ matchers }) => matchers?.includes('severity="warning"'));
 
-    expect(parseDuration(tickets?.group_wait ?? '30s')).toBeGreaterThan(resendMs);
-  });
+  expect(parseDuration(tickets?.group_wait ?? '30s')).toBeGreaterThan(resendMs);
 });
 
 describe('the inhibitions of alertmanager.example.yml', () => {

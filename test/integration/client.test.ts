@@ -276,18 +276,16 @@ describe('the base path', () => {
   });
 });
 
-describe('a redirect', () => {
-  it.each([302, 308])('with %i is not followed, and the key is not sent elsewhere', async (status) => {
-    const elsewhere = await startHttpsServer((response) => answerJson(response));
-    const server = await startHttpsServer((response) =>
-      response.writeHead(status, { location: `${elsewhere.url.href}api/v4.0/api.cgi/stats` }).end(),
-    );
-    const { read, reports } = givenClient(server);
+it.each([302, 308])('a redirect with %i is not followed, and the key is not sent elsewhere', async (status) => {
+  const elsewhere = await startHttpsServer((response) => answerJson(response));
+  const server = await startHttpsServer((response) =>
+    response.writeHead(status, { location: `${elsewhere.url.href}api/v4.0/api.cgi/stats` }).end(),
+  );
+  const { read, reports } = givenClient(server);
 
-    expect(await failureOf(read())).toMatchObject({ reason: 'malformed', status });
-    expect(elsewhere.accepted).toBe(0);
-    expect(reports).toMatchObject([{ code: status === 308 ? '3xx' : '302', authenticated: false }]);
-  });
+  expect(await failureOf(read())).toMatchObject({ reason: 'malformed', status });
+  expect(elsewhere.accepted).toBe(0);
+  expect(reports).toMatchObject([{ code: status === 308 ? '3xx' : '302', authenticated: false }]);
 });
 
 describe('a failure on the network', () => {
@@ -643,19 +641,17 @@ describe('the clock of the appliance', () => {
 });
 
 // test/unit/appliance/answer.test.ts has every status and every kind of body.
-describe('a refusal', () => {
-  it('has the sentence of the appliance in one line, is counted, and is asked for once', async () => {
-    const body = JSON.stringify({ description: 'A call', error: 'true', message: 'Nobody\r\nis at home' });
-    const server = await startHttpsServer((response) => answerJson(response, body, 403));
-    const { read, reports } = givenClient(server);
+it('a refusal has the sentence of the appliance in one line, is counted, and is asked for once', async () => {
+  const body = JSON.stringify({ description: 'A call', error: 'true', message: 'Nobody\r\nis at home' });
+  const server = await startHttpsServer((response) => answerJson(response, body, 403));
+  const { read, reports } = givenClient(server);
 
-    const error = await failureOf(read());
+  const error = await failureOf(read());
 
-    expect(error).toMatchObject({ reason: 'forbidden', status: 403 });
-    expect(error.message).toBe('GET /stats/system/connections: the appliance answered 403: Nobody is at home');
-    expect(reports).toMatchObject([{ code: '403', reason: 'forbidden', authenticated: true }]);
-    expect(server.requests).toHaveLength(1);
-  });
+  expect(error).toMatchObject({ reason: 'forbidden', status: 403 });
+  expect(error.message).toBe('GET /stats/system/connections: the appliance answered 403: Nobody is at home');
+  expect(reports).toMatchObject([{ code: '403', reason: 'forbidden', authenticated: true }]);
+  expect(server.requests).toHaveLength(1);
 });
 
 describe('a reply with odd rows', () => {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createTestPoller } from '../support/poller.ts';
 import { startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
@@ -19,55 +19,53 @@ interface Failing {
   readonly forget: () => void;
 }
 
-describe('three thousand polls that fail, each kind by turns', () => {
-  it('leave no descriptor, no handle, no listener and no memory behind', async () => {
-    const kinds = await everyWayToFail();
-    const clock = { offsetMs: 0 };
-    const now = (): number => Date.now() + clock.offsetMs;
-    const watched = kinds.map(({ url, fingerprintSha256 }) =>
-      createTestPoller(
-        { url: url.href, fingerprintSha256 },
-        {
-          apiKey: 'canary-key',
-          bodyBytes: 65_536,
-          parts: { now, polling: { timeoutMs: 60, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 } },
-        },
-      ),
-    );
-    onTestFinished(async () => void (await Promise.all(watched.map((each) => each.close()))));
-    const warnings: string[] = [];
-    const warned = (warning: Error): void => void warnings.push(warning.name);
-    process.on('warning', warned);
-    onTestFinished(() => void process.off('warning', warned));
-    const failAll = async (rounds: number): Promise<void> => {
-      for (let round = 0; round < rounds; round += 1) {
-        clock.offsetMs += pauseMs;
-        await Promise.all(watched.map(({ poller }) => poller.run('system')));
-        for (const { forget } of kinds) forget();
-      }
-    };
-
-    await failAll(60);
-    const before = await settled();
-    await failAll(375);
-    const after = await settled(before);
-
-    for (const [index, { what }] of kinds.entries()) {
-      const page = (await watched[index]?.page()) ?? '';
-      expect(page, what).toMatch(/zlb_up\{appliance="lb-test"\} 0/);
-      // A run whose first probe fails is skipped.
-      const failures = [...page.matchAll(/^zlb_collector_(?:errors|skipped)_total\{.*collector="system".*\} (\d+)$/gm)];
-      expect(
-        failures.reduce((sum, [, count]) => sum + Number(count), 0),
-        what,
-      ).toBe(435);
+it('three thousand polls that fail, each kind by turns, leave no descriptor, no handle, no listener and no memory behind', async () => {
+  const kinds = await everyWayToFail();
+  const clock = { offsetMs: 0 };
+  const now = (): number => Date.now() + clock.offsetMs;
+  const watched = kinds.map(({ url, fingerprintSha256 }) =>
+    createTestPoller(
+      { url: url.href, fingerprintSha256 },
+      {
+        apiKey: 'canary-key',
+        bodyBytes: 65_536,
+        parts: { now, polling: { timeoutMs: 60, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 } },
+      },
+    ),
+  );
+  onTestFinished(async () => void (await Promise.all(watched.map((each) => each.close()))));
+  const warnings: string[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning.name);
+  process.on('warning', warned);
+  onTestFinished(() => void process.off('warning', warned));
+  const failAll = async (rounds: number): Promise<void> => {
+    for (let round = 0; round < rounds; round += 1) {
+      clock.offsetMs += pauseMs;
+      await Promise.all(watched.map(({ poller }) => poller.run('system')));
+      for (const { forget } of kinds) forget();
     }
-    expect(warnings).toEqual([]);
-    expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 2);
-    expect(after.handles).toBeLessThanOrEqual(before.handles + 2);
-    expect(after.heapBytes / before.heapBytes, 'heap, after over before').toBeLessThan(1.1);
-  }, 120_000);
-});
+  };
+
+  await failAll(60);
+  const before = await settled();
+  await failAll(375);
+  const after = await settled(before);
+
+  for (const [index, { what }] of kinds.entries()) {
+    const page = (await watched[index]?.page()) ?? '';
+    expect(page, what).toMatch(/zlb_up\{appliance="lb-test"\} 0/);
+    // A run whose first probe fails is skipped.
+    const failures = [...page.matchAll(/^zlb_collector_(?:errors|skipped)_total\{.*collector="system".*\} (\d+)$/gm)];
+    expect(
+      failures.reduce((sum, [, count]) => sum + Number(count), 0),
+      what,
+    ).toBe(435);
+  }
+  expect(warnings).toEqual([]);
+  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 2);
+  expect(after.handles).toBeLessThanOrEqual(before.handles + 2);
+  expect(after.heapBytes / before.heapBytes, 'heap, after over before').toBeLessThan(1.1);
+}, 120_000);
 
 async function everyWayToFail(): Promise<readonly Failing[]> {
   const answering = async (what: string, answer: (response: ServerResponse) => void): Promise<Failing> => {

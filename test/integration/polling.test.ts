@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
@@ -27,4 +28,14 @@ it('reads everything for a restricted user, without a root key', async () => {
     valueOf(await page(), 'zlb_activation_not_before_timestamp_seconds'),
     'the text form is for root alone',
   ).toBeUndefined();
+});
+
+it('shows the key neither in the metrics nor in the log when the appliance echoes it as an address', async () => {
+  const world = recordedWorld();
+  for (const farm of world.farms.values()) farm.vip = 'canary-key';
+
+  const { page, logged } = await givenAppliance(world, { runs: ['farms', 'summary', 'backends'] });
+
+  expect(await page()).toMatch(/zlb_farm_info\{.*vip="\[redacted\]"/);
+  expect((await page()) + JSON.stringify(logged)).not.toContain('canary-key');
 });

@@ -39,20 +39,18 @@ function apiUnder(base: string) {
 
 const pathsOf = ({ requests }: HttpsServer) => requests.map(({ method, url }) => `${method} ${url}`);
 
-describe('an idle connection', () => {
-  it('is closed soon, although the appliance offers to keep it for a minute', async () => {
-    const server = await startHttpsServer((response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'keep-alive': 'timeout=60' }).end('{}');
-    });
-    const relay = givenRelay(server);
-    const closed = Promise.withResolvers<number>();
-
-    await relay.send({ method: 'GET', path: '/farms', signal: patient });
-    const idleSinceMs = performance.now();
-    server.requests.at(-1)?.socket.once('close', () => closed.resolve(performance.now() - idleSinceMs));
-
-    expect(await closed.promise).toBeLessThan(30_000);
+it('an idle connection is closed soon, although the appliance offers to keep it for a minute', async () => {
+  const server = await startHttpsServer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'keep-alive': 'timeout=60' }).end('{}');
   });
+  const relay = givenRelay(server);
+  const closed = Promise.withResolvers<number>();
+
+  await relay.send({ method: 'GET', path: '/farms', signal: patient });
+  const idleSinceMs = performance.now();
+  server.requests.at(-1)?.socket.once('close', () => closed.resolve(performance.now() - idleSinceMs));
+
+  expect(await closed.promise).toBeLessThan(30_000);
 });
 
 it.each([

@@ -18,44 +18,38 @@ import { until } from '../support/until.ts';
 
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
-describe('an answer of any path', () => {
-  it('counts if it is long, and is sent in whole', async () => {
-    const { url, bodies } = await given({ maxUnfinished: 1 });
-    const reader = await slowReader(`${url}/text`);
+it('an answer of any path counts if it is long, and is sent in whole', async () => {
+  const { url, bodies } = await given({ maxUnfinished: 1 });
+  const reader = await slowReader(`${url}/text`);
 
-    expect((await fetch(`${url}/text`)).status).toBe(503);
-    expect((await fetch(`${url}/short`)).status).toBe(200);
-    await reader.rest();
-    expect(reader.body().toString()).toBe(bodies.long);
-  });
+  expect((await fetch(`${url}/text`)).status).toBe(503);
+  expect((await fetch(`${url}/short`)).status).toBe(200);
+  await reader.rest();
+  expect(reader.body().toString()).toBe(bodies.long);
 });
 
-describe('readers of one path', () => {
-  it('do not keep those of another one out, also from the same address', async () => {
-    const { url, bodies } = await given({ maxUnfinished: 3 });
-    await Promise.all([slowReader(`${url}/text`), slowReader(`${url}/text`), slowReader(`${url}/text`)]);
+it('readers of one path do not keep those of another one out, also from the same address', async () => {
+  const { url, bodies } = await given({ maxUnfinished: 3 });
+  await Promise.all([slowReader(`${url}/text`), slowReader(`${url}/text`), slowReader(`${url}/text`)]);
 
-    expect((await fetch(`${url}/text`)).status).toBe(503);
-    expect(await (await fetch(`${url}/other`)).text()).toBe(bodies.long);
-  });
+  expect((await fetch(`${url}/text`)).status).toBe(503);
+  expect(await (await fetch(`${url}/other`)).text()).toBe(bodies.long);
 });
 
-describe('a reader that leaves during rendering', () => {
-  it('does not keep a place', async () => {
-    const { url, show, lines } = await given({ maxUnfinished: 1 });
-    show(3_000, 1);
-    const leaving = connect(Number(new URL(url).port), '127.0.0.1');
-    leaving.end('GET /once-it-has-left HTTP/1.1\r\nhost: exporter\r\n\r\n');
-    leaving.destroySoon();
-    await once(leaving, 'close');
-    await until(
-      async () => (await fetch(`${url}/left`)).text(),
-      (left) => left === '1',
-    );
+it('a reader that leaves during rendering does not keep a place', async () => {
+  const { url, show, lines } = await given({ maxUnfinished: 1 });
+  show(3_000, 1);
+  const leaving = connect(Number(new URL(url).port), '127.0.0.1');
+  leaving.end('GET /once-it-has-left HTTP/1.1\r\nhost: exporter\r\n\r\n');
+  leaving.destroySoon();
+  await once(leaving, 'close');
+  await until(
+    async () => (await fetch(`${url}/left`)).text(),
+    (left) => left === '1',
+  );
 
-    expect((await fetch(url)).status).toBe(200);
-    expect(lines).toEqual([]);
-  });
+  expect((await fetch(url)).status).toBe(200);
+  expect(lines).toEqual([]);
 });
 
 describe('clients that do not read', () => {

@@ -9,7 +9,6 @@ import { vip } from '../../src/collectors/vip.ts';
 import { actOnFarm, simulatedKey } from './simulated-farms.ts';
 import { createTestPoller, plainVip, scheduled } from './poller.ts';
 
-export const minuteMs = 60_000;
 const standard = collectors.filter(({ enabled }) => enabled);
 
 /**
@@ -21,8 +20,6 @@ export async function givenAppliance(
   options: {
     runs?: readonly string[];
     apiKey?: string;
-    /** Short where an appliance hangs; a busy machine makes others late. */
-    timeoutMs?: number;
     /** Switches the collector vip on. */
     vip?: Partial<VipSettings>;
     /** Lets the farms listen, and leads the collector vip to them. */
@@ -55,7 +52,7 @@ export async function givenAppliance(
       now,
       log,
       polling: {
-        timeoutMs: options.timeoutMs ?? 20_000,
+        timeoutMs: 20_000,
         maxConcurrentPerAppliance: 1,
         maxBusyRatio: 1,
         jitterRatio: 0,

@@ -66,14 +66,12 @@ it('a certificate with an empty subject, and its renewal, are served', async () 
   expect([before, await outcomeOf(trusting(renewed))]).toEqual(['let in', 'let in']);
 });
 
-describe('a second handshake on a connection', () => {
-  it('is refused, also after a new certificate', async () => {
-    const { access, url } = await givenWebAccess(encrypted());
-    const before = await renegotiation(url);
-    access.update({ ...openToAll, tls: givenTls(authority.issue()) });
+it('a second handshake on a connection is refused, also after a new certificate', async () => {
+  const { access, url } = await givenWebAccess(encrypted());
+  const before = await renegotiation(url);
+  access.update({ ...openToAll, tls: givenTls(authority.issue()) });
 
-    expect([before, await renegotiation(url)]).toEqual(['refused', 'refused']);
-  });
+  expect([before, await renegotiation(url)]).toEqual(['refused', 'refused']);
 });
 
 describe('a handshake that fails', () => {
@@ -106,33 +104,28 @@ describe('a handshake that fails', () => {
   });
 });
 
-describe('headers', () => {
-  it('of the policy are on every answer, except those that an answer has itself', async () => {
-    const headers = { 'X-Frame-Options': 'deny', 'Content-Security-Policy': "default-src 'self'" };
-    const { ask } = await givenWebAccess(
-      { ...openToAll, headers },
-      {
-        handler: (_, response) =>
-          void response.writeHead(200, { 'content-security-policy': "default-src 'none'" }).end(),
-      },
-    );
+it('headers of the policy are on every answer, except those that an answer has itself', async () => {
+  const headers = { 'X-Frame-Options': 'deny', 'Content-Security-Policy': "default-src 'self'" };
+  const { ask } = await givenWebAccess(
+    { ...openToAll, headers },
+    {
+      handler: (_, response) => void response.writeHead(200, { 'content-security-policy': "default-src 'none'" }).end(),
+    },
+  );
 
-    expect((await ask()).headers).toMatchObject({
-      'x-frame-options': 'deny',
-      'content-security-policy': "default-src 'none'",
-    });
+  expect((await ask()).headers).toMatchObject({
+    'x-frame-options': 'deny',
+    'content-security-policy': "default-src 'none'",
   });
 });
 
-describe('a rate limit', () => {
-  it('permits a burst, then answers 429 to all', async () => {
-    const { ask } = await givenWebAccess({ ...openToAll, rateLimit: { intervalMs: 3_600_000, burst: 3 } });
+it('a rate limit permits a burst, then answers 429 to all', async () => {
+  const { ask } = await givenWebAccess({ ...openToAll, rateLimit: { intervalMs: 3_600_000, burst: 3 } });
 
-    const outcomes: (string | number)[] = [];
-    for (let i = 0; i < 5; i += 1) outcomes.push(await outcomeOf(ask()));
+  const outcomes: (string | number)[] = [];
+  for (let i = 0; i < 5; i += 1) outcomes.push(await outcomeOf(ask()));
 
-    expect(outcomes).toEqual(['let in', 'let in', 'let in', 429, 429]);
-  });
+  expect(outcomes).toEqual(['let in', 'let in', 'let in', 429, 429]);
 });
 
 describe('a new policy while it listens', () => {

@@ -10,15 +10,13 @@ import {
 
 const withCode = (code: string, message = 'what the platform says') => Object.assign(new Error(message), { code });
 
-describe('the reason behind a status', () => {
-  it.each<[reason: FailureReason, statuses: readonly number[]]>([
-    ['malformed', [201, 204, 301, 302, 307]],
-    ['bad_request', [411, 415, 418]],
-    ['unavailable', [429, 503]],
-    ['server_error', [501, 502, 599]],
-  ])('is %s for %j, which the document does not have', (reason, statuses) => {
-    expect(statuses.map(reasonOfStatus)).toEqual(statuses.map(() => reason));
-  });
+it.each<[reason: FailureReason, statuses: readonly number[]]>([
+  ['malformed', [201, 204, 301, 302, 307]],
+  ['bad_request', [411, 415, 418]],
+  ['unavailable', [429, 503]],
+  ['server_error', [501, 502, 599]],
+])('the reason behind a status is %s for %j, which the document does not have', (reason, statuses) => {
+  expect(statuses.map(reasonOfStatus)).toEqual(statuses.map(() => reason));
 });
 
 describe('the reason behind an error of the transport', () => {

@@ -12,21 +12,19 @@ import { collectFrom, refusal } from './given-replies.ts';
 const stateIn = (text: string, labels: string) =>
   new RegExp(`\\{appliance="lb",${labels},status="(\\w+)"\\} 1$`, 'm').exec(text)?.[1];
 
-describe('the backups collector', () => {
-  it('counts backups and finds the newest, in any order', async () => {
-    const list = [
-      { name: 'weekly', date: '2026-11-06  03:00:01 UTC', version: '7.8.0' },
-      { name: 'newest', date: '2026-11-20  20:52:06 UTC' },
-      { name: 'odd', date: 'yesterday' },
-      { name: 'bare' },
-    ];
+it('the backups collector counts backups and finds the newest, in any order', async () => {
+  const list = [
+    { name: 'weekly', date: '2026-11-06  03:00:01 UTC', version: '7.8.0' },
+    { name: 'newest', date: '2026-11-20  20:52:06 UTC' },
+    { name: 'odd', date: 'yesterday' },
+    { name: 'bare' },
+  ];
 
-    const collected = await collectFrom(backups, { listBackups: { params: list } });
+  const collected = await collectFrom(backups, { listBackups: { params: list } });
 
-    expect(collected.text).toBe(
-      `zlb_backups{appliance="lb"} 4\nzlb_backup_last_timestamp_seconds{appliance="lb"} ${Date.UTC(2026, 10, 20, 20, 52, 6) / 1_000}\n`,
-    );
-  });
+  expect(collected.text).toBe(
+    `zlb_backups{appliance="lb"} 4\nzlb_backup_last_timestamp_seconds{appliance="lb"} ${Date.UTC(2026, 10, 20, 20, 52, 6) / 1_000}\n`,
+  );
 });
 
 it.each([
@@ -51,26 +49,24 @@ it('the connections collector writes the size of the connection table, and nothi
   ]);
 });
 
-describe('the VPN collector', () => {
-  it('writes one state for each VPN', async () => {
-    const list = [
-      { name: 'office', profile: 'site_to_site', status: 'route down' },
-      { name: 'lab', status: 'needed restart' },
-      { name: 'new', status: 'reticulating' },
-      { name: 'quiet', status: '' },
-      { name: 'bare' },
-    ];
+it('the VPN collector writes one state for each VPN', async () => {
+  const list = [
+    { name: 'office', profile: 'site_to_site', status: 'route down' },
+    { name: 'lab', status: 'needed restart' },
+    { name: 'new', status: 'reticulating' },
+    { name: 'quiet', status: '' },
+    { name: 'bare' },
+  ];
 
-    const { text } = await collectFrom(vpn, { listVpns: { params: list } });
+  const { text } = await collectFrom(vpn, { listVpns: { params: list } });
 
-    expect(list.map(({ name }) => stateIn(text, `vpn="${name}"`))).toEqual([
-      'route_down',
-      'needed_restart',
-      'unknown',
-      'unknown',
-      'unknown',
-    ]);
-  });
+  expect(list.map(({ name }) => stateIn(text, `vpn="${name}"`))).toEqual([
+    'route_down',
+    'needed_restart',
+    'unknown',
+    'unknown',
+    'unknown',
+  ]);
 });
 
 it.each([

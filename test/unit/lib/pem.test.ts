@@ -33,23 +33,21 @@ describe('a PEM text', () => {
   });
 });
 
-describe('a certificate', () => {
-  it.each([
-    ['with an empty subject', {}, ['DNS:b.test', 'DNS:a.test'], ['b.test', 'a.test'], 'b.test'],
-    ['with an organisation alone', { OU: 'CN=unit' }, ['DNS:a.test'], ['a.test'], 'a.test'],
-    ['with a common name', { CN: 'shop' }, ['DNS:a.test'], ['a.test'], 'shop'],
-    ['with a common name alone', { CN: 'Shop, the' }, [], ['Shop, the'], 'Shop, the'],
-    ['without any name', {}, [], [], undefined],
-    ['with a comma in a name', {}, ['DNS:a, DNS:forged', 'DNS:b'], ['a, DNS:forged', 'b'], 'a, DNS:forged'],
-    ['with addresses', {}, ['IP:2001:db8::1', 'IP:192.0.2.1'], ['2001:db8::1', '192.0.2.1'], '2001:db8::1'],
-  ])('%s is read, and has its names', (_, subject, altNames, names, shown) => {
-    const made = createCertificate({ subject, altNames, ...dates });
-    const read = certificatesIn(made.cert);
-    const privateKey = privateKeyIn(made.key);
+it.each([
+  ['with an empty subject', {}, ['DNS:b.test', 'DNS:a.test'], ['b.test', 'a.test'], 'b.test'],
+  ['with an organisation alone', { OU: 'CN=unit' }, ['DNS:a.test'], ['a.test'], 'a.test'],
+  ['with a common name', { CN: 'shop' }, ['DNS:a.test'], ['a.test'], 'shop'],
+  ['with a common name alone', { CN: 'Shop, the' }, [], ['Shop, the'], 'Shop, the'],
+  ['without any name', {}, [], [], undefined],
+  ['with a comma in a name', {}, ['DNS:a, DNS:forged', 'DNS:b'], ['a, DNS:forged', 'b'], 'a, DNS:forged'],
+  ['with addresses', {}, ['IP:2001:db8::1', 'IP:192.0.2.1'], ['2001:db8::1', '192.0.2.1'], '2001:db8::1'],
+])('a certificate %s is read, and has its names', (_, subject, altNames, names, shown) => {
+  const made = createCertificate({ subject, altNames, ...dates });
+  const read = certificatesIn(made.cert);
+  const privateKey = privateKeyIn(made.key);
 
-    expect(read).toEqual({ value: `${made.cert.trim()}\n` });
-    expect('value' in privateKey && pairProblem(made.cert, privateKey.value, 'cert_file')).toBeUndefined();
-    const certificate = new X509Certificate(made.cert);
-    expect([namesOf(certificate), shownNameOf(certificate)]).toEqual([names, shown]);
-  });
+  expect(read).toEqual({ value: `${made.cert.trim()}\n` });
+  expect('value' in privateKey && pairProblem(made.cert, privateKey.value, 'cert_file')).toBeUndefined();
+  const certificate = new X509Certificate(made.cert);
+  expect([namesOf(certificate), shownNameOf(certificate)]).toEqual([names, shown]);
 });

@@ -152,32 +152,29 @@ describe('a state set', async () => {
   });
 });
 
-describe('an info', async () => {
-  it('is 1, with labels of the configuration after its own', async () => {
-    expect(
-      await textOf((emit) => emit.sample(facts, { street: 'Main' }, 1, { site: 'paris', owner: 'the "shop"' })),
-    ).toBe(String.raw`house_info{appliance="lb",street="Main",site="paris",owner="the \"shop\""} 1` + '\n');
-  });
+it('an info is 1, with labels of the configuration after its own', async () => {
+  expect(
+    await textOf((emit) => emit.sample(facts, { street: 'Main' }, 1, { site: 'paris', owner: 'the "shop"' })),
+  ).toBe(String.raw`house_info{appliance="lb",street="Main",site="paris",owner="the \"shop\""} 1` + '\n');
 });
 
-describe('a counter', async () => {
-  it.each([-1, Number.POSITIVE_INFINITY, Number.NaN])('of %d is not written, because it is no count', async (value) => {
+it.each([-1, Number.POSITIVE_INFINITY, Number.NaN])(
+  'a counter of %d is not written, because it is no count',
+  async (value) => {
     const { families } = await rendered((emit) => {
       emit.sample(opened, { room: 'hall', door: 'front' }, value);
       emit.sample(opened, { room: 'hall', door: 'back' }, 0);
     });
 
     expect(families).toMatchObject([{ text: 'door_opened_total{appliance="lb",room="hall",door="back"} 0\n' }]);
-  });
-});
+  },
+);
 
-describe('HELP and TYPE', async () => {
-  it('have their own lines, with the name of the family in each format', async () => {
-    const header = await renderHeader(counter('calls_total', 'Calls with a \\ and a\nnewline (a test).', ['code']));
+it('HELP and TYPE have their own lines, with the name of the family in each format', async () => {
+  const header = await renderHeader(counter('calls_total', 'Calls with a \\ and a\nnewline (a test).', ['code']));
 
-    expect(header).toBe('# HELP calls_total Calls with a \\\\ and a\\nnewline (a test).\n# TYPE calls_total counter\n');
-    expect(inFormat(header, 'openmetrics')).toContain('# TYPE calls counter\n');
-  });
+  expect(header).toBe('# HELP calls_total Calls with a \\\\ and a\\nnewline (a test).\n# TYPE calls_total counter\n');
+  expect(inFormat(header, 'openmetrics')).toContain('# TYPE calls counter\n');
 });
 
 describe('any reading', async () => {

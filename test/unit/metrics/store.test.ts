@@ -120,19 +120,17 @@ describe('a page', () => {
   });
 });
 
-describe('a reading', () => {
-  it('is gone when it is removed, rendered or not, headers included', async () => {
-    const store = given();
-    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
-    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '200' }, 1));
-    store.remove('lb-1', 'b');
-    const before = await textOf(store);
-    store.remove('lb-1', 'a');
+it('a reading is gone when it is removed, rendered or not, headers included', async () => {
+  const store = given();
+  put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+  put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '200' }, 1));
+  store.remove('lb-1', 'b');
+  const before = await textOf(store);
+  store.remove('lb-1', 'a');
 
-    expect(before).toContain('zlb_up{');
-    expect(before).not.toContain('zlb_calls');
-    expect(await textOf(store)).toBe('');
-  });
+  expect(before).toContain('zlb_up{');
+  expect(before).not.toContain('zlb_calls');
+  expect(await textOf(store)).toBe('');
 });
 
 it('the appliances of a page keep their series if they stay, lose them if they are removed, and begin empty if they are new', async () => {

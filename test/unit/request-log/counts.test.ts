@@ -211,22 +211,20 @@ describe('an objective', () => {
   });
 });
 
-describe('the last minute of a farm', () => {
-  it('has the rate, the failures and the time of 95 of 100, and forgets them: no line is not no failure', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const { counts } = given();
-    expect(counts.lastMinute('shop')).toBeUndefined();
+it('the last minute of a farm has the rate, the failures and the time of 95 of 100, and forgets them: no line is not no failure', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { counts } = given();
+  expect(counts.lastMinute('shop')).toBeUndefined();
 
-    for (let index = 0; index < 100; index += 1)
-      counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
-    expect(counts.lastMinute('shop'), 'ten seconds that are not over').toBeUndefined();
-    vi.advanceTimersByTime(10_000);
-    expect(counts.lastMinute('shop')).toEqual({ perSecond: 100 / 60, failed: 3, p95Seconds: 1 });
+  for (let index = 0; index < 100; index += 1)
+    counts.answered({ ...answer, code: index < 3 ? '502' : '200', seconds: index < 94 ? 0.05 : 0.7 });
+  expect(counts.lastMinute('shop'), 'ten seconds that are not over').toBeUndefined();
+  vi.advanceTimersByTime(10_000);
+  expect(counts.lastMinute('shop')).toEqual({ perSecond: 100 / 60, failed: 3, p95Seconds: 1 });
 
-    vi.advanceTimersByTime(60_000);
-    expect(counts.lastMinute('shop')).toBeUndefined();
-  });
+  vi.advanceTimersByTime(60_000);
+  expect(counts.lastMinute('shop')).toBeUndefined();
 });
 
 it('names of an appliance are known up to 10,000; the others are counted as unknown', async () => {

@@ -107,38 +107,36 @@ describe('the status of an appliance', () => {
   });
 });
 
-describe('a reading that /metrics evicts', () => {
-  it('leaves the status at the same moment, and returns with the next reading', async () => {
-    const { describe, answers, page } = given();
-    await vi.advanceTimersByTimeAsync(minuteMs);
-    answers(Object.fromEntries(keysOf(all).map((key) => [key, { fails: 'timeout' }])));
+it('a reading that /metrics evicts leaves the status at the same moment, and returns with the next reading', async () => {
+  const { describe, answers, page } = given();
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  answers(Object.fromEntries(keysOf(all).map((key) => [key, { fails: 'timeout' }])));
 
-    const seen = new Set<string>();
-    for (let second = 0; second < 70 * 60; second += 7) {
-      await vi.advanceTimersByTimeAsync(7_000);
-      const { farms, version, certificates } = describe();
-      const text = await page();
-      const shown = (family: string) => seriesOf(text, family).length > 0;
-      expect(farms !== undefined).toBe(shown('zlb_farm_status'));
-      expect(farms?.[0]?.backends !== undefined).toBe(farms !== undefined && shown('zlb_backend_status'));
-      expect(version !== undefined).toBe(shown('zlb_appliance_info'));
-      expect(certificates !== undefined).toBe(shown('zlb_certificates'));
-      seen.add([farms, version, certificates].map((each) => each !== undefined).join(' '));
-    }
-    expect([...seen]).toEqual(['true true true', 'false true true', 'false false true']);
-    expect(describe()).toMatchObject({ up: false, farms: undefined, version: undefined });
-    expect(collector(describe(), 'farms')).toMatchObject({
-      isStale: true,
-      failure: { reason: 'timeout' },
-    });
-    expect(collector(describe(), 'certificates')).toMatchObject({ isStale: false });
-
-    answers({});
-    await vi.advanceTimersByTimeAsync(10 * minuteMs);
-
-    expect(describe()).toMatchObject({ up: true, farms: [{ name: 'shop' }, { name: 'db' }], version: '7.9.0' });
-    expect(collector(describe(), 'farms')).toMatchObject({ ok: true, isStale: false, failure: undefined });
+  const seen = new Set<string>();
+  for (let second = 0; second < 70 * 60; second += 7) {
+    await vi.advanceTimersByTimeAsync(7_000);
+    const { farms, version, certificates } = describe();
+    const text = await page();
+    const shown = (family: string) => seriesOf(text, family).length > 0;
+    expect(farms !== undefined).toBe(shown('zlb_farm_status'));
+    expect(farms?.[0]?.backends !== undefined).toBe(farms !== undefined && shown('zlb_backend_status'));
+    expect(version !== undefined).toBe(shown('zlb_appliance_info'));
+    expect(certificates !== undefined).toBe(shown('zlb_certificates'));
+    seen.add([farms, version, certificates].map((each) => each !== undefined).join(' '));
+  }
+  expect([...seen]).toEqual(['true true true', 'false true true', 'false false true']);
+  expect(describe()).toMatchObject({ up: false, farms: undefined, version: undefined });
+  expect(collector(describe(), 'farms')).toMatchObject({
+    isStale: true,
+    failure: { reason: 'timeout' },
   });
+  expect(collector(describe(), 'certificates')).toMatchObject({ isStale: false });
+
+  answers({});
+  await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+  expect(describe()).toMatchObject({ up: true, farms: [{ name: 'shop' }, { name: 'db' }], version: '7.9.0' });
+  expect(collector(describe(), 'farms')).toMatchObject({ ok: true, isStale: false, failure: undefined });
 });
 
 describe('the failure of a collector', () => {

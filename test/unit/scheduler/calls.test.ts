@@ -63,20 +63,18 @@ function given() {
   return { calls, breaker, read: calls.reader(step), limits, appliance, clock, asked, step, skipReason, lines };
 }
 
-describe('a route that the appliance lacks', () => {
-  it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([
-    ['a farm that is not there', 'readFarmStatus', { farmname: 'shop' }, true],
-    ['a page of the web server', 'listFarmStats', {}, false],
-  ])('is not confused with %s', async (_, key, params, routeMissing) => {
-    const { calls, read, step, appliance, asked } = given();
-    Object.assign(appliance, { refuses: 'not_found', routeMissing });
+it.each<[what: string, key: ReadKey, params: Record<string, string>, routeMissing: boolean]>([
+  ['a farm that is not there', 'readFarmStatus', { farmname: 'shop' }, true],
+  ['a page of the web server', 'listFarmStats', {}, false],
+])('a route that the appliance lacks is not confused with %s', async (_, key, params, routeMissing) => {
+  const { calls, read, step, appliance, asked } = given();
+  Object.assign(appliance, { refuses: 'not_found', routeMissing });
 
-    await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
-    calls.remember(step);
-    await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
+  await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
+  calls.remember(step);
+  await expect(read(key as 'readFarmStatus', params as { farmname: string })).rejects.toThrow();
 
-    expect(asked).toEqual([key, key]);
-  });
+  expect(asked).toEqual([key, key]);
 });
 
 describe('the breaker before the calls', () => {
