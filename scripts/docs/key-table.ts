@@ -31,7 +31,7 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   duration: 'duration',
   endpoint: 'address, or address:port',
   expiry: 'day, or time with zone',
-  farmPattern: 'regular expression (RE2)',
+  farmPattern: 'RE2 pattern',
   fingerprint: '64 hex digits, colons allowed',
   headerValue: 'text',
   interval: 'duration, or 0',

@@ -11,7 +11,7 @@ export const adminMetricFamilies = {
   },
   calls: {
     name: 'zlb_admin_calls_total',
-    help: 'Calls that change something, as the gateway sent them to appliances, by their answers (this exporter).',
+    help: 'Changes that the gateway sent to appliances, by their answers (this exporter).',
     labelNames: ['appliance', 'endpoint', 'method', 'code'],
   },
   denied: {
@@ -21,7 +21,7 @@ export const adminMetricFamilies = {
   },
   overridden: {
     name: 'zlb_admin_guards_overridden_total',
-    help: 'Blocking findings of a guard that a call went through in spite of, by X-Force or by the option guards: warn of its token (this exporter).',
+    help: 'Findings of a guard that a call overrode, by X-Force or by guards: warn (this exporter).',
     labelNames: ['appliance', 'guard', 'by'],
   },
   records: {
@@ -47,7 +47,7 @@ export const adminMetricFamilies = {
   },
   changeEnds: {
     name: 'zlb_admin_changes_total',
-    help: 'Changes that are over, by outcome; suppressed: not proposed, since too many are open; break_glass: calls that were sent without approval (this exporter).',
+    help: 'Changes that are over, by outcome; suppressed: too many were open; break_glass: sent without approval (this exporter).',
     labelNames: ['outcome'],
   },
   frozen: {
