@@ -6,6 +6,7 @@ import { isHarmless } from '../../appliance/harmless.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
+import { AuditLineSchema } from '../journal/record.ts';
 import type { approvalOf } from './approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, ParameterSchema, problemsOf } from './discovery.ts';
@@ -27,7 +28,7 @@ import { type Reach, readAnswer } from './reach.ts';
 import type { AdminRequest } from './request.ts';
 import type { RequestBody } from './request-body.ts';
 
-const overridden = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));
+const { forced, warned } = AuditLineSchema.properties;
 
 const ValidationSchema = Type.Object({
   checked: Type.Boolean(),
@@ -69,8 +70,8 @@ export const DryRunSchema = Type.Object(
     }),
     validation: ValidationSchema,
     findings: Type.Immutable(Type.Array(FindingSchema)),
-    forced: overridden('A guard that X-Force overrides.'),
-    warned: overridden('A guard that the token overrides, by its option guards: warn.'),
+    forced,
+    warned,
     current: Type.Union([CurrentObjectSchema, Type.Null()]),
   },
   { description: 'What X-Dry-Run answers: the request as it would be sent, and what speaks against it.' },

@@ -9,6 +9,7 @@ import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
 import { maskBody } from './mask.ts';
+import { bodyTypes } from '../policy/operation.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 import { minBytesPerSecond, type Pace, type Spool, type SpooledBody } from './spool.ts';
 
@@ -74,13 +75,6 @@ const wholeBytes = 1_048_576;
 export const maxValues = 65_536;
 const maxShownName = 100;
 
-const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[]>> = {
-  json: ['application/json'],
-  text: ['text/plain', 'application/x-pem-file'],
-  pem: ['application/x-pem-file', 'text/plain'],
-  gzip: ['application/gzip'],
-};
-
 /**
  * Reads the body that the operation takes, or refuses it; undefined for an operation without a
  * body.
@@ -94,7 +88,7 @@ export async function readBody(
     if (request.body) throw bodyNotAllowed();
     return undefined;
   }
-  const contentType = checkType(acceptedTypes[kind], request.contentType);
+  const contentType = checkType(bodyTypes[kind], request.contentType);
   if (kind === 'gzip') return fileBody(contentType, request, limits);
   const { contentLength = 0, body, room } = request;
   refuseLong(contentLength, wholeBytes);

@@ -8,7 +8,7 @@ import { oneLine } from '../../lib/text.ts';
 import type { PermittedCall } from '../calls/request.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
 import { maskedFields } from '../calls/mask.ts';
-import { contentTypes } from '../recipes/calls.ts';
+import { bodyTypes } from '../policy/operation.ts';
 import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent } from './change.ts';
 import { type FreshPlan, prepareAs, titleOf } from './plan.ts';
 import { planLines } from './plan-lines.ts';
@@ -185,7 +185,7 @@ function refuseWaiting({ recorder }: ChangesCore, task: Task, { token }: Caller)
     if (task.files && Object.keys(task.files).length > 0) throw cannotWait('It has a file, which may hold a key');
     return;
   }
-  if (task.content?.type !== contentTypes.json) return;
+  if (task.content?.type !== bodyTypes.json[0]) return;
   const body = parseJson(task.content.bytes);
   const [masked] = maskedFields(body);
   if (masked === undefined && !recorder.holdsSecret(body, token)) return;

@@ -1,5 +1,5 @@
 import type { AuditLine } from '../journal/record.ts';
-import type { ChangePlan, ChangeState, Ending } from './change.ts';
+import type { ChangePlan, Ending } from './change.ts';
 import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 
@@ -27,14 +27,10 @@ export async function sweep(core: ChangesCore): Promise<void> {
 /** Ends a change that a stopped exporter, or a full disk, left behind. */
 async function settle(core: ChangesCore, held: HeldChange): Promise<void> {
   const { id, state, plan } = held.stored.change;
-  if (!isLeftBehind(state)) return;
+  if (state !== 'approved' && state !== 'executing') return;
   const records = held.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
   const { state: next, ...outcome } = held.ending ?? endingOf(state, plan, records);
   await core.book.move(held, next, { outcome });
-}
-
-function isLeftBehind(state: ChangeState): state is 'approved' | 'executing' {
-  return state === 'approved' || state === 'executing';
 }
 
 /** More than the records of any change. */
@@ -50,7 +46,7 @@ export function endingOf(
   records: readonly AuditLine[],
 ): Ending {
   const planned = steps.filter(({ call }) => call).length;
-  const intents = inOrder(records).filter(({ event }) => event === 'intent');
+  const intents = records.toSorted((a, b) => a.seq - b.seq).filter(({ event }) => event === 'intent');
   const outcomes = records.filter(({ event }) => event === 'outcome');
   // After a server error the call may have been carried out; the gateway marks its own codes.
   const isUncertain = ({ status = 500, code, uncertain }: AuditLine): boolean =>
@@ -87,10 +83,6 @@ export function endingOf(
   return done === planned
     ? ended('done', `✓ ${count}; the exporter was stopped before it looked at the result.`)
     : ended('failed', `✗ ${count}, and then the exporter was stopped.`);
-}
-
-function inOrder(records: readonly AuditLine[]): readonly AuditLine[] {
-  return records.toSorted((one, other) => one.seq - other.seq);
 }
 
 /** Returns true if a call was made that the steps do not have after those before it. */

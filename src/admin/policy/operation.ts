@@ -1,4 +1,4 @@
-import type { EndpointRow, Method } from '../../appliance/api/row.ts';
+import type { BodyKind, EndpointRow, Method } from '../../appliance/api/row.ts';
 import { type Area, type EndpointKey, endpointRows } from '../../appliance/api/table.ts';
 import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../../appliance/route.ts';
 import { percentDecoded } from '../../lib/text.ts';
@@ -28,6 +28,19 @@ export interface OperationCall {
 
 /** Finds operations; only these reach an appliance. */
 export type Operations = ReturnType<typeof createOperations>;
+
+const pem = 'application/x-pem-file';
+const text = 'text/plain';
+/**
+ * The content types that are taken for each kind of body, the usual one first; the appliance
+ * compares the whole header (docs/api.md §1.3).
+ */
+export const bodyTypes = {
+  json: ['application/json'],
+  text: [text, pem],
+  pem: [pem, text],
+  gzip: ['application/gzip'],
+} as const satisfies Record<Exclude<BodyKind, 'none'>, readonly string[]>;
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 const maxPathLength = 2_048;

@@ -1,18 +1,10 @@
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
-import type { BodyKind } from '../../appliance/api/row.ts';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import type { Discovered } from '../calls/discovery.ts';
 import type { DryRun } from '../calls/dry-run.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { AdminError } from '../policy/admin-error.ts';
-
-/** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
-export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
-  json: 'application/json',
-  text: 'text/plain',
-  pem: 'application/x-pem-file',
-  gzip: 'application/gzip',
-};
+import { bodyTypes } from '../policy/operation.ts';
 
 export interface Content {
   readonly type: string;
@@ -63,7 +55,7 @@ export class LateError extends AdminError {
 
 /** Returns the content of a call with a JSON body. */
 export function jsonContent(value: Readonly<Record<string, unknown>>): Content {
-  return { type: contentTypes.json, bytes: Buffer.from(JSON.stringify(value)) };
+  return { type: bodyTypes.json[0], bytes: Buffer.from(JSON.stringify(value)) };
 }
 
 /**

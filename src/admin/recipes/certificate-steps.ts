@@ -1,5 +1,6 @@
 import { AdminError, cannot } from '../policy/admin-error.ts';
-import { contentTypes, jsonContent } from './calls.ts';
+import { bodyTypes } from '../policy/operation.ts';
+import { jsonContent } from './calls.ts';
 import { harmlessFarm } from './farm.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
@@ -52,7 +53,7 @@ function upload(context: RecipeContext, renewed: Renewed): Step {
   const write = {
     key: 'uploadCertificate',
     params: { file },
-    content: { type: contentTypes.pem, bytes },
+    content: { type: bodyTypes.pem[0], bytes },
   } as const;
   return {
     title: `Upload it as ${file}`,

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { certificatesIn, namesOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import { contentTypes } from './calls.ts';
+import { bodyTypes } from '../policy/operation.ts';
 import { type ApplianceEdition, readEdition } from './edition.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
 import { refuseOutOfDate, unusable } from './renewed.ts';
@@ -54,7 +54,7 @@ export const installActivation: Recipe = {
           write: {
             key: 'uploadActivationCertificate',
             params: {},
-            content: { type: contentTypes.text, bytes: Buffer.from(certificates.value) },
+            content: { type: bodyTypes.text[0], bytes: Buffer.from(certificates.value) },
           },
           done: 'The appliance took it.',
           undo: `zlb-exporter admin ${calls.appliance} install-activation file=…, with the file that was installed before: the appliance does not give it out`,

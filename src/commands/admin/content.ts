@@ -9,7 +9,8 @@ import { UsageError } from '../usage-error.ts';
 import { maskValue } from '../../admin/calls/mask.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { Assignment } from './words.ts';
-import { type Content, contentTypes } from '../../admin/recipes/calls.ts';
+import { bodyTypes } from '../../admin/policy/operation.ts';
+import type { Content } from '../../admin/recipes/calls.ts';
 
 /**
  * Returns the body of a call: a file, or the remaining values as a JSON object. Throws a
@@ -32,10 +33,10 @@ export async function readContent(
     const bytes = await readSource(source, input);
     if (kind === 'json' && !isRecord(parseJson(bytes)))
       throw new UsageError('the body is not a JSON object, and the appliance would fail on it; write {"name":"value"}');
-    return { type: contentTypes[kind], bytes };
+    return { type: bodyTypes[kind][0], bytes };
   }
   if (kind !== 'json') throw new UsageError(`${key} takes a file: --body=@PATH, or --body=- for standard input`);
-  return { type: contentTypes.json, bytes: Buffer.from(JSON.stringify(fieldsOf(fields))) };
+  return { type: bodyTypes.json[0], bytes: Buffer.from(JSON.stringify(fieldsOf(fields))) };
 }
 
 function fieldsOf(fields: readonly Assignment[]): Readonly<Record<string, unknown>> {
@@ -84,7 +85,7 @@ const minSecretLength = 4;
  * repeat them in their answers.
  */
 export function redactor(content: Content | undefined): (text: string) => string {
-  const body = content?.type === contentTypes.json ? parseJson(content.bytes) : undefined;
+  const body = content?.type === bodyTypes.json[0] ? parseJson(content.bytes) : undefined;
   const secrets = hiddenTexts(body, maskValue(body)).flatMap((text) => [
     new Secret(text),
     // The spelling in JSON.

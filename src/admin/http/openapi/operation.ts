@@ -1,6 +1,7 @@
-import type { BodyKind, EndpointRow } from '../../../appliance/api/row.ts';
+import type { EndpointRow } from '../../../appliance/api/row.ts';
 import { type EndpointKey, endpointRows } from '../../../appliance/api/table.ts';
 import { parseRoute } from '../../../appliance/route.ts';
+import { bodyTypes } from '../../policy/operation.ts';
 import { roleMay } from '../../policy/policy.ts';
 import { roles } from '../../policy/principal.ts';
 import { answersOf, type JsonObject, schemaRef } from './answers.ts';
@@ -101,7 +102,7 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
       ...parameters.map((parameter) => pathParameter(parameter, template)),
       ...(method === 'get' ? [] : headersOf(row).map(parameterRef)),
     ],
-    ...(row.body === 'none' ? {} : { requestBody: { required: true, content: bodies[row.body] } }),
+    ...(row.body === 'none' ? {} : { requestBody: { required: true, content: contentOf(row.body) } }),
     responses: answersOf(key, row),
   };
 }
@@ -109,13 +110,10 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
 const text = { schema: { type: 'string' } };
 const flag = { schema: { type: 'string', enum: ['true'] } };
 
-/** The media types that the gateway takes, the usual one first. */
-const bodies: Readonly<Record<Exclude<BodyKind, 'none'>, JsonObject>> = {
-  json: { 'application/json': { schema: schemaRef('Settings') } },
-  text: { 'text/plain': text, 'application/x-pem-file': text },
-  pem: { 'application/x-pem-file': text, 'text/plain': text },
-  gzip: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
-};
+function contentOf(kind: keyof typeof bodyTypes): JsonObject {
+  const shapes = { json: { schema: schemaRef('Settings') }, gzip: { schema: { type: 'string', format: 'binary' } } };
+  return Object.fromEntries(bodyTypes[kind].map((type) => [type, { ...shapes, text, pem: text }[kind]]));
+}
 
 function headersOf({ risk }: EndpointRow): readonly string[] {
   return [...(risk === 'destructive' ? ['Confirm'] : []), 'Reason', 'DryRun', 'Force'];

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import { assert } from '../../../lib/check.ts';
+import type { AuditRecord } from '../../journal/record.ts';
 import { AdminProblem } from '../problem.ts';
 
 /** A warning about a call. A `blocking` one stops the call unless it is forced with a reason. */
@@ -91,14 +92,7 @@ export function couldMean({ body }: GuardContext, name: string, word: string): b
  * Names of the guards whose blocking findings were overridden, by what overrides them, and a
  * missing approval; used in the audit, the log and dry runs.
  */
-export interface Overridden {
-  /** Overridden by X-Force. */
-  readonly forced?: readonly string[];
-  /** Overridden by the option `guards: warn` of the token. */
-  readonly warned?: readonly string[];
-  /** Sent without the approval that it needs. */
-  readonly break_glass?: true;
-}
+export type Overridden = Pick<AuditRecord, 'forced' | 'warned' | 'break_glass'>;
 
 interface Overrider {
   readonly force: boolean;
