@@ -24,8 +24,7 @@ export type Fault =
    */
   | { readonly kind: 'expired_tls' }
   /** Shifts the Date headers and the dates in texts. */
-  | { readonly kind: 'clock_skew'; readonly seconds: number }
-  | { readonly kind: 'redirect'; readonly location: string };
+  | { readonly kind: 'clock_skew'; readonly seconds: number };
 
 /** Stores the faults of routes, and for how many more calls each applies. */
 export class FaultTable {
@@ -64,7 +63,6 @@ export class FaultTable {
 /** Returns the reply that a fault sends instead of the real one. */
 export function substitute(fault: Fault | undefined, world: World): Reply | undefined {
   if (fault?.kind === 'html') return { kind: 'page', status: fault.status ?? 200 };
-  if (fault?.kind === 'redirect') return { kind: 'page', status: 302, headers: [['Location', fault.location]] };
   if (fault?.kind === 'status') return json(fault.status, fault.body ?? usualBody(fault.status, world));
   return undefined;
 }

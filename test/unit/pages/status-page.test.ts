@@ -15,6 +15,7 @@ import {
   minuteMs,
   nowMs,
 } from '../../support/fleet-status.ts';
+import { turnsDuring } from '../../support/loop-turns.ts';
 
 describe('the sentence at the top', () => {
   it('says that nothing is wrong only if everything was read and is fresh', async () => {
@@ -137,16 +138,7 @@ describe('a large fleet', () => {
     const farms = Array.from({ length: 20 }, (_, farm) => farmStatus({ name: `farm-${farm}` }));
     const appliances = Array.from({ length: 5_000 }, (_, index) => applianceStatus({ name: `lb-${index}`, farms }));
     const app = givenPage(fleetStatus(...appliances));
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-
-    await textAt(app, '/?q=farm-3');
-    isOver = true;
+    const turns = await turnsDuring(() => textAt(app, '/?q=farm-3'));
 
     // Without slices there are four: to read the request, to look, to write and to send.
     expect(turns).toBeGreaterThan(8);

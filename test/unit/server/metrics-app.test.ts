@@ -47,29 +47,21 @@ describe('GET /metrics', () => {
   });
 
   it.each([
-    ['Prometheus text', {}],
-    ['OpenMetrics', openmetrics],
-  ])('is the same in one gzip member: %s', async (_, headers) => {
+    ['Prometheus text', {}, 'gzip', 'gzip', gunzipSync],
+    ['OpenMetrics', openmetrics, 'gzip', 'gzip', gunzipSync],
+    ['Prometheus text for a client that names zstd', {}, 'zstd, gzip', 'zstd', zstdDecompressSync],
+  ] as const)('is the same compressed: %s', async (_, headers, accepted, encoding, decompress) => {
     const app = givenApp();
 
     const plain = await get(app, '/metrics', headers);
-    const compressed = await get(app, '/metrics', { ...headers, 'accept-encoding': 'gzip' });
+    const compressed = await get(app, '/metrics', { ...headers, 'accept-encoding': accepted });
 
     expect(compressed.headers).toMatchObject({
-      'content-encoding': 'gzip',
-      'content-length': String(compressed.rawPayload.length),
+      'content-encoding': encoding,
+      // The page with zstd is compressed while it is sent.
+      ...(encoding === 'gzip' && { 'content-length': String(compressed.rawPayload.length) }),
     });
-    expect(withoutProcess(gunzipSync(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
-  });
-
-  it('is the same with zstd for a client that names it', async () => {
-    const app = givenApp();
-
-    const plain = await get(app, '/metrics');
-    const compressed = await get(app, '/metrics', { 'accept-encoding': 'zstd, gzip' });
-
-    expect(compressed.headers['content-encoding']).toBe('zstd');
-    expect(withoutProcess(zstdDecompressSync(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
+    expect(withoutProcess(decompress(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
   });
 
   it('has only the named appliances', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
 import { limitUnfinished } from '../../../src/server/unfinished-answers.ts';
+import { turnsDuring } from '../../support/loop-turns.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => unknownAppliance({ ...known, name });
@@ -143,16 +144,8 @@ describe('GET /api/status', () => {
     const farms = [{ name: 'shop', profile: 'http', state: 'up', backends }];
     const appliances = Array.from({ length: 300 }, (_, index) => appliance(`lb-${index}`, { farms }));
     const { get } = given({ appliances, transitions: [] });
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-
+    const turns = await turnsDuring(get);
     const first = await get();
-    isOver = true;
 
     expect(turns).toBeGreaterThan(5);
     expect(first.json<FleetStatus>().appliances.map(({ name }) => name)).toEqual(appliances.map(({ name }) => name));
