@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { backends } from '../../../src/collectors/backends.ts';
+import { createJob } from '../../../src/scheduler/job.ts';
 import { Refresh, Repeats } from '../../../src/scheduler/refresh.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
 
@@ -57,6 +59,25 @@ it('runs once more for a request during its run', async () => {
   endNext();
   await settled();
   expect(begun).toEqual(['first', 'second']);
+});
+
+it('reads 20 of the farms that change at once, since a longer queue would stop the loop', async () => {
+  const { begun, run } = givenRuns();
+  const { name, schedule, maxStaleMs } = backends;
+  const job = createJob(
+    { collector: backends, schedule, maxStaleMs },
+    { appliance: 'lb', priority: 0, intervalMs: 60_000, jitterRatio: 0.1 },
+  );
+  const refresh = new Refresh({
+    jobs: new Map([[name, job]]),
+    run: () => Promise.resolve(),
+    runFarm: (_, farm) => run(farm)(),
+  });
+
+  for (let index = 0; index < 100; index += 1) void refresh.farm(`shop-${index}`, false);
+  await settled();
+
+  expect(begun).toEqual(Array.from({ length: 20 }, (_, index) => `shop-${index}`));
 });
 
 it('keeps no names of farms that changed where nothing probes them', async () => {

@@ -281,6 +281,20 @@ describe('a probe of a farm', () => {
     expect(status.probes).toEqual(probe && { farms: 1, reached: 1, oldestMs: startedAtMs + 50_000 });
   });
 
+  it('is as old as the oldest, where several are counted', () => {
+    const names = ['shop', 'blog'];
+    const { probes } = statusOf(
+      { collector: 'farms', data: { farms: names.map((name) => ({ ...listed, name })), excluded: 0 } },
+      {
+        collector: 'vip',
+        data: names.map((farm, index) => ({ ...probed, farm, probedAtMs: 50_000 - 10_000 * index, known: { listed } })),
+        since: undefined,
+      },
+    );
+
+    expect(probes).toEqual({ farms: 2, reached: 2, oldestMs: startedAtMs + 40_000 });
+  });
+
   it('that gets a connection and no answer has not reached the farm', () => {
     expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({
       farms: 1,
