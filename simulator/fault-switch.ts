@@ -15,7 +15,7 @@ interface NamedFault {
   readonly ofDaemon?: (world: World) => void;
 }
 
-/** The faults that a person can cause, by name. docs/command-line.md has them as a table. */
+/** The faults that a person can cause, by name. */
 const namedFaults: Readonly<Record<string, NamedFault>> = {
   refused: { about: 'its port is closed', fault: { kind: 'refuse' } },
   hanging: { about: 'it accepts calls, and answers none', fault: { kind: 'hang' } },
@@ -83,16 +83,11 @@ function httpFarms({ world }: DemonstrationAppliance['appliance']): readonly str
   return [...world.farms.values()].filter(({ profile }) => profile === 'http').map(({ name }) => name);
 }
 
-/** Returns how each fault is written after the name of an appliance, and what it does. */
-export function faultLines(): readonly { readonly words: string; readonly about: string }[] {
-  return Object.entries(namedFaults).map(([name, fault]) => ({
-    words: `${name}${isOfFarm(fault) ? '/FARM' : ''}`,
-    about: fault.about,
-  }));
-}
-
 function faultList(appliances: readonly DemonstrationAppliance[]): string {
-  const rows = faultLines().map(({ words, about }) => `  ${`APPLIANCE/${words}`.padEnd(32)}${about}`);
+  const rows = Object.entries(namedFaults).map(([name, fault]) => {
+    const words = `APPLIANCE/${name}${isOfFarm(fault) ? '/FARM' : ''}`;
+    return `  ${words.padEnd(32)}${fault.about}`;
+  });
   return [...rows, `Appliances: ${appliances.map(({ name }) => name).join(', ')}`, ''].join('\n');
 }
 

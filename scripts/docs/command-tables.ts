@@ -1,11 +1,10 @@
-import { faultLines } from '../../simulator/fault-switch.ts';
 import { commands, exporter } from '../../src/commands/commands.ts';
 import { labelOf } from '../../src/commands/flag.ts';
 import { markdownTable } from './markdown.ts';
 
 /** Returns the tables of docs/command-line.md, from the flags and the texts of `--help`. */
 export function commandTables(): Readonly<Record<string, string>> {
-  return { flags: exporterTable(), commands: commandTable(), faults: faultTable() };
+  return { flags: exporterTable(), commands: commandTable() };
 }
 
 /** The flags of the exporter, which unit files and manifests have; `--help` explains all others. */
@@ -25,13 +24,6 @@ function commandTable(): string {
     return names.length === 0 && codes === '' ? [] : [[code(command), names.map(code).join(' '), codes]];
   });
   return markdownTable(['Command', 'Flags', 'Exit codes'], rows);
-}
-
-function faultTable(): string {
-  return markdownTable(
-    ['Fault', 'Then'],
-    faultLines().map(({ words, about }) => [code(words), about]),
-  );
 }
 
 function code(text: string): string {
