@@ -1,5 +1,3 @@
-import { endpoints } from '../../appliance/api/table.ts';
-import { closestWord } from '../../lib/text.ts';
 import type { Command } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Flags } from '../commands.ts';
@@ -40,10 +38,9 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
     return { name: `admin ${first}`, flags: builtIn.flags, run: (session) => builtIn.run(session, rest) };
   }
   const [second, ...values] = rest;
-  const misspelt = closestWord(first, [...builtInCommands.keys(), 'operations', 'changes']);
   if (second === undefined)
     throw new UsageError(
-      `admin ${JSON.stringify(quotable(first))} is not complete; ${misspelt ? `did you mean admin ${misspelt}? Otherwise ` : ''}add an operation or a recipe after the name of an appliance, see admin --help`,
+      `admin ${JSON.stringify(quotable(first))} is not complete; add an operation or a recipe after the name of an appliance, see admin --help`,
     );
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {
@@ -52,21 +49,10 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
       : { name: `the recipe ${recipe.name}`, flags: recipeFlags };
     return { ...taken, run: (session) => runRecipe(recipe, first, values, session) };
   }
-  refuseMisspelt(second, misspelt);
   const taken: Pick<AdminCommand, 'name' | 'flags'> = isRequest
     ? { name: 'asking for an operation', flags: [...askFlags, 'body'] }
     : { name: 'a single operation', flags: operationFlags };
   return { ...taken, run: (session) => callOperation(first, rest, session) };
-}
-
-/** `misspelt` is the command that the word before may have meant. */
-function refuseMisspelt(word: string, misspelt: string | undefined): void {
-  // The key of an operation, or the start of a path.
-  if (Object.hasOwn(endpoints, word) || /^(?:(?:get|post|put|delete)(?:\s|$)|\/)/i.test(word)) return;
-  const names = recipes.map(({ name }) => name);
-  const meant = closestWord(word, names) ?? (misspelt && `admin ${misspelt}`);
-  if (meant !== undefined)
-    throw new UsageError(`there is no recipe or operation ${JSON.stringify(quotable(word))}; did you mean ${meant}?`);
 }
 
 /** Flags that every command takes. */

@@ -3,7 +3,6 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import type { CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { oneLine } from '../../lib/text.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
 import { recordsOf, renderJson } from './render.ts';
 import { pairLines, tableLines, valueText } from '../table.ts';
@@ -24,7 +23,7 @@ export const builtInCommands: ReadonlyMap<string, BuiltInCommand> = new Map<stri
   ['parameters', { flags: ['json'], takesWords: true, run: parameters }],
   ['audit', { flags: ['json', ...auditFilters], run: audit }],
   ['frozen', { flags: ['json'], run: (session) => show(session, get('/freeze'), freezeLines) }],
-  ['freeze', { flags: ['json', 'reason'], run: freeze }],
+  ['freeze', { flags: ['json', 'reason'], run: (session) => changeFreeze('PUT', session) }],
   ['unfreeze', { flags: ['json', 'reason'], run: (session) => changeFreeze('DELETE', session) }],
 ]);
 
@@ -40,14 +39,6 @@ async function audit(session: AdminSession): Promise<void> {
     if (value !== undefined) query.set(name, value);
   }
   await show(session, get(query.size === 0 ? '/audit' : `/audit?${query.toString()}`), auditLines);
-}
-
-async function freeze(session: AdminSession): Promise<void> {
-  if (session.flags.reason === undefined)
-    throw new UsageError(
-      'a freeze needs a reason, which everyone whose change it refuses can read: admin freeze --reason=TEXT',
-    );
-  await changeFreeze('PUT', session);
 }
 
 async function changeFreeze(method: 'PUT' | 'DELETE', session: AdminSession): Promise<void> {
@@ -127,27 +118,5 @@ async function parameters(session: AdminSession, words: readonly string[]): Prom
   if (fields.length > 0)
     throw new UsageError(`only names in the path count here: ${key} is ${row.route}; leave the others out`);
   const query = new URLSearchParams({ operation: key, ...call.params });
-  await show(session, get(`${applianceBase(appliance)}/parameters?${query.toString()}`), parameterLines);
-}
-
-function parameterLines(answer: unknown): readonly string[] {
-  const rows = recordsOf(answer, 'parameters').toSorted((a, b) => (valueText(a.name) < valueText(b.name) ? -1 : 1));
-  const { route, description } = isRecord(answer) ? answer : {};
-  return [
-    oneLine([route, description].map(valueText).join('  '), 500),
-    '',
-    ...(rows.length === 0
-      ? ['The appliance describes no parameters.']
-      : tableLines(['name', 'needed', 'takes', 'about'], rows.map(cells))),
-  ];
-}
-
-function cells(row: Readonly<Record<string, unknown>>): readonly unknown[] {
-  const { name, required, non_blank: nonBlank, possible_values: values, interval, format, description, list } = row;
-  const takes = [
-    Array.isArray(values) ? values.map(valueText).join(' | ') : (interval ?? format ?? 'text'),
-    ...(list === true ? ['(list)'] : []),
-    ...(nonBlank === true ? [] : ['(or empty)']),
-  ];
-  return [name, required === true ? 'yes' : '', takes.map(valueText).join(' '), description ?? ''];
+  await show(session, get(`${applianceBase(appliance)}/parameters?${query.toString()}`), renderJson);
 }

@@ -10,9 +10,8 @@ import { type CallOptions, readReply, requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
 import type { Content } from '../../admin/recipes/calls.ts';
 import { type DryRun, DryRunSchema } from '../../admin/calls/dry-run.ts';
-import { wouldFail, dryRunLines, warningLines } from './dry-run-lines.ts';
-import { type Asking, planOf } from './run-change.ts';
-import { run } from './run-recipe.ts';
+import { dryRunLines, refusalLines, warningLines, wouldFail } from './dry-run-lines.ts';
+import type { Asking } from './run-change.ts';
 import { askForChange, showWaiting, waitsCode } from './changes.ts';
 import { parseTarget } from './words.ts';
 
@@ -26,7 +25,6 @@ export const operationFlags: AdminCommand['flags'] = [
   'force',
   'break-glass',
   'json',
-  'backup-first',
   'yes',
 ];
 
@@ -43,11 +41,10 @@ export async function callOperation(
   const { flags, shell } = session;
   const { call, fields } = parseTarget(words, session.operations);
   const path = flags.output;
-  refuseContradictions(call, session);
   const content = await readContent(call.operation, fields, flags.body, shell);
   const options = optionsOf(flags, flags.reason);
   const prepared = { appliance, call, content, options };
-  const output = path === undefined ? undefined : await createOutputFile(path);
+  const output = path === undefined || flags['dry-run'] ? undefined : await createOutputFile(path);
   const redact = redactor(content);
   const redacted = {
     ...session,
@@ -73,16 +70,6 @@ interface PreparedCall {
   readonly options: CallOptions;
 }
 
-function refuseContradictions({ operation: { key, row } }: OperationCall, { flags }: AdminSession): void {
-  const overriding = (['force', 'break-glass'] as const).find((name) => flags[name]);
-  if (overriding !== undefined && flags.reason === undefined)
-    throw new UsageError(`--${overriding} needs --reason=TEXT, for the audit`);
-  if (flags['dry-run'] && flags.output !== undefined)
-    throw new UsageError('--output does not go with --dry-run, which has nothing to save; leave one of them out');
-  if (flags['backup-first'] && !changes(row.risk))
-    throw new UsageError(`${key} changes nothing, so there is nothing to back up first; leave --backup-first out`);
-}
-
 /** Resolves to the gateway's dry run of a call, also as it came. */
 async function dryRunOf(
   { appliance, call, content, options }: PreparedCall,
@@ -96,13 +83,8 @@ async function dryRunOf(
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {
-  const { flags, warn } = session;
-  const { dryRun, body } = await dryRunOf(prepared, flags.confirm, session);
+  const { dryRun, body } = await dryRunOf(prepared, session.flags.confirm, session);
   await printAnswer(body, () => dryRunLines(dryRun), session);
-  if (flags['backup-first']) {
-    const { plan } = await planOf({ appliance: prepared.appliance, recipe: 'backup' }, session);
-    warn(`Before it, for --backup-first: ${plan.steps.map(({ title }) => title).join('; ')}.`);
-  }
   return wouldFail(dryRun) ? 1 : 0;
 }
 
@@ -113,7 +95,6 @@ async function ask(
 ): Promise<number> {
   const { operation, params: parameters } = call;
   const { key, row } = operation;
-  if (!changes(row.risk)) throw new UsageError(`${key} changes nothing, so it needs no approval; leave --ask out`);
   if (row.body !== 'json' && row.body !== 'none')
     throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --ask out`);
   // The approval of its plan confirms it: a name is not needed here.
@@ -129,11 +110,17 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   const given = flags.confirm;
   const confirm = given ?? confirmationOf(call, appliance)[0];
   if (changes(call.operation.row.risk)) {
-    for (const line of await preflight(prepared, confirm, session)) warn(line);
+    const { dryRun, body } = await dryRunOf(prepared, confirm, session);
+    // The appliance has the last word, and its description may be wrong.
+    if (dryRun.would === 'be refused' || (wouldFail(dryRun) && !flags.force)) {
+      if (flags.json) await session.shell.write(body);
+      for (const line of refusalLines(dryRun)) warn(line);
+      return 1;
+    }
+    for (const line of warningLines(dryRun)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;
     if (!(await isAgreed(`${call.operation.key} on ${appliance}`, session, unconfirmed))) return 2;
   }
-  if (flags['backup-first'] && (await backUp(prepared, session)) !== 0) return 1;
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
   if (answer.waitsAs !== undefined) {
     await showWaiting(answer, session);
@@ -141,52 +128,4 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   }
   await showAnswer(answer, appliance, session, output);
   return 0;
-}
-
-/** Resolves to the exit code. */
-async function backUp({ appliance, call, options }: PreparedCall, session: AdminSession): Promise<number> {
-  // A script reads the answer alone.
-  const quiet = session.flags.json ? { ...session, say: session.warn } : session;
-  const { reason = `before ${call.operation.key}`, breakGlass } = options;
-  const code = await run({ appliance, recipe: 'backup', reason, ...(breakGlass && { break_glass: true }) }, quiet);
-  if (code !== 0) session.warn(`${call.operation.key} was not sent: there is no backup.`);
-  return code;
-}
-
-/**
- * Asks the gateway for a dry run of a change before it is sent. Resolves to the lines of its
- * warnings; rejects with an {@link AdminError} when the change would be refused.
- */
-async function preflight(
-  prepared: PreparedCall,
-  confirm: string | undefined,
-  session: AdminSession,
-): Promise<readonly string[]> {
-  const { appliance, options } = prepared;
-  const { dryRun } = await dryRunOf(prepared, confirm, session);
-  if (dryRun.would === 'be refused') throw refused(dryRun, 'The gateway', dryRun.because, remediesOf(dryRun));
-  // The appliance has the last word, and its description may be wrong.
-  if (wouldFail(dryRun) && options.force !== true)
-    throw refused(dryRun, appliance, dryRun.validation.problems, [
-      `zlb-exporter admin parameters ${appliance} ${dryRun.operation} … explains what it takes; --force --reason=TEXT sends it nevertheless.`,
-    ]);
-  return warningLines(dryRun);
-}
-
-function refused(dryRun: DryRun, who: string, because: readonly string[], remedies: readonly string[]): AdminError {
-  return new AdminError(`${who} would refuse ${dryRun.operation}, so it was not sent`, {
-    detail: because.join(' '),
-    remedy: remedies.join(' '),
-    body: Buffer.from(JSON.stringify(dryRun)),
-  });
-}
-
-function remediesOf({ because, findings, confirmation }: DryRun): readonly string[] {
-  const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  return [
-    ...blocking.map(({ remedy }) => remedy),
-    ...(blocking.length > 0 ? ['Here: --force --reason=TEXT.'] : []),
-    ...(confirmation.required && !confirmation.given ? ['Here: --confirm=NAME.'] : []),
-    ...(because.some((sentence) => /frozen/i.test(sentence)) ? ['Here: zlb-exporter admin unfreeze.'] : []),
-  ];
 }

@@ -80,7 +80,7 @@ export function stepLines(step: PlannedStep, index: number): readonly string[] {
     oneLine(`${index + 1}. ${title}`, 500),
     ...(call ? callLines(call) : []),
     ...objectionLines(objections),
-    ...(current ? presentLines(current, call?.body).map((line) => `  ${line}`) : []),
+    ...(current ? presentLines(current).map((line) => `  ${line}`) : []),
     ...(back.length === 0 ? [] : ['  What a failure leaves is taken back with some of these:']),
     ...back.flatMap(callLines).map((line) => `  ${line}`),
   ];

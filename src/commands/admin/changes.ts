@@ -1,13 +1,12 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { ShownChange } from '../../admin/changes/change.ts';
-import { AdminError } from '../../admin/policy/admin-error.ts';
 import { UsageError } from '../usage-error.ts';
 import { listLines, outcomeLines, readChange, changeLines, stateLine, undecidedLines } from './change-lines.ts';
 import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
 import { type Asking, post } from './run-change.ts';
-import { type AdminCommand, type AdminSession, errorLines, isAgreed, printAnswer, show } from './session.ts';
+import { type AdminCommand, type AdminSession, isAgreed, printAnswer, show } from './session.ts';
 
 /** Ends with this code when a change was not sent, because it waits for approval. */
 export const waitsCode = 3;
@@ -17,8 +16,6 @@ export const askFlags: AdminCommand['flags'] = ['ask', 'reason', 'force', 'json'
 
 /** Makes a change, and shows it; nothing is sent to an appliance. */
 export async function askForChange(change: Asking, session: AdminSession): Promise<void> {
-  if (change.reason === undefined)
-    throw new UsageError('a change needs a reason, for those who decide on it: --reason=TEXT');
   await showWaiting(await session.client.send(post('/changes', change)), session);
 }
 
@@ -50,7 +47,7 @@ const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, Chang
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
-  ['deny', { flags: ['json', 'reason'], run: deny }],
+  ['deny', { flags: ['json', 'reason'], run: (id, session) => end(id, 'deny', session) }],
   ['cancel', { flags: ['json', 'reason'], run: (id, session) => end(id, 'cancel', session) }],
 ]);
 
@@ -78,14 +75,10 @@ async function list(session: AdminSession): Promise<void> {
   await show(session, { method: 'GET', path }, listLines);
 }
 
-async function deny(id: string, session: AdminSession): Promise<void> {
-  if (session.flags.reason === undefined)
-    throw new UsageError('a denial needs a reason, for those who asked: admin changes deny ID --reason=TEXT');
-  await end(id, 'deny', session);
-}
-
 async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
   const reason = session.flags.reason;
+  if (word === 'deny' && reason === undefined)
+    throw new UsageError('a denial needs a reason, for those who asked: --reason=TEXT');
   await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer))]);
 }
 
@@ -116,35 +109,23 @@ async function approve(id: string, session: AdminSession): Promise<number> {
   return !flags.watch || change.state === 'done' ? 0 : 1;
 }
 
-/** Shows the plan, asks, and shows the new one if it has changed. May resolve to an exit code. */
+/** Shows the plan, and asks. May resolve to an exit code. */
 async function approveShown(id: string, digest: string | undefined, session: AdminSession): Promise<Seen | number> {
   const { warn, shell } = session;
-  for (;;) {
-    const { change } = await see(session, { method: 'GET', path: pathOf(id) });
-    printLines(changeLines(change), session);
-    if (change.cannot_approve !== null) {
-      warn(oneLine(change.cannot_approve, 1_000));
-      return 1;
-    }
-    if (!shell.ask) {
-      const missing = `--digest=${oneLine(change.digest, 64)} --yes`;
-      warn(`Nothing was done: no terminal is there to ask for your agreement; repeat it with ${missing}.`);
-      return 2;
-    }
-    const { title, appliance } = change;
-    if (!(await isAgreed(`the approval of ${id}: ${title} on ${appliance}`, session))) return 2;
-    try {
-      return await sendApproval(id, digest ?? change.digest, session);
-    } catch (error) {
-      if (digest !== undefined || !isOtherPlan(error)) throw error;
-      for (const line of ['', ...errorLines(error), '']) warn(line);
-    }
+  const { change } = await see(session, { method: 'GET', path: pathOf(id) });
+  printLines(changeLines(change), session);
+  if (change.cannot_approve !== null) {
+    warn(oneLine(change.cannot_approve, 1_000));
+    return 1;
   }
-}
-
-/** Returns true if the plan is not the one that was looked at. */
-export function isOtherPlan(error: unknown): error is AdminError {
-  return error instanceof AdminError && (error.code === 'plan_changed' || error.code === 'digest_mismatch');
+  if (!shell.ask) {
+    const missing = `--digest=${oneLine(change.digest, 64)} --yes`;
+    warn(`Nothing was done: no terminal is there to ask for your agreement; repeat it with ${missing}.`);
+    return 2;
+  }
+  const { title, appliance } = change;
+  if (!(await isAgreed(`the approval of ${id}: ${title} on ${appliance}`, session))) return 2;
+  return await sendApproval(id, digest ?? change.digest, session);
 }
 
 async function sendApproval(id: string, digest: string, session: AdminSession): Promise<Seen> {

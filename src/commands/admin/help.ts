@@ -3,11 +3,11 @@ import { gatewayFlags, gatewayUrl, isDuration, linesOf } from '../flag.ts';
 /** The flags of admin; each of its words takes some of them. */
 export const adminFlags = {
   'dry-run': { about: 'show what would be sent and which guards object; change nothing' },
-  reason: { example: 'TICKET-42', value: 'TEXT', about: 'why, for the audit; recipes need it' },
+  reason: { example: 'TICKET-42', value: 'TEXT', about: 'why, for the audit; recipes, --ask, freeze and deny need it' },
   confirm: { example: 'NAME', value: 'NAME', about: 'for what cannot be undone: the name of the object' },
   force: { about: 'override the guards; --break-glass sends without approval (need --reason)' },
   'break-glass': {},
-  'backup-first': { about: 'back up the configuration before a change' },
+  'backup-first': { about: 'recipes: back up the configuration first' },
   yes: { about: 'agree in advance; to approve also --digest=HEX, of the plan you looked at' },
   digest: { example: 'HEX' },
   wait: {
@@ -49,7 +49,7 @@ export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=va
        zlb-exporter admin WORD                                ask the gateway
 
 Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill
-             the path, then the body; farm= and farmname= mean the same everywhere
+             the path, then the body
   admin operations farm backend             find operations, with their routes and risks
   admin parameters lb-1 createFarm          what an operation takes, as the appliance says
   admin lb-1 listFarms

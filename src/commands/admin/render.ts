@@ -31,7 +31,7 @@ export function renderJson(value: unknown): readonly string[] {
  * Returns the subject of an answer, without the envelope. A single member is the subject itself,
  * whatever its name.
  */
-export function subjectOf(answer: unknown): unknown {
+function subjectOf(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const members = Object.entries(answer).filter(([name]) => !envelope.includes(name));
   const [only, ...more] = members;
@@ -109,7 +109,7 @@ function* sectionsOfList(
 }
 
 /** Returns the name of an object in a list. */
-export function identityOf(record: Readonly<Record<string, unknown>>): string {
+function identityOf(record: Readonly<Record<string, unknown>>): string {
   const { plain } = divide(record);
   const label = (plain.find(([name]) => identities.includes(name)) ?? plain[0])?.[1];
   return line(label ?? '');
@@ -142,16 +142,16 @@ function divide(record: Readonly<Record<string, unknown>>): Divided {
   };
 }
 
-export function isListOfRecords(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
+function isListOfRecords(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) && value.length > 0 && value.every(isRecord);
 }
 
-export function isBlank(value: unknown): boolean {
+function isBlank(value: unknown): boolean {
   if (isRecord(value)) return Object.keys(value).length === 0;
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-export function within(title: string, name: string): string {
+function within(title: string, name: string): string {
   const short = oneLine(name, 200);
   return title === '' ? short : `${title} › ${short}`;
 }

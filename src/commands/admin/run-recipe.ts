@@ -5,11 +5,11 @@ import { oneLine } from '../../lib/text.ts';
 import { parseDuration } from '../../lib/time.ts';
 import { UsageError } from '../usage-error.ts';
 import { stateLine, stepLines, undecidedLines } from './change-lines.ts';
-import { askFlags, askForChange, isOtherPlan, waitsCode } from './changes.ts';
+import { askFlags, askForChange, waitsCode } from './changes.ts';
 import { readText } from './content.ts';
 import { printLines } from './render.ts';
 import { type Asking, planOf, runNow } from './run-change.ts';
-import { type AdminCommand, type AdminSession, errorLines, isAgreed } from './session.ts';
+import { type AdminCommand, type AdminSession, isAgreed } from './session.ts';
 import { namedValues } from './words.ts';
 
 /** Flags that recipes take. */
@@ -39,17 +39,17 @@ export async function runRecipe(
   const { flags } = session;
   if (flags.ask && recipe.files)
     throw new UsageError(`${recipe.name} takes a file, which is not kept until somebody approves it; leave --ask out`);
+  if (flags.reason === undefined && !flags['dry-run'])
+    throw new UsageError('a change needs a reason, for the audit: --reason=TEXT');
   const asked = await askedFor(recipe, { appliance, words }, session);
   if (flags.ask) {
-    await askForChange({ ...asked, reason: await reasonFor(session, false) }, session);
+    await askForChange(asked, session);
     return 0;
   }
-  const isDryRun = flags['dry-run'] === true;
-  const wanted = { ...asked, reason: await reasonFor(session, isDryRun) };
   const head = [`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`, ''];
-  if (isDryRun) return showDryRun(await planOf(wanted, session), head, session);
-  if (!flags.yes) return await runAgreed(wanted, head, session);
-  return await run(wanted, session, ({ plan }) => [...head, ...shown(planLines(plan)), '']);
+  if (flags['dry-run']) return showDryRun(await planOf(asked, session), head, session);
+  if (!flags.yes) return await runAgreed(asked, head, session);
+  return await run(asked, session, ({ plan }) => [...head, ...shown(planLines(plan)), '']);
 }
 
 async function askedFor(
@@ -59,12 +59,7 @@ async function askedFor(
 ): Promise<Asking> {
   const { flags } = session;
   const ofFiles = recipe.files ?? {};
-  const isRequired = Object.entries(ofFiles).map(([name, file]) => [name, file.isRequired] as const);
-  const values = namedValues(words, {
-    name: recipe.name,
-    parameters: { ...recipe.parameters, ...Object.fromEntries(isRequired) },
-  });
-  const given = Object.entries(values);
+  const given = Object.entries(namedValues(words));
   const paths = given.filter(([name]) => Object.hasOwn(ofFiles, name));
   const files = await readFiles(recipe, Object.fromEntries(paths), session);
   return {
@@ -72,6 +67,7 @@ async function askedFor(
     recipe: recipe.name,
     parameters: Object.fromEntries(given.filter((each) => !paths.includes(each))),
     ...(paths.length > 0 && { files }),
+    reason: flags.reason,
     ...(flags.force && { force: true }),
     ...(flags['break-glass'] && { break_glass: true }),
     ...(flags['backup-first'] && { backup_first: true }),
@@ -120,31 +116,23 @@ function shown(lines: readonly string[]): readonly string[] {
   return lines.map((line) => oneLine(line, 3_000));
 }
 
-/** Shows the plan and asks, again if it has changed meanwhile. */
+/** Shows the plan, and asks before that plan is run. */
 async function runAgreed(asked: Asking, head: readonly string[], session: AdminSession): Promise<number> {
-  const { warn } = session;
-  for (;;) {
-    const { lines, would, digest, asked_at } = await planOf(asked, session);
-    printLines([...head, ...shown(lines)], session);
-    if (would === 'be refused') {
-      warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
-      return 1;
-    }
-    if (!(await isAgreed(`${asked.recipe} on ${asked.appliance}`, session))) return 2;
-    try {
-      return await run({ ...asked, digest, asked_at }, session, () => ['']);
-    } catch (error) {
-      if (!isOtherPlan(error)) throw error;
-      for (const line of ['', ...errorLines(error), '']) warn(line);
-    }
+  const { lines, would, digest, asked_at } = await planOf(asked, session);
+  printLines([...head, ...shown(lines)], session);
+  if (would === 'be refused') {
+    session.warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
+    return 1;
   }
+  if (!(await isAgreed(`${asked.recipe} on ${asked.appliance}`, session))) return 2;
+  return await run({ ...asked, digest, asked_at }, session, () => ['']);
 }
 
 /**
  * Lets a change run, and prints what its steps do, after what `intro` says of it. Resolves to the
  * exit code.
  */
-export async function run(
+async function run(
   asked: Asking,
   session: AdminSession,
   intro: (change: ShownChange) => readonly string[] = () => [],
@@ -173,18 +161,4 @@ function codeOf(change: ShownChange, session: AdminSession): number {
   }
   session.warn(stateLine(change));
   return 1;
-}
-
-/**
- * Asks for the reason before the first call, so that every audit record has it; a dry run needs
- * none.
- */
-async function reasonFor({ flags, shell }: AdminSession, isDryRun: boolean): Promise<string | undefined> {
-  const given = flags.reason;
-  if (given !== undefined || isDryRun) return given;
-  const typed = shell.ask ? (await shell.ask('Reason, for the audit: ')).trim() : '';
-  if (typed !== '') return typed;
-  if (shell.ask || [flags.yes, flags.force, flags['break-glass']].includes(true))
-    throw new UsageError('a recipe needs a reason for the audit: --reason=TEXT');
-  return undefined;
 }

@@ -87,7 +87,7 @@ export async function printAnswer(
  * Returns the lines of an error for a terminal, without control characters: texts of an appliance
  * may be in it.
  */
-export function errorLines({ title, message, remedy, code, requestId }: AdminError): readonly string[] {
+function errorLines({ title, message, remedy, code, requestId }: AdminError): readonly string[] {
   const origin = [code && `code ${code}`, requestId && `request ${requestId}`].filter(Boolean).join(', ');
   return [
     `zlb-exporter: ${oneLine(title, 200)}`,

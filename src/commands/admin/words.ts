@@ -3,7 +3,7 @@ import { UsageError } from '../usage-error.ts';
 import type { Operation, OperationCall, Operations } from '../../admin/policy/operation.ts';
 import { AdminProblem } from '../../admin/policy/problem.ts';
 import { endpoints } from '../../appliance/api/table.ts';
-import type { Recipe } from '../../admin/recipes/recipe.ts';
+import { recipes } from '../../admin/recipes/recipes.ts';
 
 /** One `name=value` of the command line, or one `name:=json`. */
 export interface Assignment {
@@ -27,41 +27,6 @@ function parseAssignments(words: readonly string[]): readonly Assignment[] {
 }
 
 /**
- * Objects with two names: recipes and labels of metrics have the short one, most routes of the API
- * the other.
- */
-const synonyms = new Map([
-  ['farm', 'farmname'],
-  ['farmname', 'farm'],
-  ['fg', 'farmguardian'],
-  ['farmguardian', 'fg'],
-]);
-
-/**
- * Renames each value that has a synonym of a wanted name; throws a UsageError where both are given
- * and differ.
- */
-function renameSynonyms(assignments: readonly Assignment[], wanted: readonly string[]): readonly Assignment[] {
-  return wanted.reduce((given, name) => {
-    const other = synonyms.get(name);
-    const renamed = given.find((assignment) => assignment.name === other);
-    if (other === undefined || !renamed) return given;
-    const same = given.filter((assignment) => assignment.name === name || assignment.name === other);
-    if (same.some(({ value }) => value !== renamed.value))
-      throw new UsageError(
-        `${[name, other].toSorted().join(' and ')} mean the same and have different values; leave one out`,
-      );
-    return [...given.filter((assignment) => !same.includes(assignment)), { name, value: renamed.value }];
-  }, assignments);
-}
-
-/** Returns `farm (or farmname)`; `suffix` follows each of the names. */
-function namesOf(name: string, suffix = ''): string {
-  const other = synonyms.get(name);
-  return other === undefined ? `${name}${suffix}` : `${name}${suffix} (or ${other}${suffix})`;
-}
-
-/**
  * Returns a word as a message may quote it: the text after a sign may be a password in the wrong
  * place.
  */
@@ -77,25 +42,14 @@ function parseValue(name: string, text: string): unknown {
   }
 }
 
-/** Returns the values of a recipe, all of them texts; throws a UsageError for an unknown name. */
-export function namedValues(
-  words: readonly string[],
-  { name: recipe, parameters }: Pick<Recipe, 'name' | 'parameters'>,
-): Readonly<Record<string, string>> {
+/** Returns the values of a recipe, all of them texts; throws a UsageError. */
+export function namedValues(words: readonly string[]): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
-  const known = Object.keys(parameters);
-  for (const { name, value } of renameSynonyms(parseAssignments(words), known)) {
-    if (!known.includes(name))
-      throw new UsageError(
-        `${recipe} takes ${known.map((each) => namesOf(each)).join(', ')}, and no ${oneLine(name, 64)}`,
-      );
-    if (values.has(name)) throw new UsageError(`${name} is given twice; leave one out`);
-    if (typeof value !== 'string' || value === '') throw new UsageError(`${name} needs a value: ${name}=…`);
+  for (const { name, value } of parseAssignments(words)) {
+    if (values.has(name)) throw new UsageError(`${oneLine(name, 64)} is given twice; leave one out`);
+    if (typeof value !== 'string') throw new UsageError(`${oneLine(name, 64)} is a text: ${oneLine(name, 64)}=…`);
     values.set(name, value);
   }
-  const missing = known.filter((name) => parameters[name] && !values.has(name));
-  if (missing.length > 0)
-    throw new UsageError(`${recipe} needs ${missing.map((name) => namesOf(name, '=…')).join(' ')}`);
   return Object.fromEntries(values);
 }
 
@@ -135,9 +89,9 @@ function nameOperation([first = '', ...others]: readonly string[], operations: O
   if (path !== undefined) return { ...byPath(verb.toUpperCase(), path, operations), rest };
   const operation = operations.named(name);
   if (operation) return { operation, params: {}, rest };
-  const guess = closestWord(name, Object.keys(endpoints));
+  const guess = closestWord(name, [...recipes.map((recipe) => recipe.name), ...Object.keys(endpoints)]);
   throw new UsageError(
-    `there is no operation ${JSON.stringify(quotable(name))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
+    `there is no recipe or operation ${JSON.stringify(quotable(name))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
   );
 }
 
@@ -165,17 +119,14 @@ function fillPlaceholders(
   assignments: readonly Assignment[],
 ): { readonly taken: Readonly<Record<string, string>>; readonly left: readonly Assignment[] } {
   const taken = new Map(Object.entries(params));
-  const placeholders = placeholdersOf(template);
-  const open = new Set(placeholders.filter((name) => !taken.has(name)));
-  // Bodies accept the long name of a farm only.
-  const wanted = placeholders.includes('farm') ? placeholders : [...placeholders, 'farmname'];
-  const left = renameSynonyms(assignments, wanted).filter(({ name, value }) => {
+  const open = new Set(placeholdersOf(template).filter((name) => !taken.has(name)));
+  const left = assignments.filter(({ name, value }) => {
     if (!open.delete(name)) return true;
     taken.set(name, typeof value === 'string' ? value : JSON.stringify(value));
     return false;
   });
   if (open.size > 0)
-    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => namesOf(name, '=…')).join(' ')}`);
+    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => `${name}=…`).join(' ')}`);
   return { taken: Object.fromEntries(taken), left };
 }
 

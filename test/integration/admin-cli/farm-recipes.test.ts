@@ -48,16 +48,6 @@ describe('restart-farm', () => {
     expect(shop.runState).toBe('readable');
   }, 60_000);
 
-  it('takes farmname= as well as farm=', async () => {
-    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
-
-    const long = await run([...words, 'farmname=payments', '--dry-run']);
-    const both = await run([...words, 'farmname=payments', 'farm=payments', '--dry-run']);
-
-    expect(long).toMatchObject({ code: 0, out: expect.stringContaining('Farm payments (http)') });
-    expect(both.code).toBe(0);
-  });
-
   it('waits until as many backends are up as before', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     const shop = httpsFarm(appliance.world, 'shop');
@@ -86,7 +76,7 @@ describe('restart-farm', () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.world.interfaces.get('eth0:web')!.status = 'down';
 
-    const shown = await run([...words, 'farm=shop'], { answers: ['TICKET-42', 'y'] });
+    const shown = await run([...words, 'farm=shop', '--reason=x'], { answers: ['y'] });
     const { code, err } = await run([...words, 'farm=shop', ...agreed]);
 
     expect(shown).toMatchObject({ code: 1, err: expect.stringMatching(/^Nothing was done: /) });

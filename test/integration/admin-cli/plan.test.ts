@@ -8,7 +8,7 @@ describe('the plan of a recipe', () => {
   it('is shown, and nothing else happens without a terminal', async () => {
     const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, out, err } = await run(words);
+    const { code, out, err } = await run([...words, '--reason=x']);
 
     expect(code).toBe(2);
     expect(out).toMatch(
@@ -18,13 +18,13 @@ describe('the plan of a recipe', () => {
     expect(await done()).toEqual([]);
   });
 
-  it('is carried out once a person gave a reason and agreed', async () => {
+  it('is carried out once a person agreed', async () => {
     const { run, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, asked } = await run(words, { answers: ['TICKET-42', 'y'] });
+    const { code, asked } = await run([...words, '--reason=TICKET-42'], { answers: ['y'] });
 
     expect(code).toBe(0);
-    expect(asked).toEqual(['Reason, for the audit: ', '\nGo on with restart-farm on lb-1? [y/N] ']);
+    expect(asked).toEqual(['\nGo on with restart-farm on lb-1? [y/N] ']);
     expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', reason: 'TICKET-42' }));
   });
 
@@ -38,7 +38,7 @@ describe('the plan of a recipe', () => {
       });
     expect(await run(words, { answers: [' '] })).toMatchObject({
       code: 2,
-      err: 'a recipe needs a reason for the audit: --reason=TEXT',
+      err: 'a change needs a reason, for the audit: --reason=TEXT',
     });
 
     expect(await done()).toEqual([]);

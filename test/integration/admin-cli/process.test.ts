@@ -16,7 +16,7 @@ describe('the admin command as a program', () => {
     const answered = await runExporter(['admin', 'lb-1', 'listFarms'], env);
     const refused = await runExporter(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--confirm=other'], env);
     const unclear = await runExporter(['admin', 'lb-1', 'deleteFarm', 'farmname=shop'], env);
-    const planned = await runExporter(['admin', 'lb-1', 'restart-farm', 'farm=shop'], env);
+    const planned = await runExporter(['admin', 'lb-1', 'restart-farm', 'farm=shop', '--reason=x'], env);
 
     expect([answered.code, refused.code, unclear.code, planned.code]).toEqual([0, 1, 2, 2]);
     expect(answered.stdout).toMatch(/^farmname +profile/);

@@ -25,11 +25,6 @@ describe('the words for an operation', () => {
   });
 
   it.each<readonly [readonly string[], string, object]>([
-    [['actOnFarm', 'farm=shop', 'action=stop'], '/farms/shop/actions', { action: 'stop' }],
-    [['actOnFarm', 'farm=shop', 'farmname=shop', 'action=stop'], '/farms/shop/actions', { action: 'stop' }],
-    [['removeRbacGroupFarm', 'group=watchers', 'farmname=shop'], '/rbac/groups/watchers/farms/shop', {}],
-    [['unlinkFarmguardianFromFarm', 'farm=db', 'farmguardian=check'], '/farms/db/fg/check', {}],
-    [['createFarm', 'farm=new', 'profile=http'], '/farms', { farmname: 'new', profile: 'http' }],
     // A path, as a person or a log writes it.
     [['/farms/shop'], '/farms/shop', {}],
     [['GET /interfaces/virtual/eth0:web'], '/interfaces/virtual/eth0:web', {}],
@@ -47,20 +42,16 @@ describe('the words for an operation', () => {
   });
 
   it.each([
-    [['actOnFram'], /there is no operation "actOnFram"; did you mean actOnFarm\?/],
-    [['constructor'], /there is no operation "constructor"; zlb-exporter admin operations/],
-    [['a\u001b[2Jb'], /there is no operation "a \[2Jb"/],
+    [['actOnFram'], /there is no recipe or operation "actOnFram"; did you mean actOnFarm\?/],
+    [['constructor'], /there is no recipe or operation "constructor"; zlb-exporter admin operations/],
+    [['a\u001b[2Jb'], /there is no recipe or operation "a \[2Jb"/],
     [['PUT', '/farms/shop/acts'], /there is no PUT \/farms\/shop\/acts; zlb-exporter admin operations/],
     [['DELETE', '/farms'], /there is no DELETE \/farms, only GET, POST;/],
     [['/farms/../system/users'], /there is no GET/],
     [['/farms/%2e%2e/x'], /there is no GET/],
     [['/farms//shop'], /there is no GET/],
-    [['PUT'], /there is no operation "PUT"/],
-    [['actOnFarm', 'action=stop'], /actOnFarm is PUT .*: give farmname=… \(or farm=…\)$/],
-    [
-      ['actOnFarm', 'farm=a', 'farmname=b'],
-      /^farm and farmname mean the same and have different values; leave one out$/,
-    ],
+    [['PUT'], /there is no recipe or operation "PUT"/],
+    [['actOnFarm', 'action=stop'], /actOnFarm is PUT .*: give farmname=…$/],
     [['readFarm', 'farmname=a/b'], /a value cannot be part of the path \/farms\/\{farmname\}/],
     [['readFarm', 'farmname='], /a value cannot be part of the path/],
     [['readFarm', 'farmname=..'], /a value cannot be part of the path/],

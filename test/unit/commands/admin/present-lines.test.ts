@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { presentLines } from '../../../../src/commands/admin/dry-run-lines.ts';
+
+it.each([
+  ['an object', { params: Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`value${index}`, index])) }],
+  ['a list', { params: Array.from({ length: 59 }, (_, id) => ({ id, status: 'up' })) }],
+])('the present state of %s with many values is cut, and says what shows all', (_, body) => {
+  const lines = presentLines({ operation: 'readFarm', status: 200, body });
+
+  expect(lines).toHaveLength(42);
+  expect([lines[0], lines.at(-1)]).toEqual(['Now (readFarm)', '  … and 20 more lines; readFarm shows all']);
+});
