@@ -132,7 +132,7 @@ Commands
   deliver                    bring a renewed certificate to its farms
   token                      make a token for that, and its digest
   audit verify FILE          verify the record of changes
-  simulate [FOLDER]          only the simulated appliances
+  simulate                   only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
   plugin CHECK APPLIANCE     a check for Icinga, Nagios and the like
 Flags
@@ -267,19 +267,19 @@ Exit codes: 0 whole, 1 not whole or not readable.`,
   },
   simulate: {
     flags: simulateFlags,
-    help: `Usage: zlb-exporter simulate [FOLDER] [flags]
+    takesNoArguments: true,
+    help: `Usage: zlb-exporter simulate [flags]
 
 Starts the simulated appliances alone, and prints a configuration that watches
-them, and how to cause faults. ZLB_API_KEY sets their key. A FOLDER keeps their
-addresses, key and certificate, and FOLDER/zlb.yml: a configuration for them
-works after a restart.
+them, and how to cause faults. ZLB_API_KEY sets their key. The next start has
+other addresses and other certificates.
 
 Flags
 ${linesOf(simulateFlags)}
 
 Examples
-  ZLB_API_KEY=secret zlb-exporter simulate
-  zlb-exporter simulate simulation`,
+  zlb-exporter simulate --fault=lb-madrid/hung-proxy/shop
+  ZLB_API_KEY=secret zlb-exporter simulate > zlb.yml`,
   },
   healthcheck: {
     flags: {},
