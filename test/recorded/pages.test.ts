@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { asOpenMetrics, withTwin } from './derived-pages.ts';
 import { type Configure, givenRecordedExporter } from './given-recorded.ts';
 import { until } from '../support/until.ts';
@@ -21,12 +22,40 @@ function stable(page: string): string {
     .join('\n');
 }
 
+/** Collects every line that prom-client writes. */
+function linesOfPromClient(): ReadonlySet<string> {
+  const lines = new Set<string>();
+  const noted = (text: string): string => {
+    for (const line of text.split('\n')) lines.add(line);
+    return text;
+  };
+  const { getSingleMetricAsString, metrics } = Registry.prototype;
+  vi.spyOn(Registry.prototype, 'getSingleMetricAsString').mockImplementation(async function (this: Registry, name) {
+    return noted(await getSingleMetricAsString.call(this, name));
+  });
+  vi.spyOn(Registry.prototype, 'metrics').mockImplementation(async function (this: Registry) {
+    return noted(await metrics.call(this));
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return lines;
+}
+
 /** The configuration of one appliance. */
 const one =
   (settings: object = {}): Configure =>
   (entry) => ({ appliances: [entry('lb-one')], ...settings });
 
 describe('pages of the recorded appliance', () => {
+  it('have no sample line that prom-client did not write', async () => {
+    const written = linesOfPromClient();
+    const given = await givenRecordedExporter(one());
+
+    const samples = (await given.get('/metrics')).split('\n').filter((line) => /^[^#]/.test(line));
+
+    expect(samples.length).toBeGreaterThan(300);
+    expect(samples.filter((line) => !written.has(line))).toEqual([]);
+  });
+
   it.each<readonly [what: string, golden: string, configure: Configure, unlicensed: boolean]>([
     [
       'leaves out whole families above the series limit',
