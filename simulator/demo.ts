@@ -3,11 +3,16 @@ import { busyWorld } from './scenes/busy.ts';
 import { healthyPair } from './scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from './scenes/expiring.ts';
 import { type SimulatedAppliance, type SimulatedApplianceOptions, startSimulatedAppliance } from './server.ts';
+import type { TlsMaterials } from './tls.ts';
 import type { World } from './world.ts';
 
 export interface DemonstrationOptions {
   readonly apiKey: string;
   readonly latency: NonNullable<SimulatedApplianceOptions['latency']>;
+  /** Made for each appliance if absent. */
+  readonly tls?: TlsMaterials;
+  /** Ports by name of the appliance; any free port for the others. */
+  readonly ports?: Readonly<Record<string, number>>;
   /** Ends the demonstration. */
   readonly signal?: AbortSignal;
 }
@@ -31,7 +36,7 @@ export interface Demonstration {
  * deactivated.
  */
 export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
-  const { apiKey, latency, signal } = options;
+  const { apiKey, latency, tls, ports = {}, signal } = options;
   const [first, second] = healthyPair();
   const scenes = [
     { name: 'lb-paris-1', about: 'Enterprise, master of a healthy cluster', world: first },
@@ -59,6 +64,8 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
           latency,
           farmsListen: process.platform === 'darwin' ? true : `${ownNetwork}.${index + 1}`,
           sendLogsFrom: logsFrom,
+          port: ports[name] ?? 0,
+          ...(tls && { tls }),
           now: () => alive(world),
         }),
       };

@@ -101,7 +101,7 @@ export interface FaultSwitch {
  * Listens on 127.0.0.1 for `PUT /APPLIANCE/FAULT`, which begins a fault, and DELETE, which ends it;
  * GET lists them. Web pages cannot send these two without being asked first, which is refused.
  */
-export async function startFaultSwitch(appliances: readonly DemonstrationAppliance[]): Promise<FaultSwitch> {
+export async function startFaultSwitch(appliances: readonly DemonstrationAppliance[], port = 0): Promise<FaultSwitch> {
   const server = createServer((request, response) => {
     const { method = '', url = '/' } = request;
     const answer = (status: number, text: string): void => void response.writeHead(status).end(text);
@@ -113,6 +113,6 @@ export async function startFaultSwitch(appliances: readonly DemonstrationApplian
         error instanceof UnknownFaultError ? answer(404, error.message) : response.destroy(error as Error),
     );
   });
-  const listening = await listen(server, '127.0.0.1', 0);
+  const listening = await listen(server, '127.0.0.1', port);
   return { url: `http://127.0.0.1:${listening.port}`, close: listening.close };
 }

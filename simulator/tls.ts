@@ -27,7 +27,7 @@ export function createTlsMaterials(options: { readonly expired?: boolean } = {})
 /**
  * Makes a self-signed certificate for 127.0.0.1, in date by the real clock, which TLS clients use.
  */
-function createTlsMaterial({ expired = false }: { readonly expired?: boolean } = {}): TlsMaterial {
+export function createTlsMaterial({ expired = false }: { readonly expired?: boolean } = {}): TlsMaterial {
   const nowMs = Date.now();
   const { key, cert } = createCertificate({
     subject: { CN: 'simulated appliance' },

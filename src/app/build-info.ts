@@ -17,6 +17,6 @@ export function readBuildInfo(env: Readonly<Record<string, string | undefined>>)
 }
 
 /** Returns the nearest folder with a package.json, from here up. */
-function packageFolder(folder: string): string {
+export function packageFolder(folder: string): string {
   return existsSync(resolve(folder, 'package.json')) ? folder : packageFolder(dirname(folder));
 }

@@ -132,7 +132,7 @@ Commands
   deliver                    bring a renewed certificate to its farms
   token                      make a token for that, and its digest
   audit verify FILE          verify the record of changes
-  simulate                   only the simulated appliances
+  simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
   plugin CHECK APPLIANCE     a check for Icinga, Nagios and the like
 Flags
@@ -172,9 +172,9 @@ Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`
        zlb-exporter check --web.config.file=PATH
 
 Validates the configuration, makes each call of polling once on each appliance,
-and prints a line about it: how its certificate was checked, its release, what
-is polled and the cost, and below what to do about each finding. \`--json\` tells
-more. It only reads, one call at a time.
+and prints a report: how it was reached, its certificate, the cost of polling,
+what is unknown, and what to do about each finding.
+It only reads, one call at a time.
 
 Flags
 ${linesOf(checkFlags)}
@@ -267,19 +267,19 @@ Exit codes: 0 whole, 1 not whole or not readable.`,
   },
   simulate: {
     flags: simulateFlags,
-    takesNoArguments: true,
-    help: `Usage: zlb-exporter simulate [flags]
+    help: `Usage: zlb-exporter simulate [FOLDER] [flags]
 
 Starts the simulated appliances alone, and prints a configuration that watches
-them, and how to cause faults. ZLB_API_KEY sets their key. The next start has
-other addresses and other certificates.
+them, and how to cause faults. ZLB_API_KEY sets their key. A FOLDER keeps their
+addresses, key and certificate, and FOLDER/zlb.yml: a configuration for them
+works after a restart.
 
 Flags
 ${linesOf(simulateFlags)}
 
 Examples
-  zlb-exporter simulate --fault=lb-madrid/hung-proxy/shop
-  ZLB_API_KEY=secret zlb-exporter simulate > zlb.yml`,
+  ZLB_API_KEY=secret zlb-exporter simulate
+  zlb-exporter simulate simulation`,
   },
   healthcheck: {
     flags: {},

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { closestWord, oneLine } from '../lib/text.ts';
-import { type CommandName, commands, type Flags, flagsOf, isCommand } from './commands.ts';
+import { type CommandName, commands, exporter, type Flags, flagsOf, isCommand } from './commands.ts';
 import type { Flag } from './flag.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -46,11 +46,16 @@ export function refuseForeignFlags(flags: Flags, command: CommandName | ''): voi
   const taken = flagsOf(command);
   const name = Object.keys(flags).find((each) => !(each in taken));
   if (name === undefined) return;
-  throw new UsageError(
-    command === ''
-      ? `--${name} goes with a command; --help lists them`
-      : `--${name} does not go with ${command}; zlb-exporter ${command} --help explains it`,
-  );
+  if (name === 'shard')
+    throw new UsageError(`--shard goes with the exporter itself and with check, not with ${command}`);
+  if (name in exporter.flags)
+    throw new UsageError(`--${name} does not go with ${command}, which asks a running exporter; see ${command} --help`);
+  if (command === 'deliver')
+    throw new UsageError(`--${name} does not go with deliver; zlb-exporter deliver --help explains it`);
+  const taker = Object.keys(commands)
+    .filter(isCommand)
+    .find((each) => name in commands[each].flags);
+  throw new UsageError(`--${name} goes with zlb-exporter ${taker}; zlb-exporter ${taker} --help explains it`);
 }
 
 interface OptionToken {

@@ -7,11 +7,12 @@ import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../config/shard.ts';
 import { type Command, defaultListenAddress, untilStopped } from './command.ts';
 import { UsageError } from './usage-error.ts';
+import { greeting } from './greeting.ts';
 import { createLog } from '../app/log.ts';
 
 /** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {
-  const { flags, env, stopped, build, onHangup } = context;
+  const { flags, env, stopped, build, onHangup, say, shell } = context;
   const file = flags['config.file'];
   const webFile = flags['web.config.file'];
   if (file === undefined && !hasEnvironmentAppliance(env)) {
@@ -55,6 +56,11 @@ export const run: Command = async (context) => {
     now: context.now,
     random: Math.random,
   });
+  if (shell.outputIsTerminal) {
+    const { url, adminUrl } = daemon;
+    const { length } = configuration.settings.appliances;
+    greeting({ version, url, adminUrl, paint: shell.paint }, length).forEach(say);
+  }
   if (wantsReload) void daemon.reload();
   await untilStopped(stopped, daemon);
   await log.flush();

@@ -18,6 +18,8 @@ export interface Files {
   list(pattern: string): Promise<Parsed<readonly string[]>>;
   /** The text of the main file; undefined before it was read, and if there is none. */
   readonly mainText: string | undefined;
+  /** The paths that were read, besides the main file. */
+  readonly named: readonly string[];
   /** The files that were read, hold a key, and are readable by every user of the machine. */
   readonly openKeys: readonly string[];
   /** Resolves to true if any file except the main one has changed, appeared or vanished. */
@@ -52,6 +54,9 @@ export function createFiles(
   return {
     get mainText() {
       return mainText;
+    },
+    get named() {
+      return [...seen.keys()];
     },
     get openKeys() {
       return [...openKeys];

@@ -111,7 +111,7 @@ function probeFailure({ failure, atMs }: ProbeStatus, nowMs: number): string {
 }
 
 /** Says how an outage of L4 farms ends that their daemon caused by its start. */
-const l4Cure =
+export const l4Cure =
   'Their daemon nftlb may have been started without them: stop and start each L4 farm, since the start of one leaves the others without rules.';
 
 /** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */

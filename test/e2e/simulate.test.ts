@@ -1,18 +1,61 @@
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { givenFolder } from '../support/folder.ts';
-import { runExporter, startExporter } from '../support/process.ts';
+import { runExporter, startExporter, type StartedProcess } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-it('simulate prints a configuration that check accepts', async () => {
-  const simulation = startExporter(['simulate']);
-  const printed = await until(simulation.stdout, (seen) => seen.includes('Stop with Ctrl-C.'));
-  const file = join(givenFolder(), 'zlb.yml');
-  await writeFile(file, printed, { mode: 0o600 });
+async function startSimulation(folder: string): Promise<StartedProcess> {
+  const simulation = startExporter(['simulate', folder]);
+  await until(simulation.stdout, (seen) => seen.includes('Stop with Ctrl-C.'));
+  return simulation;
+}
 
-  const { stdout } = await runExporter(['check', `--config.file=${file}`]);
+describe('simulate with a folder', () => {
+  it('keeps addresses, key and certificate, so that a configuration is valid after a restart', async () => {
+    const folder = join(givenFolder(), 'simulation');
+    const first = await startSimulation(folder);
+    const written = await readFile(join(folder, 'zlb.yml'), 'utf8');
+    await first.stop('SIGTERM');
 
-  expect(stdout).toContain('The configuration is valid: 5 appliances.');
-  expect(stdout).toMatch(/^lb-paris-1 +ok +reachable, certificate pinned/m);
+    const second = await startSimulation(folder);
+
+    const [address = ''] = /127\.0\.0\.1:\d+/.exec(written) ?? [];
+    const shown = await runExporter(['fingerprint', address]);
+    expect(second.stdout()).toBe(first.stdout());
+    expect(second.stdout()).toContain(`--config.file=${join(folder, 'zlb.yml')}`);
+    expect(written).toContain(shown.stdout.trim());
+    expect(await readFile(join(folder, 'zlb.yml'), 'utf8')).toBe(written);
+    expect((await stat(join(folder, 'simulation.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['a port is taken', takePort, /port \d+ of lb-paris-1 is in use; /],
+    [
+      'its state is damaged',
+      (folder: string) => writeFile(join(folder, 'simulation.json'), '{"ports":'),
+      /is damaged: /,
+    ],
+  ])('ends with a remedy when %s', async (_case, spoil, message) => {
+    const folder = join(givenFolder(), 'simulation');
+    await (await startSimulation(folder)).stop('SIGTERM');
+    await spoil(folder);
+
+    const { code, stderr } = await runExporter(['simulate', folder]);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
 });
+
+/** Listens on the port that the first simulated appliance had. */
+async function takePort(folder: string): Promise<void> {
+  const { ports } = JSON.parse(await readFile(join(folder, 'simulation.json'), 'utf8')) as {
+    ports: Record<string, number>;
+  };
+  const server = createServer().listen(ports['lb-paris-1'], '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+}

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
@@ -27,6 +28,17 @@ async function givenAppliance() {
   const entry = { name: 'lb-one', url, api_key: 'canarykey', tls, labels: { site: 'here' } };
   const file = givenConfig(JSON.stringify({ appliances: [entry], polling: { max_busy_ratio: 1 } }));
   return { ...appliance, file };
+}
+
+/** Whether a port could be taken on all addresses, until the test has finished. */
+async function holdPort(port: number): Promise<boolean> {
+  const holder = createServer();
+  const held = await new Promise<boolean>((resolve) => {
+    holder.once('error', () => resolve(false));
+    holder.listen(port, () => resolve(true));
+  });
+  if (held) onTestFinished(() => void holder.close());
+  return held;
 }
 
 const hasTerminal = isThere('script');
@@ -79,6 +91,19 @@ describe('without a configuration', () => {
     expect(exporter.stdout()).toContain('npm start --silent -- init 192.0.2.10\n');
     expect(exporter.stdout()).not.toContain('\u001b');
     for (const path of ['/', '/metrics']) expect((await fetch(`${url}${path}`)).status).toBe(200);
+  });
+
+  it('uses free ports if the usual ones are in use, and prints them', async () => {
+    // Another process that keeps a port serves this test equally well.
+    await Promise.all([9444, 9445].map((port) => until(() => holdPort(port), Boolean, 10_000).catch(() => undefined)));
+
+    const exporter = startExporter([]);
+    const url = await exporter.url();
+
+    expect(exporter.stdout()).toContain(
+      'Another program uses :9444 and 127.0.0.1:9445, so the demonstration uses free ports.\n',
+    );
+    expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
   });
 
   it('stops with 0 on SIGINT, also when it comes twice as under npm', async () => {
@@ -150,7 +175,7 @@ describe('with a configuration', () => {
     ]);
   });
 
-  it('prints the demonstration in colours on a terminal, and nothing on the standard output of a service', async () => {
+  it('prints an introduction on a terminal, and nothing on the standard output of a service', async () => {
     const appliance = await givenAppliance();
     const env = {
       ZLB_APPLIANCE_URL: appliance.url,
@@ -160,11 +185,12 @@ describe('with a configuration', () => {
 
     const service = startExporter([anyPort], env);
     await service.url();
-    const shown = hasTerminal ? await shownOnTerminal([anyPort], {}) : undefined;
-    const plain = hasTerminal ? await shownOnTerminal([anyPort], { NO_COLOR: '1' }) : undefined;
+    const shown = hasTerminal ? await shownOnTerminal([anyPort], env) : undefined;
+    const plain = hasTerminal ? await shownOnTerminal([anyPort], { ...env, NO_COLOR: '1' }) : undefined;
 
     expect(service.stdout()).toBe('');
     if (shown === undefined || plain === undefined) return;
+    expect(shown).toMatch(/^zlb-exporter \d\S* watches 1 appliance\.\r$/m);
     expect(shown).toMatch(/^\u001b\[1mOpen\u001b\[22m\r\n {2}http:\/\/127\.0\.0\.1:\d+\/ {2}/m);
     expect(plain).toMatch(/^Open\r\n {2}http/m);
     expect(plain).not.toContain('\u001b');

@@ -10,7 +10,10 @@ import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
+import { httpFarm } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
+import { startL4Daemon } from '../../simulator/l4-daemon.ts';
+import { farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { givenFolder } from '../support/folder.ts';
@@ -43,7 +46,7 @@ async function check(
   const code = await runCommandLine(['check', `--config.file=${file}`, ...flags], context);
   const out = said.join('\n') + Buffer.concat(written).toString();
   expect(out + warned.join('\n')).not.toContain(apiKey);
-  return { code, out, warned };
+  return { code, out, warned, diagnosis: /Diagnosis +(.*)/.exec(out)?.[1], folder };
 }
 
 /** Listens without TLS on a port of this machine. */
@@ -55,8 +58,8 @@ async function givenListener(onConnection: (socket: Socket) => void): Promise<nu
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** The findings with their remedies. */
-const findings = (out: string): string => (out.match(/^ {4}.*$/gm) ?? []).join('\n');
+/** The diagnosis with findings and remedies, without the facts above. */
+const findings = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
 
 // Root can give away a process, and its own permissions hide what others cannot read.
 it.skipIf(process.getuid?.() !== 0)(
@@ -83,11 +86,18 @@ describe('the report of check', () => {
     const [world] = healthyPair();
     const { appliance, entry } = await givenAppliance(world, { latency: () => 0.01 });
 
-    const { code, out, warned } = await check([entry]);
+    const { code, out, diagnosis, warned } = await check([entry]);
 
     expect({ code, warned }).toEqual({ code: 0, warned: [] });
-    expect(findings(out)).toBe('');
+    expect(diagnosis).toBe('healthy; it can be polled as configured');
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, certificate pinned, key accepted · relianoid 8\.4\.0 enterprise /m);
+    expect(out).toMatch(/^ {4}Reached {5}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
+    expect(out).toMatch(/^ {4}TLS {9}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \([\d,]+ days left\)$/m);
+    expect(out).toMatch(/^ {4}Key {9}accepted, sent as ZAPI_KEY and API_KEY$/m);
+    expect(out).toMatch(/^ {4}Product {5}relianoid 8\.4\.0 enterprise$/m);
+    expect(out).toMatch(/^ {4}Clock {7}agrees with this machine$/m);
+    expect(out).toMatch(/^ {4}Polled {6}farms, appliance, activation, /m);
+    expect(out).toMatch(/^ {4}Cost {8}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
     expect(out).toMatch(/\n1 appliance can be polled as configured\.$/);
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
@@ -116,8 +126,26 @@ describe('the report of check', () => {
     expect(code).toBe(0);
     expect(findings(out)).toContain('The proxy of farm secure-shop does not answer. ');
     expect(findings(out)).not.toMatch(/secure-shop is critical|less often/);
-    expect(out).toMatch(/^lb-1 {2}ok .* and 1?\d\.\d s of its time a minute$/m);
+    expect(out).toMatch(/ Probed .*; accepted, and no answer from the proxy: secure-shop 192/);
+    expect(out).toMatch(/ Reached .*, [1-6]\d\dms each$/m);
   }, 90_000);
+
+  it('names the daemon of L4 farms that refuse, and the stop and start of each of them', async () => {
+    const world = recordedWorld();
+    const { appliance, entry } = await givenAppliance(world, { farmsListen: true });
+    startL4Daemon(world);
+    await appliance.farms?.follow();
+    const networks = ['192.0.2.0/24', '192.168.0.0/16', '127.0.0.1'];
+    const vip = { connect_to: appliance.farms?.addresses, networks, udp_farms: farmsWithoutTcp(world.farms.values()) };
+    const probed = [{ ...entry, vip, collectors: { vip: { enabled: true } } }];
+
+    const { out } = await check(probed);
+
+    expect(findings(out)).toMatch(
+      /From here, db-l4 at .*, multi-l4 at .* refuse connections, and the appliance does not call them down\.\n +Their daemon nftlb may have been started without them: stop and start each L4 farm,/,
+    );
+    expect(findings(out)).not.toContain('no connection can be made to db-l4');
+  }, 60_000);
 
   it('leaves out the product where nothing said it, and does not promise states that it will not read', async () => {
     const world = recordedWorld();
@@ -126,6 +154,34 @@ describe('the report of check', () => {
     const { out } = await check([{ ...entry, collectors: { appliance: { enabled: false } } }]);
 
     expect(out).not.toMatch(/product unknown|release unknown|edition unknown|not read yet/);
+  });
+
+  it('tries what the collector vip will connect to, once, and says what it must not connect to', async () => {
+    const [world] = healthyPair();
+    const { appliance, entry } = await givenAppliance(world, { farmsListen: true });
+    world.farms.set('gone', httpFarm({ name: 'gone', vip: '192.0.2.30', vport: '80' }));
+    world.farms.set('lie', httpFarm({ name: 'lie', vip: '127.0.0.2', vport: '22' }));
+    const connectTo = { ...appliance.farms?.addresses, '192.0.2.30:80': '127.0.0.1:9' };
+    const vip = { connect_to: connectTo, networks: ['192.0.2.0/24', '127.0.0.1'] };
+    const entryWithVip = { ...entry, vip, collectors: { vip: { enabled: true } } };
+
+    const { out, code } = await check([entryWithVip]);
+    const { appliances } = JSON.parse((await check([entryWithVip], {}, {}, ['--json'])).out) as {
+      appliances: readonly Record<string, unknown>[];
+    };
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ {4}Probed {6}\d farms? can be reached from here: .*www 192\.0\.2\.20:443 \(connect_to 127/m);
+    expect(findings(out)).toMatch(/may not connect to lie at 127\.0\.0\.2:22: .*\n.*\n {11}vip: \{ networks/);
+    expect(findings(out)).toMatch(
+      /no connection can be made to gone at 192\.0\.2\.30:80 \(connect_to 127\.0\.0\.1:9\)/,
+    );
+    expect(appliances[0]?.['probes']).toEqual(
+      expect.arrayContaining([
+        { farm: 'www', address: expect.stringContaining('192.0.2.20:443') as unknown, reachable: true, failure: null },
+        { farm: 'lie', address: '127.0.0.2:22', reachable: null, failure: 'not_allowed' },
+      ]),
+    );
   });
 
   it('makes each call once, calls per farm for one farm only', async () => {
@@ -179,11 +235,12 @@ describe('the report of check', () => {
   ])('recognises $fault, and says what to do', async ({ change, line, finds, remedy }) => {
     const { entry } = await givenAppliance();
 
-    const { code, out, warned } = await check([{ ...entry, ...change }]);
+    const { code, out, warned, diagnosis } = await check([{ ...entry, ...change }]);
 
-    expect({ code, warned }).toEqual({
+    expect({ code, warned, diagnosis }).toEqual({
       code: 1,
       warned: ['1 of 1 appliance cannot be polled as configured.'],
+      diagnosis: 'it cannot be polled',
     });
     expect(out).toMatch(line);
     expect(findings(out)).toMatch(finds);
@@ -214,10 +271,10 @@ describe('the report of check', () => {
     await writeFile(file, cert);
 
     const unknown = await check([{ ...entry, tls: {} }]);
-    const trusted = await check([{ ...entry, tls: { ca_file: file } }], {}, {}, ['--json']);
+    const trusted = await check([{ ...entry, tls: { ca_file: file } }]);
 
     expect(findings(unknown.out)).toContain('issued by itself, which this machine does not trust');
-    expect(trusted.out).toContain('"subject": "127.0.0.1"');
+    expect(trusted.out).toMatch(/for 127\.0\.0\.1, valid to \d{4}/);
     expect(trusted.code).toBe(0);
   });
 
@@ -229,6 +286,16 @@ describe('the report of check', () => {
 
     expect(code).toBe(1);
     expect(findings(out)).toMatch(/127\.0\.0\.1:\d+ gave no answer in time\.\n.*by hand.*\n.*curl -kv/);
+  });
+
+  it('names the variables to set where the environment names the appliance', async () => {
+    const { appliance } = await givenAppliance();
+    const { context, said } = givenContext({ env: { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey } });
+
+    const code = await runCommandLine(['check'], context);
+
+    expect(code).toBe(1);
+    expect(said.join('\n')).toMatch(/by the environment:.*\n.*tls\.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256/);
   });
 
   it('says which path to take out of the URL when the API is elsewhere', async () => {
@@ -268,9 +335,10 @@ describe('the report of check', () => {
   it('warns of a certificate that is not verified, and prints the pin', async () => {
     const { entry } = await givenAppliance();
 
-    const { code, out } = await check([{ ...entry, tls: { insecure_skip_verify: true } }]);
+    const { code, out, diagnosis } = await check([{ ...entry, tls: { insecure_skip_verify: true } }]);
 
     expect(code).toBe(0);
+    expect(diagnosis).toMatch(/^it can be polled; 1 thing to fix, \d+ things wrong on it$/);
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, TLS NOT VERIFIED, key accepted/m);
     expect(findings(out)).toMatch(
       /insecure_skip_verify is on: .*\n.*Replace it by:\n.*fingerprint_sha256: '[0-9a-f]{64}'/,
@@ -330,6 +398,7 @@ describe('the report of check', () => {
 
     const { out } = await check([entry]);
 
+    expect(out).toMatch(/^ {4}Clock {7}1m\d+s behind$/m);
     expect(findings(out)).toMatch(
       /Its clock is 1m\d+s behind the clock of this machine; ZlbApplianceClockWrong fires\./,
     );

@@ -11,11 +11,21 @@ import { counted } from '../../lib/text.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { readShownCertificate } from '../fingerprint.ts';
+import { probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
-import { gatewayNotes, journalNote, l4Notes, openKeyNote, webNotes } from './notes.ts';
+import {
+  gatewayNotes,
+  journalNote,
+  l4Notes,
+  openKeyNote,
+  sharedAddressNotes,
+  variableNotes,
+  webNotes,
+} from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type Report } from './report.ts';
+import { type NamedFiles, serviceNotes } from './service-view.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
 export const check: Command = async (context) => {
@@ -39,7 +49,7 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   if (webFile !== undefined) webNotes(await loadWebSettings({ file: webFile, env })).forEach(report.note);
   if (!hasAppliances) return await report.end(0);
 
-  const settings = await loadWithNotes(context, report);
+  const { settings, isForService } = await loadWithNotes(context, report);
   const { appliances } = settings;
   const decode = createDecoder();
   let failed = 0;
@@ -60,19 +70,24 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
     checks.push(checked);
   }
   l4Notes(checks).forEach(report.note);
+  if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
   const audit = settings.admin && (await journalNote(settings.admin.journalFile));
   if (audit) report.note(audit);
   const all = counted(appliances.length, 'appliance');
   if (failed > 0)
     return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
+  if (!isForService) return await report.end(1, { text: 'The service cannot use these files.', isWrong: true });
   if (audit) return await report.end(1, { text: 'Changes through the gateway would be refused.', isWrong: true });
   const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
   return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
 }
 
 /** Loads the settings of this shard, and notes what is allowed and probably a mistake. */
-async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): Promise<Settings> {
+async function loadWithNotes(
+  { flags, env }: CommandContext,
+  { note }: Report,
+): Promise<{ readonly settings: Settings; readonly isForService: boolean }> {
   const file = flags['config.file'];
   const files = createFiles({ path: file });
   const whole = await loadSettings({ file, env, files });
@@ -82,11 +97,18 @@ async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): 
   if (settings.polling.askL4Daemon)
     note({ text: 'polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them.' });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  for (const path of files.openKeys) note(openKeyNote(path));
-  return settings;
+  const ofService = file === undefined ? [] : await serviceNotes(file, namedFiles(settings, files.named));
+  for (const each of [...sharedAddressNotes(whole.appliances), ...files.openKeys.map(openKeyNote), ...ofService])
+    note(each);
+  return { settings, isForService: ofService.length === 0 };
 }
 
-export async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
+function namedFiles({ admin }: Settings, read: readonly string[]): NamedFiles {
+  const folder = admin?.approvals.certificatesFolder;
+  return { read: folder === undefined ? read : [...read, folder], written: admin ? [admin.journalFile] : [] };
+}
+
+async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   const { appliance, settings, stopped } = parts;
   const probe = await probeAppliance(parts);
   const address = addressOf(appliance);
@@ -99,7 +121,9 @@ export async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck>
         // The report then has no line about the certificate.
         () => undefined,
       );
-  return { appliance, address, settings, probe, shown, nowMs: Date.now() };
+  const isProbed = appliance.collectors.vip?.enabled === true && probe.failure === undefined;
+  const farmProbes = isProbed && probe.farms ? await probeFarms(probe.farms, appliance.vip, stopped) : undefined;
+  return { appliance, address, settings, probe, farmProbes, shown, nowMs: Date.now() };
 }
 
 /** Tries the gateway's own key. */

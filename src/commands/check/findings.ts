@@ -1,9 +1,15 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
 import type { FailureReason } from '../../appliance/errors.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
+import { l4Cure } from '../../state/farm-problems.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { objectivesOf } from '../../config/settings.ts';
+import { packageFolder } from '../../app/build-info.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
+import type { FarmProbe } from './farm-probes.ts';
 import { type ApplianceCheck, clockOffsetOf, type Failure } from './probe.ts';
 
 /** A problem of an appliance or of its configuration, and what to do about it. */
@@ -34,6 +40,7 @@ export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
     problemFindings,
     obstacleFindings,
     farmFindings,
+    probeFindings,
     objectiveFindings,
     clockFindings,
     costFindings,
@@ -77,12 +84,18 @@ function* obstacleFindings(checked: ApplianceCheck): Findings {
   const forbidden = forbiddenIn(checked);
   if (forbidden.length > 0)
     yield finding(
-      `The key may not read ${forbidden.join(', ')}.`,
+      `The key may not read ${forbidden.join(', ')}.${lostBy(forbidden)}`,
       'Give the user of the key a role that may read them (System > Users), or disable the collectors:',
       exact(withoutCollectors(forbidden)),
     );
   for (const { collector, reason, message } of checked.probe.obstacles)
-    if (reason !== 'forbidden') yield finding(`${collector}: ${message}.`, ...remedyFor(reason, collector));
+    if (reason !== 'forbidden')
+      yield finding(`${collector}: ${message}.${lostBy([collector])}`, ...remedyFor(reason, collector));
+}
+
+function lostBy(collectors: readonly string[]): string {
+  const alerts = lostAlerts(collectors);
+  return alerts.length === 0 ? '' : ` Cannot fire: ${alerts.join(', ')}.`;
 }
 
 function withoutCollectors(names: readonly string[]): string {
@@ -109,6 +122,41 @@ function* farmFindings({ probe }: ApplianceCheck): Findings {
       'The key sees no farm, so nothing is known about its services.',
       'If it has farms: add the user of the key to a group that has them (System > Users),',
       'and check farms.include and farms.exclude.',
+    );
+}
+
+/**
+ * Makes one finding for all addresses that must not be probed, one for those out of reach, and one
+ * for L4 farms that are refused, whose daemon may be the cause.
+ */
+function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck): Findings {
+  const named = (probes: readonly FarmProbe[]) => probes.map(({ farm, address }) => `${farm} at ${address}`).join(', ');
+  const forbidden = farmProbes.filter(({ failure }) => failure === 'not_allowed');
+  const failing = farmProbes.filter(({ isReachable }) => isReachable === false);
+  const isCut = ({ isL4, failure }: FarmProbe): boolean => isL4 && failure === 'refused';
+  const cut = failing.filter(isCut);
+  const silent = failing.filter((each) => !isCut(each));
+  const example = exact("vip: { networks: ['192.0.2.0/24'] }");
+  if (forbidden.length > 0)
+    yield finding(
+      `The collector vip may not connect to ${named(forbidden)}: reserved, of this machine, or in none of vip.networks.`,
+      'If its farms really are there, name their networks, all of them:',
+      example,
+    );
+  if (silent.length > 0)
+    yield finding(
+      `From here, no connection can be made to ${named(silent)}. ZlbFarmUnreachable cannot fire for them.`,
+      'Open the way for this machine, lead the probe elsewhere by vip.connect_to, or name the networks that it reaches:',
+      example,
+    );
+  if (cut.length > 0)
+    yield finding(
+      `From here, ${named(cut)} ${cut.length === 1 ? 'refuses' : 'refuse'} connections, and the appliance does not call ${cut.length === 1 ? 'it' : 'them'} down.`,
+      l4Cure,
+      ...(settings.admin
+        ? cut.map(({ farm }) => exact(`zlb-exporter admin ${appliance.name} restart-farm farm=${farm} --reason=TEXT`))
+        : []),
+      'If nothing listens at that port on purpose, or it is one for UDP, name it in vip.udp_farms.',
     );
 }
 
@@ -144,8 +192,29 @@ function* costFindings({ probe, settings }: ApplianceCheck): Findings {
   );
 }
 
-function percent(ratio: number): string {
+export function percent(ratio: number): string {
   return `${ratio < 0.0995 ? (ratio * 100).toFixed(1) : Math.round(ratio * 100)} %`;
+}
+
+interface RuleFile {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly alert?: string; readonly annotations?: { readonly reading?: string } }[];
+  }[];
+}
+
+/**
+ * Returns the alerts that cannot fire while these collectors have no data: those whose rule names
+ * one of them in the annotation `reading`. Empty if the rules are not installed with the program.
+ */
+export function lostAlerts(collectors: readonly string[]): readonly string[] {
+  const folder = resolve(packageFolder(import.meta.dirname), 'alerts');
+  if (!existsSync(folder)) return [];
+  const lost = readdirSync(folder)
+    .filter((file) => file.endsWith('.rules.yml'))
+    .flatMap((file) => (parse(readFileSync(resolve(folder, file), 'utf8')) as RuleFile).groups)
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ alert, annotations }) => (alert && collectors.includes(annotations?.reading ?? '') ? [alert] : []));
+  return [...new Set(lost)];
 }
 
 /** Returns why an appliance cannot be polled, and what to do about it. */
@@ -200,7 +269,7 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
 }
 
 /** Returns the collectors that the key may not read. */
-function forbiddenIn({ probe }: Pick<ApplianceCheck, 'probe'>): readonly string[] {
+export function forbiddenIn({ probe }: Pick<ApplianceCheck, 'probe'>): readonly string[] {
   return probe.obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
 }
 
@@ -215,7 +284,7 @@ function licenceFinding({ appliance, settings }: ApplianceCheck): Finding {
   );
 }
 
-function keyHeadersText(keyHeader: string): string {
+export function keyHeadersText(keyHeader: string): string {
   return keyHeader === 'auto' ? 'ZAPI_KEY and API_KEY' : keyHeader;
 }
 

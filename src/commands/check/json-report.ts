@@ -64,6 +64,13 @@ function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
           busy_ratio: perMinute.seconds / 60,
           max_busy_ratio: settings.polling.maxBusyRatio,
         },
+    probes:
+      checked.farmProbes?.map(({ farm, address, isReachable = null, failure = null }) => ({
+        farm,
+        address,
+        reachable: isReachable,
+        failure,
+      })) ?? null,
     findings: findings.map(({ text, remedy }) => ({ text, remedy: remedy.map((line) => line.trim()) })),
   };
 }

@@ -2,11 +2,13 @@ import { mkdtemp, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tryFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
+import type { ApplianceSettings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { certificateEndsAtMs } from '../../server/web-policy.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
+import { findRepeats } from '../../lib/same.ts';
 import { counted, listed } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import type { ApplianceCheck } from './probe.ts';
@@ -17,6 +19,13 @@ export interface Note {
   /** True if somebody has to act. */
   readonly isWrong?: boolean;
 }
+
+/** The remedies show keys of the configuration file. */
+export const variableNotes: readonly Note[] = [
+  '',
+  'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
+  'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys need a file.',
+].map((text) => ({ text }));
 
 /** Returns a note about the appliances with L4 farms that the collector `vip` does not probe. */
 export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
@@ -90,6 +99,14 @@ function certificateNote(cert: string, clients: string): Note {
     text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`,
     isWrong: true,
   };
+}
+
+/** Returns a note for each appliance whose host and port another one before it has. */
+export function sharedAddressNotes(appliances: readonly Pick<ApplianceSettings, 'name' | 'url'>[]): readonly Note[] {
+  return findRepeats(appliances.map(({ url }) => url.host)).map(({ index, first }) => ({
+    text: `${appliances[index]?.name} has the address ${appliances[index]?.url.host} of ${appliances[first]?.name}: one appliance under two names is polled twice; keep one of them`,
+    isWrong: true,
+  }));
 }
 
 /** Returns the note of a file with a key that every user of this machine can read. */

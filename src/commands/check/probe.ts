@@ -6,6 +6,7 @@ import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
 import { hungMs } from '../../collectors/ask-farms.ts';
+import type { ListedFarm } from '../../collectors/farm-list.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
@@ -16,6 +17,7 @@ import { createCron, intervalOf } from '../../scheduler/schedule.ts';
 import { applianceProblems } from '../../state/appliance-problems.ts';
 import type { Problem } from '../../state/problem.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
+import type { FarmProbe } from './farm-probes.ts';
 
 /** The result of one run of each collector. */
 interface ProbeResult {
@@ -23,6 +25,8 @@ interface ProbeResult {
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Facts;
+  /** Undefined if the farms were not listed. */
+  readonly farms: readonly ListedFarm[] | undefined;
   /** The judgement of the status page about the appliance; empty if it cannot be polled. */
   readonly problems: readonly Problem[];
   /** Collectors that succeeded, and were allowed to read something. */
@@ -30,6 +34,8 @@ interface ProbeResult {
   /** Optional collectors for which the appliance has no API. */
   readonly unsupported: readonly string[];
   readonly obstacles: readonly Obstacle[];
+  /** Routes that the key may not read and that their collectors do not need. */
+  readonly skipped: readonly string[];
   /** The cost of a minute of polling. */
   readonly perMinute: { readonly calls: number; readonly seconds: number };
 }
@@ -169,6 +175,7 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
   const polled: string[] = [];
   const unsupported: string[] = [];
   const obstacles: Obstacle[] = [];
+  const skipped: string[] = [];
   const perMinute = { calls: 0, seconds: 0 };
   for (const [collector, calls] of made) {
     const { isSupported, failure } = status.collectors.find(({ name }) => name === collector.name) ?? {};
@@ -176,6 +183,7 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     else if (failure && watch.errors.has(collector.name))
       obstacles.push(obstacleOf(collector, watch.errors.get(collector.name)));
     if (!isSupported || failure || calls.length === 0) continue;
+    skipped.push(...calls.filter(isForbidden).map(({ endpoint }) => endpoint));
     if (calls.every(isForbidden)) continue;
     const { schedule = collector.schedule } = appliance.collectors[collector.name] ?? {};
     const share = (60_000 / intervalOf(schedule)) * timesOf(collector, facts, watch);
@@ -191,10 +199,12 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     failure,
     calls: watch.calls,
     facts,
+    farms: poller.known.latest(farms)?.farms,
     problems: failure ? [] : applianceProblems(judged, Date.now()),
     polled,
     unsupported,
     obstacles,
+    skipped,
     perMinute,
   };
 }
@@ -215,12 +225,12 @@ function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
 }
 
 /** Returns the sum of the seconds of all calls. */
-function secondsOf(calls: readonly CallReport[]): number {
+export function secondsOf(calls: readonly CallReport[]): number {
   return calls.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
 /** Returns true for a call in which the appliance waited for a proxy, or would have gone on to. */
-function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
+export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
   return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= hungMs);
 }
 
@@ -267,6 +277,8 @@ export interface ApplianceCheck {
   readonly address: Address;
   readonly settings: Settings;
   readonly probe: ProbeResult;
+  /** Farms that the collector `vip` will probe; undefined if it is off or no farm is known. */
+  readonly farmProbes: readonly FarmProbe[] | undefined;
   /** Undefined when the server showed no certificate. */
   readonly shown: ShownCertificate | undefined;
   readonly nowMs: number;

@@ -1,8 +1,10 @@
 import type { ConfigError } from '../../config/problems.ts';
 import { counted, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
-import type { ApplianceCheck } from './probe.ts';
-import type { Finding } from './findings.ts';
+import { dayMs, dayOf, formatDuration } from '../../lib/time.ts';
+import type { FarmProbe } from './farm-probes.ts';
+import { type ApplianceCheck, clockOffsetOf, hasWaited, secondsOf } from './probe.ts';
+import { type Finding, keyHeadersText, percent } from './findings.ts';
 import type { Note } from './notes.ts';
 
 /** Reports the results of a check as they come. */
@@ -28,6 +30,7 @@ export function createTextReport({ say, warn, shell }: CommandContext, quiet: bo
       const result = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
       const width = Math.max(...checked.settings.appliances.map(({ name }) => name.length));
       say(`${checked.appliance.name.padEnd(width)}  ${result}  ${summaryLine(checked)}`);
+      if (!quiet) rowLines(checked, findings).forEach(say);
       findingLines(findings).forEach(say);
     },
     async end(code, result) {
@@ -38,11 +41,11 @@ export function createTextReport({ say, warn, shell }: CommandContext, quiet: bo
   };
 }
 
-const margin = '    ';
+const [margin, labelWidth] = ['    ', 12];
 
-/** Returns the line of an appliance, without its name. */
-function summaryLine(checked: ApplianceCheck): string {
-  const { failure, facts, polled, perMinute } = checked.probe;
+/** Returns the line of an appliance for programs, without its name. */
+function summaryLine({ appliance, probe }: ApplianceCheck): string {
+  const { failure, facts, polled, perMinute } = probe;
   if (failure) {
     const { reason, message } = failure;
     if (reason === 'unauthorized') return `reachable, but the key is refused (${message})`;
@@ -51,11 +54,14 @@ function summaryLine(checked: ApplianceCheck): string {
     if (reason === 'unlicensed') return `reachable, but it is deactivated (${message})`;
     return reason === 'farms_unread' ? `reachable, but its farms cannot be read (${message})` : message;
   }
+  const trust = appliance.tls.fingerprintSha256
+    ? 'certificate pinned'
+    : appliance.tls.insecureSkipVerify
+      ? 'TLS NOT VERIFIED'
+      : 'TLS verified';
   const farms = facts.farms ? counted(facts.farms.length, 'farm') : 'farms unknown';
   const cost = `${counted(polled.length, 'collector')}, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${secondsText(perMinute.seconds)} of its time a minute`;
-  return [`reachable, ${trustWords[trustOf(checked)]}, key accepted`, releaseOf(facts), farms, cost]
-    .filter(Boolean)
-    .join(' · ');
+  return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].filter(Boolean).join(' · ');
 }
 
 /** Returns seconds with one digit, and never none for a time that is not none. */
@@ -63,28 +69,114 @@ function secondsText(seconds: number): string {
   return seconds > 0 && seconds < 0.05 ? 'under 0.1 s' : `${seconds.toFixed(1)} s`;
 }
 
+/** Returns the facts about an appliance and the diagnosis. */
+function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readonly string[] {
+  const { failure, problems } = checked.probe;
+  const wrong = problems.filter(({ level }) => level !== 'unknown').length;
+  const toFix = findings.length - wrong;
+  const things = [
+    ...(toFix > 0 ? [`${counted(toFix, 'thing')} to fix`] : []),
+    ...(wrong > 0 ? [`${counted(wrong, 'thing')} wrong on it`] : []),
+  ].join(', ');
+  const diagnosis = failure
+    ? 'it cannot be polled'
+    : findings.length === 0
+      ? 'healthy; it can be polled as configured'
+      : `it can be polled; ${things}`;
+  const rows = [...rowsOf(checked), ['Diagnosis', diagnosis] as const];
+  return rows.map(([label, text]) => `${margin}${label.padEnd(labelWidth)}${text}`);
+}
+
 /** Returns the findings with their remedies. */
 function findingLines(findings: readonly Finding[]): readonly string[] {
-  return findings.flatMap(({ text, remedy }, index) => [
+  const lines = findings.flatMap(({ text, remedy }, index) => [
     `${margin}${index + 1}. ${text}`,
     ...remedy.map((line) => `${margin}   ${line}`),
   ]);
+  return [...lines, ''];
+}
+
+type Row = readonly [label: string, text: string];
+
+function rowsOf(checked: ApplianceCheck): readonly Row[] {
+  const { probe } = checked;
+  const { failure, polled, unsupported, skipped } = probe;
+  const proven = probe.calls.some(({ authenticated }) => authenticated);
+  const release = releaseOf(probe.facts);
+  const rows: (Row | undefined)[] = [
+    ['Reached', reachedText(checked)],
+    trustRow(checked),
+    proven ? ['Key', `accepted, sent as ${keyHeadersText(checked.appliance.keyHeader)}`] : undefined,
+    release ? ['Product', release] : undefined,
+    clockRow(checked),
+    failure ? undefined : ['Polled', polled.join(', ')],
+    failure ? undefined : ['Cost', costText(checked)],
+    checked.farmProbes ? ['Probed', probedText(checked.farmProbes)] : undefined,
+    skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: the rest is read without them`] : undefined,
+    unsupported.length > 0
+      ? ['Unsupported', `${unsupported.join(', ')}: this appliance has no API for them`]
+      : undefined,
+  ];
+  return rows.filter((each) => each !== undefined);
+}
+
+function reachedText({ address: { text }, probe: { calls, failure } }: ApplianceCheck): string {
+  const answered = calls.filter((call) => /^\d/.test(call.code) && !hasWaited(call));
+  if (answered.length === 0)
+    return failure?.reason === 'tls' ? `${text}, without a request: see TLS` : `${text} gave no answer`;
+  const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
+  return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
+}
+
+/** Says what was tried; farms that cannot be reached or must not be are findings. */
+function probedText(probes: readonly FarmProbe[]): string {
+  const accepting = probes.filter(({ isReachable }) => isReachable);
+  const reached = accepting.filter(({ isSilent }) => !isSilent);
+  const hanging = accepting.filter(({ isSilent }) => isSilent).map(({ farm, address }) => `${farm} ${address}`);
+  const unanswered = hanging.length > 0 ? `; accepted, and no answer from the proxy: ${hanging.join(', ')}` : '';
+  const untried = probes.filter(({ isReachable, failure }) => isReachable === undefined && failure === undefined);
+  const names = reached.map(({ farm, address }) => `${farm} ${address}`);
+  const rest = untried.length > 0 ? `; ${counted(untried.length, 'more farm')} not tried` : '';
+  return `${counted(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${unanswered}${rest}; L4 farms with TCP are probed too`;
 }
 
 /** How the certificate of the API was checked. */
 type Trust = keyof typeof trustWords;
 
 const trustWords = {
-  not_trusted: 'TLS NOT TRUSTED',
-  pinned: 'certificate pinned',
-  not_verified: 'TLS NOT VERIFIED',
-  verified: 'TLS verified',
+  not_trusted: 'NOT TRUSTED',
+  pinned: 'the pinned certificate',
+  not_verified: 'NOT VERIFIED',
+  verified: 'verified',
 } as const;
 
 export function trustOf({ appliance: { tls }, probe }: ApplianceCheck): Trust {
   if (probe.failure?.reason === 'tls') return 'not_trusted';
   if (tls.fingerprintSha256 !== undefined) return 'pinned';
   return tls.insecureSkipVerify ? 'not_verified' : 'verified';
+}
+
+function trustRow(checked: ApplianceCheck): Row | undefined {
+  const { appliance, shown, nowMs } = checked;
+  if (!shown) return undefined;
+  const trust = trustOf(checked);
+  const how = trust === 'verified' && appliance.tls.ca !== undefined ? 'verified by tls.ca_file' : trustWords[trust];
+  const days = Math.floor((shown.endsAtMs - nowMs) / dayMs);
+  const left = days < 0 ? 'expired' : `${counted(days, 'day')} left`;
+  return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];
+}
+
+function clockRow({ probe }: ApplianceCheck): Row | undefined {
+  const offset = clockOffsetOf(probe.calls);
+  if (offset === undefined) return undefined;
+  const seconds = formatDuration(Math.abs(offset) * 1_000);
+  return ['Clock', Math.abs(offset) < 1 ? 'agrees with this machine' : `${seconds} ${offset > 0 ? 'ahead' : 'behind'}`];
+}
+
+function costText({ probe: { perMinute, facts }, settings }: ApplianceCheck): string {
+  const { calls, seconds } = perMinute;
+  const meanwhile = facts.farms?.some(({ isSilent }) => isSilent) ? ', while a proxy hangs' : '';
+  return `about ${counted(Math.ceil(calls), 'call')} a minute${meanwhile}, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
 /** Returns what is known of the product, its release and its edition; an empty text if nothing. */

@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../../app/load-settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { startDaemon } from '../../app/daemon.ts';
+import { type Daemon, type DaemonParts, startDaemon } from '../../app/daemon.ts';
+import { ListenError } from '../../lib/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../../simulator/demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from '../command.ts';
 import { demonstrationGreeting } from './greeting.ts';
 import { sendLogsTo, watchedSimulation } from './watched.ts';
 import { createLog } from '../../app/log.ts';
 import { makeToken } from '../token.ts';
+
+const defaultGatewayAddress = '127.0.0.1:9445';
 
 /** Runs the exporter on simulated appliances inside this process, for a first look. */
 export async function runDemonstration(
@@ -27,7 +30,7 @@ export async function runDemonstration(
     const digests = { demo: demo.sha256, approver: approver.sha256 };
     const content = configurationOf({ appliances: simulation.appliances, apiKey, digests, folder });
     const settings = await loadSettings({ content, env: {} });
-    const daemon = await startDaemon({
+    const { daemon, taken } = await startWhereFree({
       settings,
       listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
       web,
@@ -44,13 +47,37 @@ export async function runDemonstration(
     sendLogsTo(daemon.requestLogAddresses[0], appliances);
     const { paint } = shell;
     const tokens = { demo: demo.token, approver: approver.token };
-    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, paint }).forEach(say);
+    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(say);
     await untilStopped(stopped, daemon, simulation);
     await log.flush();
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   return 0;
+}
+
+/**
+ * Starts the daemon; takes free ports instead of default addresses that are in use (`taken`). An
+ * address from a flag stays.
+ */
+async function startWhereFree(parts: DaemonParts): Promise<{ daemon: Daemon; taken: readonly string[] }> {
+  const taken: string[] = [];
+  for (let moved = parts; ; ) {
+    try {
+      return { daemon: await startDaemon(moved), taken };
+    } catch (error) {
+      const setting = error instanceof ListenError ? error.setting : undefined;
+      const { settings, listenAddress } = moved;
+      const { admin } = settings;
+      if (setting === 'admin.listen_address' && admin?.listenAddress === defaultGatewayAddress) {
+        moved = { ...moved, settings: { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } } };
+        taken.push(defaultGatewayAddress);
+      } else if (setting === '--web.listen-address' && listenAddress === defaultListenAddress) {
+        moved = { ...moved, listenAddress: ':0' };
+        taken.push(defaultListenAddress);
+      } else throw error;
+    }
+  }
 }
 
 interface DemonstrationParts {
@@ -69,7 +96,7 @@ function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationP
   return {
     ...watchedSimulation(appliances, apiKey, '127.0.0.1:0'),
     admin: {
-      listen_address: '127.0.0.1:0',
+      listen_address: defaultGatewayAddress,
       journal_file: join(folder, 'journal.db'),
       tokens: [
         { name: 'demo', sha256: digests.demo, role: 'admin' },

@@ -1,35 +1,28 @@
+import { type GreetingParts, places } from '../greeting.ts';
 import type { DemonstrationAppliance } from '../../../simulator/demo.ts';
-import type { Shell } from '../command.ts';
 
-interface DemonstrationParts {
-  readonly version: string;
-  /** Base URLs of both listeners. */
-  readonly url: string;
-  readonly adminUrl: string | undefined;
-  readonly paint: Shell['paint'];
+interface DemonstrationParts extends GreetingParts {
   readonly appliances: readonly DemonstrationAppliance[];
   /** Each belongs to another person. */
   readonly tokens: { readonly demo: string; readonly approver: string };
+  /** Default addresses that were in use. */
+  readonly taken: readonly string[];
 }
 
 /** Returns the lines of the demonstration: what runs, what to open, and one fault to repair. */
 export function demonstrationGreeting(parts: DemonstrationParts): readonly string[] {
-  const { version, appliances, url, adminUrl = '', tokens, paint } = parts;
+  const { version, appliances, adminUrl = '', tokens, taken, paint } = parts;
   const [nameWidth, urlWidth] = [12, 24];
   return [
     `zlb-exporter ${version} on five simulated load balancers, since no configuration is given.`,
+    ...(taken.length === 0
+      ? []
+      : ['', `Another program uses ${taken.join(' and ')}, so the demonstration uses free ports.`]),
     '',
     ...appliances.map(
       ({ name, about, appliance }) => `  ${name.padEnd(nameWidth)} ${appliance.url.padEnd(urlWidth)} ${about}`,
     ),
-    '',
-    paint('bold', 'Open'),
-    ...[
-      [`${url}/`, 'what is wrong now, and how everything is'],
-      [`${url}/metrics`, 'what Prometheus reads'],
-      [`${adminUrl}/docs`, 'every operation of the API, to read and try'],
-      [`${adminUrl}/console`, 'changes that wait for a decision'],
-    ].map(([place = '', about = '']) => `  ${place.padEnd(31)} ${about}`),
+    ...places(parts),
     '',
     paint('bold', 'Try, in another terminal, in the same folder'),
     '  The farm oldportal on lb-madrid is down. Restart it, and watch the page:',

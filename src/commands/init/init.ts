@@ -19,8 +19,6 @@ import {
   replaceFile,
   writeNewFile,
 } from './files.ts';
-import { findingsOf } from '../check/findings.ts';
-import { createTextReport } from '../check/report.ts';
 import { configurationWith, type Entry } from './entry.ts';
 import { tryKey } from './try-key.ts';
 
@@ -42,11 +40,9 @@ export const init: Command = async (context) => {
     const stays = given !== undefined && (await isReadableFor(file, given));
     const keyFile = stays ? given : await newKeyFile(file, name);
     const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
-    const checked = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
-    createTextReport(context, false).appliance(checked, findingsOf(checked));
-    const { failure } = checked.probe;
-    // A deactivated appliance checks the key before it refuses.
-    if (failure && failure.reason !== 'unlicensed') throw new InitError('the appliance cannot be polled with this key');
+    const { refused, rights } = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
+    if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
+    context.say(rights);
 
     const readFrom = await pathForExporter(file, keyFile);
     const entry = { name, url: urlOf(target), api_key_file: readFrom, fingerprintSha256 };

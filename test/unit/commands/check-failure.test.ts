@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ApplianceError } from '../../../src/appliance/errors.ts';
+import { sharedAddressNotes } from '../../../src/commands/check/notes.ts';
 import { failureOf } from '../../../src/commands/check/probe.ts';
 
 it.each([
@@ -15,3 +16,14 @@ it.each([
     expect(failureOf(error, { asksProxies })?.reason).toBe(expected);
   },
 );
+
+it('check names each appliance that has the address of another one', () => {
+  const appliances = ['https://192.0.2.10:444/', 'https://192.0.2.11:444', 'https://192.0.2.10:444/zapi/v4.0/zapi.cgi'];
+
+  expect(sharedAddressNotes(appliances.map((url, index) => ({ name: `lb-${index}`, url: new URL(url) })))).toEqual([
+    {
+      text: 'lb-2 has the address 192.0.2.10:444 of lb-0: one appliance under two names is polled twice; keep one of them',
+      isWrong: true,
+    },
+  ]);
+});

@@ -1,0 +1,63 @@
+import type { VipSettings } from '../../collectors/collector.ts';
+import type { ListedFarm } from '../../collectors/farm-list.ts';
+import { ownAddresses } from '../../collectors/vip.ts';
+import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
+import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
+
+/** A farm that the collector `vip` will probe. */
+export interface FarmProbe {
+  readonly farm: string;
+  /** The address that the appliance reports, and the one to which `connect_to` leads instead. */
+  readonly address: string;
+  /** Undefined if nothing was tried. */
+  readonly isReachable: boolean | undefined;
+  readonly failure: ProbeFailure | 'not_allowed' | undefined;
+  /** True if its proxy does not answer the appliance: the kernel accepts connections for it. */
+  readonly isSilent: boolean;
+  readonly isL4: boolean;
+}
+
+/** A check is to end within half a minute, whatever the network does. */
+const maxFarms = 20;
+const maxAtOnce = 3;
+
+/**
+ * Connects once, by TCP alone, to the first farms that the collector `vip` will probe. L4 farms are
+ * left out: the check does not read whether they use TCP.
+ */
+export async function probeFarms(
+  farms: readonly ListedFarm[],
+  settings: VipSettings,
+  signal: AbortSignal,
+): Promise<readonly FarmProbe[]> {
+  const known = { farms, configOf: () => undefined, certificates: undefined };
+  const targets = vipTargets(known, settings, ownAddresses()).filter(({ mayBeUdp }) => !mayBeUdp);
+  const allowed = targets.filter(({ endpoint }) => endpoint);
+  const first = allowed.slice(0, maxFarms);
+  const tried: FarmProbe[] = [];
+  for (let from = 0; from < first.length; from += maxAtOnce)
+    tried.push(...(await Promise.all(first.slice(from, from + maxAtOnce).map((target) => tryOnce(target, signal)))));
+  const untried = allowed.slice(maxFarms).map((target) => probeOf(target, undefined));
+  const forbidden = targets.filter(({ endpoint }) => !endpoint).map((target) => probeOf(target, 'not_allowed'));
+  return [...tried, ...untried, ...forbidden];
+}
+
+async function tryOnce(target: VipTarget, signal: AbortSignal): Promise<FarmProbe> {
+  if (!target.endpoint) return probeOf(target, 'not_allowed');
+  const { isReachable, failure } = await probeVip({ ...target.endpoint, serverName: undefined }, signal);
+  return { ...probeOf(target, failure), isReachable };
+}
+
+function probeOf({ farm, known, vip, vport, endpoint }: VipTarget, failure: FarmProbe['failure']): FarmProbe {
+  const reported = addressText(vip, vport);
+  const address =
+    endpoint === undefined || endpoint.address === vip
+      ? reported
+      : `${reported} (connect_to ${addressText(endpoint.address, endpoint.port)})`;
+  const { isSilent = false, profile } = known.listed;
+  return { farm, address, isReachable: undefined, failure, isSilent, isL4: profile === 'l4xnat' };
+}
+
+function addressText(host: string, port: string | number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
