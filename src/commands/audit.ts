@@ -26,9 +26,10 @@ export const audit: Command = async (context) => {
   } catch (error) {
     const isOfFile = error instanceof FileKindError || (isRecord(error) && 'errcode' in error);
     if (!isOfFile && errorCode(error) === '') throw error;
-    const remedy = isOfFile
-      ? 'Name the admin.journal_file of the configuration.'
-      : 'Run this as a user that may read it.';
+    const remedy =
+      isOfFile || errorCode(error) === 'ENOENT'
+        ? 'Name the admin.journal_file of the configuration.'
+        : 'Run this as a user that may read it.';
     context.warn(`The journal cannot be read: ${toError(error).message}. ${remedy}`);
     return 1;
   }

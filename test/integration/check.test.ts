@@ -111,7 +111,7 @@ describe('the report of check', () => {
     const withVip = await check(probed);
 
     expect(without.out.match(/Only the collector vip, .*/g)).toEqual([
-      'Only the collector vip, which is off, sees when the daemon of L4 farms has died: the appliance calls them up. Concerned: lb-1, lb-2.',
+      'Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on: collectors: { vip: { enabled: true } }. Concerned: lb-1, lb-2.',
     ]);
     expect(withVip.out).not.toContain('Only the collector vip');
   }, 60_000);

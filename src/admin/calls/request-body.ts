@@ -138,8 +138,8 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   }
   // Without the parser's message: it quotes the body.
   throw new AdminProblem('malformed_body', {
-    detail: 'The body is not a JSON object, which the appliance would fail on; nothing was sent.',
-    remedy: 'Send an object such as {"action":"stop"}; GET …/parameters?operation=… tells what it may hold.',
+    detail: 'The body is not a JSON object; nothing was sent.',
+    remedy: 'Send an object, such as {"action":"stop"} to an appliance; GET /docs shows what each path takes.',
   });
 }
 

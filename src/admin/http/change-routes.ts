@@ -177,7 +177,11 @@ function registerReading(app: FastifyInstance, { changes, proposals }: ChangeRou
     querystring: ListQuery,
   };
   routes.get('/changes', { schema: list, attachValidation: true }, async (request) => {
-    if (request.validationError) throw malformed(`state is one of ${stateWords.join(', ')}`);
+    if (request.validationError)
+      throw new AdminProblem('malformed_request', {
+        detail: 'The query has another key than state, or a state that no change has.',
+        remedy: `Filter by state, which is one of ${stateWords.join(', ')}.`,
+      });
     const wanted = [request.query.state ?? []]
       .flat()
       .flatMap((word): readonly ChangeState[] => (word === 'open' ? openStates : [word]));

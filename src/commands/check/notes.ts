@@ -37,7 +37,7 @@ export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
   const names = listed(blind.map(({ appliance: { name } }) => name));
   return [
     {
-      text: `Only the collector vip, which is off, sees when the daemon of L4 farms has died: the appliance calls them up. Concerned: ${names}.`,
+      text: `Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on: collectors: { vip: { enabled: true } }. Concerned: ${names}.`,
     },
   ];
 }

@@ -149,7 +149,7 @@ describe('a change that is asked for', () => {
     );
     expect(some.out).toMatch(new RegExp(String.raw`\n${denied} +denied +lb-1 `));
     expect(JSON.parse(all.bytes.toString()).changes).toHaveLength(2);
-    expect(none.out).toBe('No changes fit.');
+    expect(none.out).toBe('No changes fit; --state=all shows those too that have ended.');
     expect(wrong.code).toBe(1);
   });
 });

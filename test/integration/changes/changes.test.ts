@@ -80,6 +80,33 @@ describe('a change', () => {
   });
 });
 
+describe('a wrong request for changes', () => {
+  it.each([
+    ['limit=1', 'another key than state'],
+    ['state=late', 'a state that no change has'],
+  ])('says of the query %s what is wrong with it', async (query, because) => {
+    const { call } = await givenApprovals();
+
+    const { status, json } = await call('alice', 'GET', `/changes?${query}`);
+
+    expect({ status, json }).toMatchObject({
+      status: 400,
+      json: { code: 'malformed_request', detail: expect.stringContaining(because) },
+    });
+  });
+
+  it('says of a body that is no object what the path takes, and nothing of a call to an appliance', async () => {
+    const { call } = await givenApprovals();
+
+    const { status, json } = await call('alice', 'POST', '/changes', []);
+
+    expect({ status, json }).toMatchObject({
+      status: 400,
+      json: { code: 'malformed_body', detail: 'The body is not a JSON object; nothing was sent.' },
+    });
+  });
+});
+
 describe('an approval', () => {
   it('of the second token of the same person is refused, and audited', async () => {
     const { ask, approve, sent, audit } = await givenApprovals();

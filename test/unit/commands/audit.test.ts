@@ -109,7 +109,7 @@ describe('audit verify', () => {
   });
 
   it.each<readonly [string, (file: string) => void, RegExp]>([
-    ['missing', () => undefined, /ENOENT/],
+    ['missing', () => undefined, /ENOENT.*\. Name the admin\.journal_file/],
     ['a folder', (file) => mkdirSync(file), /is a folder, not a regular file/],
     ['a FIFO', (file) => void feed('mkfifo', [file], Buffer.alloc(0)), /is a named pipe/],
     ['/dev/zero', (file) => symlinkSync('/dev/zero', file), /is a device/],
