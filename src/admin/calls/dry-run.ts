@@ -7,7 +7,7 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import { createRouteMatcher } from '../../appliance/route.ts';
 import { parseJson } from '../../lib/check.ts';
 import { AuditLineSchema } from '../journal/record.ts';
-import type { approvalOf } from './approval.ts';
+import type { approvalOf } from './needs-approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, ParameterSchema, problemsOf } from './discovery.ts';
 import {

@@ -12,7 +12,7 @@ import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import { type Approval, approvalOf } from './approval.ts';
+import { type Approval, approvalOf } from './needs-approval.ts';
 import { confirm } from './confirmation.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';

@@ -20,19 +20,19 @@ import { malformed, type NewChange, type Planning, type Task } from './task.ts';
 export const maxOpenPerPrincipal = 20;
 
 /** Plans a change and stores it, to wait for approval. */
-export async function ask(core: ChangesCore, asked: NewChange, asker: Caller): Promise<Change> {
-  refuseUnasked(core, asked, asker);
-  refuseWaiting(core, asked.task, asker);
-  return await counted(core, asker, async () => {
+export async function ask(core: ChangesCore, asked: NewChange, caller: Caller): Promise<Change> {
+  refuseUnasked(core, asked, caller);
+  refuseWaiting(core, asked.task, caller);
+  return await counted(core, caller, async () => {
     const planning = planningOf(core, asked);
-    return await addWaiting(core, { planning, prepared: await planned(core, planning, asker), asker });
+    return await addWaiting(core, { planning, prepared: await planned(core, planning, caller), caller });
   });
 }
 
 /** Plans a change, and shows the plan; nothing is stored. */
-export async function showPlan(core: ChangesCore, asked: NewChange, asker: Caller): Promise<PlanOfChange> {
+export async function showPlan(core: ChangesCore, asked: NewChange, caller: Caller): Promise<PlanOfChange> {
   const planning = planningOf(core, asked);
-  const { plan, digest } = await prepareAs(asker, core, planning);
+  const { plan, digest } = await prepareAs(caller, core, planning);
   return {
     dry_run: true,
     appliance: asked.appliance,
@@ -52,11 +52,11 @@ export async function showPlan(core: ChangesCore, asked: NewChange, asker: Calle
 export async function runNow(
   core: ChangesCore,
   asked: NewChange,
-  asker: Caller,
+  caller: Caller,
   onEvent: (event: StepEvent) => void,
 ): Promise<Launched> {
-  refuseUnasked(core, asked, asker);
-  return await counted(core, asker, async () => {
+  refuseUnasked(core, asked, caller);
+  return await counted(core, caller, async () => {
     let step = 0;
     const tell = (event: StepEvent): void => {
       ({ step } = event);
@@ -65,24 +65,24 @@ export async function runNow(
     const onWait = (line: string): void => tell({ event: 'wait', step, line });
     const planning = { ...planningOf(core, asked), onWait };
     // A stop of the exporter ends it as the leave of its caller does.
-    const runner = { ...asker, signal: AbortSignal.any([asker.signal, core.stopping.signal]) };
+    const runner = { ...caller, signal: AbortSignal.any([caller.signal, core.stopping.signal]) };
     const prepared = await planned(core, planning, runner);
-    const plan = { planning, prepared, asker };
+    const plan = { planning, prepared, caller };
     refuseOtherPlan(prepared, asked);
     if (wouldOf(prepared.plan) === 'wait for approval') {
-      refuseWaiting(core, asked.task, asker);
+      refuseWaiting(core, asked.task, caller);
       return { change: await addWaiting(core, plan), over: undefined };
     }
     refuseUnconfirmed(core, asked);
     refuseNothing(prepared.plan);
     const waiting = changeOf(core, plan);
-    const { principal } = asker;
+    const { principal } = caller;
     const at = new Date(core.now()).toISOString();
     const decision = { by: principal.name, what: 'started', reason: waiting.reason, at } as const;
     const change = { ...waiting, state: 'approved', decision } as const;
     const sealed = { person: principal.person, salt: planning.salt };
     const cleared = { asked: planning, prepared, runner, isApproved: false, tell };
-    return await launch(core, cleared, async () => await core.book.add({ change, sealed }, asker));
+    return await launch(core, cleared, async () => await core.book.add({ change, sealed }, caller));
   });
 }
 
@@ -95,35 +95,35 @@ export async function askInstead(core: ChangesCore, { request, call, body }: Per
 }
 
 /** Plans, and refuses what the gateway would refuse. */
-async function planned(core: ChangesCore, planning: Planning, asker: Caller): Promise<FreshPlan> {
-  const prepared = await prepareAs(asker, core, planning);
-  refusePlan(core, { ...planning, ...prepared }, [asker.principal]);
+async function planned(core: ChangesCore, planning: Planning, caller: Caller): Promise<FreshPlan> {
+  const prepared = await prepareAs(caller, core, planning);
+  refusePlan(core, { ...planning, ...prepared }, [caller.principal]);
   return prepared;
 }
 
 interface AskedPlan {
   readonly planning: Planning;
   readonly prepared: FreshPlan;
-  readonly asker: Caller;
+  readonly caller: Caller;
 }
 
 async function addWaiting(core: ChangesCore, plan: AskedPlan): Promise<Change> {
   const change = changeOf(core, plan);
-  const { planning, asker } = plan;
+  const { planning, caller } = plan;
   const content = 'content' in planning.task ? planning.task.content : undefined;
   const sealed = {
-    person: asker.principal.person,
+    person: caller.principal.person,
     salt: planning.salt,
     ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
   };
-  await core.book.add({ change, sealed }, asker);
+  await core.book.add({ change, sealed }, caller);
   return change;
 }
 
 /** Returns a change that waits. */
-function changeOf(core: ChangesCore, { planning, prepared, asker }: AskedPlan): Change {
+function changeOf(core: ChangesCore, { planning, prepared, caller }: AskedPlan): Change {
   const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = planning;
-  const { principal, token } = asker;
+  const { principal, token } = caller;
   const said = (text: string | null | undefined): string | null => core.recorder.said(text ?? undefined, token);
   return {
     id,
@@ -169,8 +169,8 @@ function refuseUnasked(core: ChangesCore, { appliance, task, alerts }: NewChange
   if (!alerts) refuseTooMany(core, principal);
 }
 
-async function counted<Result>({ asking }: ChangesCore, asker: Caller, work: () => Promise<Result>): Promise<Result> {
-  const one = { ...asker };
+async function counted<Result>({ asking }: ChangesCore, caller: Caller, work: () => Promise<Result>): Promise<Result> {
+  const one = { ...caller };
   asking.add(one);
   try {
     return await work();

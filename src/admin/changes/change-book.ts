@@ -47,7 +47,7 @@ export interface Move {
   readonly decision?: Omit<Decision, 'at'>;
   readonly outcome?: Omit<Outcome, 'at'>;
   /** Undefined if the exporter itself moves it. */
-  readonly actor?: Caller;
+  readonly caller?: Caller;
 }
 
 export interface ChangeBookParts {
@@ -129,9 +129,9 @@ export class ChangeBook {
   }
 
   /** Adds a change, which is on disk when this resolves. */
-  async add(stored: StoredChange, actor: Caller): Promise<HeldChange> {
+  async add(stored: StoredChange, caller: Caller): Promise<HeldChange> {
     const held = heldOf(stored);
-    await this.#save(stored, (alongside) => this.#record(stored.change, actor, alongside), held);
+    await this.#save(stored, (alongside) => this.#record(stored.change, caller, alongside), held);
     return held;
   }
 
@@ -161,7 +161,7 @@ export class ChangeBook {
    * Moves a change to its next state, in the transaction of its record. Rejects, and changes
    * nothing, if that cannot be written.
    */
-  async move(held: HeldChange, state: ChangeState, { decision, outcome, actor }: Move = {}): Promise<Change> {
+  async move(held: HeldChange, state: ChangeState, { decision, outcome, caller }: Move = {}): Promise<Change> {
     const { change, sealed } = held.stored;
     if (!nextStates[change.state].includes(state)) throw alreadyOver(change, `it is ${change.state}`);
     const at = new Date(this.#parts.now()).toISOString();
@@ -173,7 +173,7 @@ export class ChangeBook {
       ...(outcome && { outcome: { ...outcome, at } }),
     };
     await this.#save({ change: next, sealed: isOver(state) ? null : sealed }, (alongside) =>
-      this.#record(next, actor, alongside),
+      this.#record(next, caller, alongside),
     );
     if (isOver(state)) this.#parts.metrics.changeEnded(state);
     return next;
@@ -226,15 +226,15 @@ export class ChangeBook {
     metrics.changes(new Map(counts), late.length);
   }
 
-  async #record(change: Change, actor: Caller | undefined, alongside: Alongside): Promise<void> {
+  async #record(change: Change, caller: Caller | undefined, alongside: Alongside): Promise<void> {
     const { recorder, journal, log } = this.#parts;
     const { id, state, appliance, operation, recipe, decision, digest, requested_by } = change;
     const what = { appliance, operation: operation ?? recipe ?? '', method: '-', path: `/changes/${id}` };
     const particulars = { event: 'change', state, plan_sha256: digest, requested_by } as const;
     const reason = (decision ?? change).reason ?? undefined;
-    if (actor) await recorder.record({ ...actor, id, ...what, reason }, particulars, alongside);
+    if (caller) await recorder.record({ ...caller, id, ...what, reason }, particulars, alongside);
     else await journal.append({ ...particulars, ...what, request: id, principal: '-', role: '-' }, alongside);
-    log.info({ change: id, state, appliance, principal: actor?.principal.name ?? '-' }, 'change');
+    log.info({ change: id, state, appliance, principal: caller?.principal.name ?? '-' }, 'change');
   }
 
   /** Stores a change, with its record if there is one. */

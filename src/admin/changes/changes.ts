@@ -33,16 +33,16 @@ export function createChanges(parts: ChangesParts) {
     get all() {
       return book.held.map(({ stored: { change }, alerts }) => ({ change, alerts }));
     },
-    ask: (asked: NewChange, asker: Caller) => ask(core, asked, asker),
+    ask: (asked: NewChange, caller: Caller) => ask(core, asked, caller),
     askInstead: (waiting: PermittedCall) => shown(waiting.request, askInstead(core, waiting)),
     /** Asks for what the body of a change describes. */
-    askFor: (asked: Asked, asker: Caller) => shown(asker, ask(core, readAsked(asked, core), asker)),
+    askFor: (asked: Asked, caller: Caller) => shown(caller, ask(core, readAsked(asked, core), caller)),
     /** Plans what the body of a change describes; stores nothing. */
-    showPlan: (asked: Asked, asker: Caller): Promise<PlanOfChange> => showPlan(core, readAsked(asked, core), asker),
+    showPlan: (asked: Asked, caller: Caller): Promise<PlanOfChange> => showPlan(core, readAsked(asked, core), caller),
     /** Runs what the body of a change describes, and tells what its steps do. */
-    async runNow(asked: Asked, asker: Caller, tell: (event: StepEvent) => void) {
-      const { change, over } = await runNow(core, readAsked(asked, core), asker, tell);
-      return { change: shownTo(core, asker.principal, change), over: over && shown(asker, over) };
+    async runNow(asked: Asked, caller: Caller, tell: (event: StepEvent) => void) {
+      const { change, over } = await runNow(core, readAsked(asked, core), caller, tell);
+      return { change: shownTo(core, caller.principal, change), over: over && shown(caller, over) };
     },
     /** Returns those that the principal may see, the newest first. */
     list(principal: Principal): readonly ShownChange[] {
@@ -53,7 +53,7 @@ export function createChanges(parts: ChangesParts) {
         .map((change) => shownTo(core, principal, change));
     },
     get: (id: string, principal: Principal) => shownTo(core, principal, changeFor(core, id, principal).stored.change),
-    decide: (decision: DecisionOn) => shown(decision.actor, decide(core, decision)),
+    decide: (decision: DecisionOn) => shown(decision.caller, decide(core, decision)),
     setAlerts: (id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
       setAlerts(core, id, next),
     sweep: () => sweep(core),

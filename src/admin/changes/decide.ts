@@ -14,19 +14,19 @@ export interface DecisionOn {
   readonly reason: string | undefined;
   /** The digest of the plan that an approver looked at. */
   readonly digest: string | undefined;
-  readonly actor: Caller;
+  readonly caller: Caller;
 }
 
 const states = { approve: 'approved', deny: 'denied', cancel: 'cancelled' } as const;
 
 /** Decides on a change, and resolves when the decision is on disk; an approved one starts then. */
-export async function decide(core: ChangesCore, { id, word, reason, digest, actor }: DecisionOn): Promise<Change> {
-  const { principal, token } = actor;
+export async function decide(core: ChangesCore, { id, word, reason, digest, caller }: DecisionOn): Promise<Change> {
+  const { principal, token } = caller;
   const held = changeFor(core, id, principal);
   const what = states[word];
   const decision = { by: principal.name, what, reason: core.recorder.said(reason, token) };
   const store = async (): Promise<HeldChange> => {
-    await core.book.move(held, what, { decision, actor });
+    await core.book.move(held, what, { decision, caller });
     return held;
   };
   return await core.book.deciding(held, async () => {
@@ -34,7 +34,7 @@ export async function decide(core: ChangesCore, { id, word, reason, digest, acto
     if (word !== 'approve') return (await store()).stored.change;
     if (digest !== held.stored.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
-    const runner = { ...actor, signal: core.stopping.signal };
+    const runner = { ...caller, signal: core.stopping.signal };
     const { asked, prepared } = await planAgain(core, held.stored, runner);
     refusePlan(core, { ...asked, ...prepared }, [principal, ...askersOf(core, held)]);
     await core.book.requirePlan(held, prepared);

@@ -12,7 +12,7 @@ import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
 import type { Calls, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import { contextFor } from './gateway-calls.ts';
+import { contextFor } from './calls-of-change.ts';
 import type { ChangePlan, PlannedCall, PlannedStep } from './change.ts';
 import type { StoredChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
@@ -35,11 +35,11 @@ export function titleOf(task: Task): string {
   return ['recipe' in task ? task.recipe.name : task.operation, ...values].join(' ');
 }
 
-/** Plans with the rights of the actor: nobody learns more than its token may read. */
-export async function prepareAs(actor: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
+/** Plans with the rights of the caller: nobody learns more than its token may read. */
+export async function prepareAs(caller: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
   const answers: Answers = new Map();
   const changes = core.gateway.changesOf(asked.appliance);
-  const context = contextFor(core, { asked, caller: actor, answers });
+  const context = contextFor(core, { asked, caller, answers });
   try {
     const prepared = await prepare(asked.task, { context, ...asked });
     return { ...prepared, recent: { answers, changes, atMs: steadyNow() } };

@@ -84,11 +84,11 @@ export function refuseDecision(
   if (refusal) throw refusal;
 }
 
-/** Returns the asker, who must still be allowed the change: a reload may have changed the token. */
+/** Returns who asked, and must still be allowed to: a reload may have changed the token. */
 export function askersOf({ principals }: ChangesCore, { stored }: HeldChange): readonly Principal[] {
-  const asker = principals.inForce(stored.change.requested_by);
+  const requester = principals.inForce(stored.change.requested_by);
   // An Alertmanager may do nothing itself.
-  return asker && asker.role !== 'alertmanager' ? [asker] : [];
+  return requester && requester.role !== 'alertmanager' ? [requester] : [];
 }
 
 /**

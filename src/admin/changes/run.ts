@@ -1,6 +1,6 @@
 import type { PinnedPlan } from '../calls/request.ts';
 import type { Caller } from '../policy/principal.ts';
-import { contextFor } from './gateway-calls.ts';
+import { contextFor } from './calls-of-change.ts';
 import type { Change, ChangePlan, StepEvent } from './change.ts';
 import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';

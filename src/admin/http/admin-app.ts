@@ -15,7 +15,7 @@ import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { recordAnswer, recordRefusal } from './access-log.ts';
-import { registerAdminRelay, unknownPath } from './admin-relay.ts';
+import { registerRelayRoutes, unknownPath } from './relay-routes.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from '../../server/connections.ts';
@@ -114,7 +114,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   registerConsole(app);
   registerAdminRoutes(app, parts);
   registerChangeRoutes(app, shared);
-  registerAdminRelay(app, shared);
+  registerRelayRoutes(app, shared);
   return {
     app,
     present(tls) {

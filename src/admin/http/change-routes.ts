@@ -102,20 +102,20 @@ function registerAsking(app: FastifyInstance, { gateway, changes, bodies }: Chan
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.post('/changes', { schema, attachValidation: true }, async (request, reply) => {
     if (request.validationError) throw malformed('dry_run is neither true nor false, or the query has more');
-    const actor = callerOf(request);
+    const caller = callerOf(request);
     // Before the body, which costs memory until it has come whole.
-    refuseViewer(actor.principal);
+    refuseViewer(caller.principal);
     const asked = await bodies.readJson(request, AskedSchema);
-    const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
+    const { name: appliance } = gateway.applianceFor({ ...caller, appliance: asked.appliance });
     Object.assign(contextOf(request), { appliance, reason: asked.reason });
     // The connection is silent while an appliance works.
     const { socket } = request.raw;
     socket.setTimeout(0);
     try {
-      if (request.query.dry_run === 'true') return await reply.send(await changes.showPlan(asked, actor));
+      if (request.query.dry_run === 'true') return await reply.send(await changes.showPlan(asked, caller));
       if (asked.reason === undefined) throw reasonMissing();
-      if (asked.run !== 'now') return await reply.send(accepted(reply, await changes.askFor(asked, actor)));
-      return await runNow(reply, { changes, asked, actor });
+      if (asked.run !== 'now') return await reply.send(accepted(reply, await changes.askFor(asked, caller)));
+      return await runNow(reply, { changes, asked, caller });
     } finally {
       socket.setTimeout(app.server.timeout);
     }
@@ -128,15 +128,15 @@ const aliveMs = 10_000;
 /** Answers with the events of the steps; with 202 for a change that goes on without its caller. */
 async function runNow(
   reply: FastifyReply,
-  { changes, asked, actor }: Pick<ChangeRoutesParts, 'changes'> & { readonly asked: Asked; readonly actor: Caller },
+  { changes, asked, caller }: Pick<ChangeRoutesParts, 'changes'> & { readonly asked: Asked; readonly caller: Caller },
 ): Promise<FastifyReply> {
   const isAlone = asked.detach === true;
   const lines = new PassThrough();
   const write = (event: ChangeEvent): void => void (lines.writable && lines.write(`${JSON.stringify(event)}\n`));
   const early: StepEvent[] = [];
   let tell = (event: StepEvent): void => void early.push(event);
-  const caller = isAlone ? { ...actor, signal: new AbortController().signal } : actor;
-  const { change, over } = await changes.runNow(asked, caller, (event) => tell(event));
+  const runner = isAlone ? { ...caller, signal: new AbortController().signal } : caller;
+  const { change, over } = await changes.runNow(asked, runner, (event) => tell(event));
   if (!over || isAlone) return await reply.send(accepted(reply, change));
   const alive = setInterval(() => lines.writable && lines.write('\n'), aliveMs);
   write({ event: 'started', change });
@@ -213,15 +213,15 @@ function registerDeciding(app: FastifyInstance, { changes, bodies }: ChangeRoute
     const schema = { ...own(`${word}Change`, summary, answer), params: ChangeParams };
     routes.post(`/changes/:id/${word}`, { schema }, async (request, reply) => {
       const { id } = request.params;
-      const actor = callerOf(request);
+      const caller = callerOf(request);
       const context = contextOf(request);
-      context.appliance = changes.get(id, actor.principal).appliance;
+      context.appliance = changes.get(id, caller.principal).appliance;
       // Before the body, which costs memory until it has come whole.
-      if (word !== 'cancel' && !actor.principal.approver) throw notApprover(actor.principal);
+      if (word !== 'cancel' && !caller.principal.approver) throw notApprover(caller.principal);
       const body: { readonly digest?: string; readonly reason?: string } = await bodies.readJson(request, takes);
       // A refusal is audited with it.
       if (body.reason !== undefined) context.reason = body.reason;
-      const decided = await changes.decide({ id, word, digest: body.digest, reason: body.reason, actor });
+      const decided = await changes.decide({ id, word, digest: body.digest, reason: body.reason, caller });
       return status === 202 ? accepted(reply, decided) : decided;
     });
   }

@@ -1,7 +1,7 @@
 import { backup } from './backup.ts';
 import { createDeliver } from './deliver.ts';
 import { installActivation } from './install-activation.ts';
-import { drainBackend, restoreBackend } from './maintenance.ts';
+import { drainBackend, restoreBackend } from './backend-maintenance.ts';
 import type { Recipe } from './recipe.ts';
 import { replaceCertificate } from './replace-certificate.ts';
 import { restartFarm } from './restart-farm.ts';

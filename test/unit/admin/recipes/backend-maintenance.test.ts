@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { drainBackend } from '../../../../src/admin/recipes/maintenance.ts';
+import { drainBackend } from '../../../../src/admin/recipes/backend-maintenance.ts';
 import type { RecipeContext } from '../../../../src/admin/recipes/recipe.ts';
 import { givenRecipe } from './given-recipe.ts';
 

@@ -11,7 +11,7 @@ import { accepted } from './change-routes.ts';
 import { pathOf } from '../../server/request-line.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
-export interface AdminRelayParts {
+export interface RelayRoutesParts {
   readonly gateway: Gateway;
   readonly changes: Pick<Changes, 'askInstead'>;
   /** The configured appliances that a principal may know of. */
@@ -26,7 +26,7 @@ interface Target {
 }
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
-export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts): void {
+export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
   const { gateway, changes, applianceNamesOf, bodies } = parts;
 
   app.all('/appliances/*', (request, reply) => {
