@@ -229,7 +229,7 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
       return finding(
         `${text} gave no answer in time.`,
         ...byHand(text),
-        'If it connects and is slow, raise polling.timeout. If it hangs, a firewall drops the packets.',
+        'If it does not connect, a firewall drops the packets. If it connects and nothing comes, the web service of the appliance hangs: restart that. If an answer comes late, raise polling.timeout.',
       );
     case 'tls':
       return tlsFinding(failure, checked);

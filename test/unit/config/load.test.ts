@@ -203,7 +203,7 @@ appliances:
     api_key: f1x7ure
     farms: &farms { include: ['web-.*'] }
     collectors: { farms: { max_stale: 5m } }
-  - { <<: *first, name: b, url: 192.0.2.11 }
+  - { <<: *first, <<: { compact: true }, name: b, url: 192.0.2.11 }
   - { name: c, url: 192.0.2.12, api_key: k, farms: *farms }
 `);
 
@@ -218,6 +218,7 @@ appliances:
       ['web-.*'],
     ]);
     expect(appliances[1]?.collectors.farms?.maxStaleMs).toBe(300_000);
+    expect(appliances.map(({ compact }) => compact)).toEqual([false, true, false]);
   });
 
   it('reports the place of a value from an alias or a merge', async () => {
