@@ -85,7 +85,7 @@ export function refuseDecision(
 }
 
 /** Returns who asked, and must still be allowed to: a reload may have changed the token. */
-export function askersOf({ principals }: ChangesCore, { stored }: HeldChange): readonly Principal[] {
+export function requestersOf({ principals }: ChangesCore, { stored }: HeldChange): readonly Principal[] {
   const requester = principals.inForce(stored.change.requested_by);
   // An Alertmanager may do nothing itself.
   return requester && requester.role !== 'alertmanager' ? [requester] : [];
