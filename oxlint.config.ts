@@ -40,6 +40,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       'scheduler',
       'state',
       'request-log',
+      'history',
       'server',
       'pages',
       'admin/http',
@@ -67,11 +68,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   server: {
     floor: 4,
-    imports: ['metrics', 'collectors', 'scheduler', 'state', 'pages'],
+    imports: ['metrics', 'collectors', 'scheduler', 'state', 'history', 'pages'],
   },
   pages: {
     floor: 4,
-    imports: ['metrics', 'collectors', 'state'],
+    imports: ['metrics', 'collectors', 'state', 'history'],
   },
   scheduler: {
     floor: 3,
@@ -85,6 +86,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     floor: 3,
     imports: ['metrics', 'state'],
   },
+  history: {
+    floor: 3,
+    imports: ['metrics', 'collectors', 'state'],
+  },
   'admin/changes': {
     floor: 3,
     imports: ['appliance', 'admin/recipes', 'admin/calls', 'admin/policy', 'admin/journal'],
@@ -95,7 +100,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'admin/calls': {
     floor: 3,
-    imports: ['appliance', 'metrics', 'admin/policy', 'admin/journal'],
+    imports: ['appliance', 'metrics', 'history', 'admin/policy', 'admin/journal'],
   },
   'admin/policy': {
     floor: 3,

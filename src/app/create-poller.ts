@@ -3,6 +3,7 @@ import type { Decode } from '../appliance/decode.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../config/settings.ts';
 import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
+import { changeFamilies } from '../history/change-counts.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
@@ -27,11 +28,14 @@ export function watchedIn(settings: Settings, appliances = settings.appliances):
 
 /** Creates the store of all metrics of appliances. */
 export function createStore(): MetricsStore {
-  return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies]);
+  return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies, ...changeFamilies]);
 }
 
 interface PollingParts
-  extends Pick<AppliancePollerParts, 'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition'> {
+  extends Pick<
+    AppliancePollerParts,
+    'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition' | 'history'
+  > {
   readonly decode: Decode;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
   /** Replaces a collector. */

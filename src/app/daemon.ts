@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
-import { type Settings, sendersOf } from '../config/settings.ts';
+import { History, type RememberedAppliance } from '../history/history.ts';
+import { type ApplianceSettings, type Settings, sendersOf } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
 import type { GatewaySurroundings } from '../admin/http/gateway-core.ts';
@@ -62,28 +63,20 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const store = createStore();
-  const fleet = createFleet(parts, { store, decode, cron });
+  const history = new History(settings.history, { store, registry: self.registry, log, now });
+  const fleet = createFleet(parts, { store, decode, cron, history });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings, web };
   await fleet.watch(watchedIn(settings));
+  await history.watch(remembered(settings));
+  history.note('start', `exporter ${build.version} started`);
   self.configurationLoaded(now());
   warnOfOpenKeys(log, parts.openKeys);
-
   const httpLog = log.child({ part: 'http' });
   const access = createWebAccess({ policy: web, log: httpLog });
-  let adminMetrics: AdminMetrics | undefined;
-  const gateway = createGatewayLifecycle(parts.waits, () => ({
-    fleet,
-    // Created once, so that counters survive when the gateway is switched off and on again.
-    metrics: (adminMetrics ??= createAdminMetrics(self.registry)),
-    decode,
-    build,
-    log: log.child({ part: 'admin' }),
-    recordLog: log.child({ part: 'audit' }),
-    now,
-  }));
-  const reloading = createReload(parts, { current, fleet, gateway, requests, access, self });
+  const gateway = createGateway(parts, { fleet, history, decode, self });
+  const reloading = createReload(parts, { current, fleet, gateway, requests, history, access, self });
   const app = createMetricsApp({
     fleet,
     shardWatching: (appliance) => current.settings.shard?.elsewhere.get(appliance),
@@ -95,6 +88,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     adminUrl: () => gateway.url,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     lastMinuteOf: (appliance, farm) => requests.lastMinute(appliance, farm),
+    history,
     access,
     log: httpLog,
     now,
@@ -106,7 +100,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await requests.reconfigure(requestsIn(settings));
     await gateway.reconfigure(settings);
   } catch (error) {
-    await Promise.all([app.close(), requests.close()]);
+    await Promise.all([app.close(), requests.close(), history.close()]);
     throw error;
   }
   if (gateway.url === undefined) log.info('no admin gateway, since the configuration has no admin block');
@@ -126,6 +120,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       // The gateway first: its last calls still notify the fleet.
       await gateway.close();
       await Promise.all([app.close(), requests.close(), fleet.close()]);
+      await history.close();
     },
   };
 }
@@ -140,11 +135,12 @@ interface PollingParts {
   readonly store: MetricsStore;
   readonly decode: Decode;
   readonly cron: Cron;
+  readonly history: History;
 }
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, decode, cron }: PollingParts,
+  { store, decode, cron, history }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   return new FleetPoller<WatchedAppliance>({
     store,
@@ -156,6 +152,7 @@ function createFleet(
         counters,
         state,
         onTransition,
+        history: history.listenerOf(rememberedAs(appliance)),
         log: log.child({ appliance: appliance.name }),
         now,
         random,
@@ -165,18 +162,41 @@ function createFleet(
   });
 }
 
+interface GatewayUses extends Pick<ReloadParts, 'fleet' | 'history' | 'self'> {
+  readonly decode: Decode;
+}
+
+function createGateway(
+  { build, log, now, waits }: DaemonParts,
+  { fleet, history, decode, self }: GatewayUses,
+): GatewayLifecycle {
+  let metrics: AdminMetrics | undefined;
+  return createGatewayLifecycle(waits, () => ({
+    fleet,
+    touching: (touch, farm) => history.touching(touch, farm),
+    // Created once, so that counters survive when the gateway is switched off and on again.
+    metrics: (metrics ??= createAdminMetrics(self.registry)),
+    decode,
+    build,
+    log: log.child({ part: 'admin' }),
+    recordLog: log.child({ part: 'audit' }),
+    now,
+  }));
+}
+
 interface ReloadParts {
   readonly current: Current;
   readonly fleet: FleetPoller<WatchedAppliance>;
   readonly gateway: GatewayLifecycle;
   readonly requests: RequestLog;
+  readonly history: History;
   readonly access: WebAccess;
   readonly self: SelfMetrics;
 }
 
 /** Creates what applies changes of the configuration; undefined if it cannot change. */
 function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
-  const { current, fleet, gateway, requests, access, self } = parts;
+  const { current, fleet, gateway, requests, history, access, self } = parts;
   if (!source) return undefined;
   return createReloading({
     source,
@@ -191,10 +211,12 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       access.update(web);
       Object.assign(current, { settings, web });
       warnOfReadsThatAct(log, settings);
-      const change = await fleet.watch(watchedIn(settings));
+      const change = describeChange(await fleet.watch(watchedIn(settings)));
       requests.publish(true);
+      await history.watch(remembered(settings), settings.history);
+      history.note('reload', `configuration reloaded: ${change}`);
       warnOfOpenKeys(log, openKeys);
-      return describeChange(change);
+      return change;
     },
     self,
     log: log.child({ part: 'configuration' }),
@@ -217,6 +239,16 @@ function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
 function warnOfReadsThatAct(log: Logger, { polling }: Settings): void {
   if (polling.askL4Daemon)
     log.warn('polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them');
+}
+
+function remembered({ appliances }: Settings): readonly RememberedAppliance[] {
+  return appliances.map(rememberedAs);
+}
+
+/** Another address is another machine, and other farms are no difference on it. */
+function rememberedAs({ name, url, farms }: ApplianceSettings): RememberedAppliance {
+  const patterns = [farms.include, farms.exclude].map((list) => list.map(String).join(' '));
+  return { name, scope: [url.href, ...patterns].join('\n') };
 }
 
 function requestsIn({ requests, appliances }: Settings): RequestLogSettings {

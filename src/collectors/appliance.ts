@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
+import { configured, knownOf } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 /** Texts are empty where the appliance does not say. */
@@ -42,6 +43,9 @@ export const appliance = defineCollector<ApplianceDescription>({
   async collect(context) {
     return { ...(await describe(context)), labels: context.labels };
   },
+  configured: ({ hostname, product, version, edition, apiVersion, kernel }) => [
+    configured('version', '', knownOf({ hostname, product, version, edition, api: apiVersion, kernel })),
+  ],
   families: [
     ofAppliance.info(
       'zlb_appliance_info',

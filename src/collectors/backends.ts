@@ -8,6 +8,7 @@ import {
   stateWord,
   transitionStates,
 } from './collector.ts';
+import { configuredBackend } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmBackends {
@@ -109,6 +110,11 @@ export const backends = defineFarmCollector<FarmBackends>({
   refreshedBy: [...farmAreas, 'farmguardian'],
   covers: ({ name, profile, isSilent }) =>
     !isSilent && fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
+  // The configuration of the farm has those of its services.
+  configured: ({ backends: list }) =>
+    list
+      ?.filter(({ service }) => service === '')
+      .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
     Promise.resolve(async (farm, { read, facts, unlessL4, askL4Daemon }) => {
       const known = (): FarmFact => facts.farms?.find(({ name }) => name === farm.name) ?? farm;

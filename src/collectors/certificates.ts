@@ -1,6 +1,7 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { dateToSeconds } from '../appliance/text-date.ts';
 import { defineCollector, stateWord, transitionStates } from './collector.ts';
+import { configured, knownOf } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Certificate {
@@ -37,6 +38,7 @@ export const certificates = defineCollector<readonly Certificate[]>({
     return (await read('listCertificates', {})).params.map(toCertificate);
   },
   entity: ofIssued.entity('certificate', ({ state }) => state),
+  configured: (list) => list.map(toConfigured),
   families: [
     ofKinds.gauge('zlb_certificates', `Files in the certificate store ${source}, type).`, ({ count }) => count),
     ofIssued.gauge(
@@ -85,6 +87,15 @@ function toCertificate(listed: Listed): Certificate {
     notAfterSeconds: isIssued ? ends : undefined,
     isUnreadable: begins === undefined || (isIssued && ends === undefined),
   };
+}
+
+function toConfigured({ file: name, kind, commonName, issuer, notBeforeSeconds, notAfterSeconds }: Certificate) {
+  const dates = { not_before: dateOf(notBeforeSeconds), not_after: dateOf(notAfterSeconds) };
+  return configured('certificate', name, knownOf({ kind, common_name: commonName, issuer, ...dates }));
+}
+
+function dateOf(seconds: number | undefined): string | undefined {
+  return seconds === undefined ? undefined : new Date(seconds * 1_000).toISOString();
 }
 
 /** Returns a name; empty for the appliance's word for none. */

@@ -3,6 +3,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import type { HarmlessFarm } from '../appliance/harmless.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
+import type { ConfiguredObject } from './configured.ts';
 
 /**
  * Facts that collectors of one appliance learn from each other's results; see appliance-facts.ts.
@@ -169,6 +170,11 @@ interface CollectorBase<Data> {
    */
   readonly families: readonly ReadingFamily<Data>[];
   readonly entity?: Entity<Data>;
+  /**
+   * Returns the configured objects that a reading knows in full; undefined where it knows none. A
+   * method, as `write` above.
+   */
+  configured?(data: Data): readonly ConfiguredObject[] | undefined;
 }
 
 /** Reads the whole appliance in one run. */

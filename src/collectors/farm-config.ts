@@ -2,6 +2,14 @@ import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, backendSettings, clashingAddresses } from './backends.ts';
+import {
+  configuredBackend,
+  configuredCheck,
+  configuredFarm,
+  type ConfiguredObject,
+  configuredService,
+  settingsOfFarm,
+} from './configured.ts';
 import { type CollectContext, defineFarmCollector, type FarmFact, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
@@ -17,6 +25,8 @@ export interface FarmConfig {
   readonly logs: boolean | undefined;
   /** Undefined where the reply has no list of backends at all. */
   readonly backends: readonly ConfiguredBackend[] | undefined;
+  /** The farm, its services and their backends, and the health checks that they name. */
+  readonly configured: readonly ConfiguredObject[];
 }
 
 export interface HealthCheck {
@@ -58,7 +68,15 @@ const ofBackends = rowsOf(
 export const profilesWithoutCertificates: readonly string[] = ['http', 'l4xnat', 'gslb', 'datalink'];
 
 type Farm = ReplyOf<'readFarm'>;
-type LinkedChecks = ReadonlySet<string> | undefined;
+
+/** The list of health checks; undefined if it is unknown. */
+interface ListedChecks {
+  /** The name of the check of a farm or a service, as `farm` or `farm_service`. */
+  readonly linked: ReadonlyMap<string, string>;
+  readonly rows: readonly Check[];
+}
+type Check = ReplyOf<'listFarmguardians'>['params'][number];
+type LinkedChecks = ListedChecks['linked'] | undefined;
 
 /**
  * Reads the configuration of a farm. Backend states in this reply are not true and not read. For
@@ -75,12 +93,13 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   covers: ({ name, profile, isSilent }) =>
     !isSilent && fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
-    const linked = await listLinkedChecks(context);
+    const listed = await listChecks(context);
+    const linked = listed?.linked;
     return async (fact, { read, unlessL4, askL4Daemon }) => {
       const { name, profile } = fact;
       const harmless = await unlessL4(fact);
       const farm = harmless ? await read('readFarm', { farmname: harmless }) : await askL4Daemon('readFarm', fact);
-      if (!farm) return withoutDetail(fact, linked);
+      if (!farm) return withoutDetail(fact, listed);
       return {
         farm: name,
         certificates: filesOf(profile, farm),
@@ -88,6 +107,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
         protocol: farm.params.protocol ?? undefined,
         logs: logsOf(profile, farm),
         backends: configuredBackends(farm),
+        configured: configuredIn(name, farm, listed),
       };
     };
   },
@@ -104,28 +124,35 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
     ofBackends.into(backendSettings.weight, ({ weight }) => weight),
     ofBackends.into(backendSettings.priority, ({ priority }) => priority),
   ],
+  configured: ({ configured }) => configured,
 });
 
 /** Returns what is known of a farm whose configuration is not read: see `unlessL4`. */
-function withoutDetail({ name, profile }: FarmFact, linked: LinkedChecks): FarmConfig {
+function withoutDetail({ name, profile }: FarmFact, listed: ListedChecks | undefined): FarmConfig {
+  const check = listed?.linked.get(name);
   return {
     farm: name,
     certificates: profilesWithoutCertificates.includes(profile) ? [] : undefined,
-    checks: profile === 'l4xnat' ? [{ service: '', isChecked: linked?.has(name) }] : [],
+    checks: profile === 'l4xnat' ? [{ service: '', isChecked: listed && check !== undefined }] : [],
     protocol: undefined,
     logs: undefined,
     backends: undefined,
+    configured: [
+      configuredFarm(name, listed && profile === 'l4xnat' ? { farmguardian: check ?? '' } : {}),
+      ...checksNamed([check], listed),
+    ],
   };
 }
 
 /**
- * Lists the farms and services with a health check, as `farm` or `farm_service` (docs/api.md
- * §3.14); farm names have no underscore. Returns undefined if the list is unknown.
+ * Lists the health checks, with the farms and services that have one (docs/api.md §3.14); farm
+ * names have no underscore.
  */
-async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks> {
+async function listChecks({ read }: CollectContext): Promise<ListedChecks | undefined> {
   try {
-    const checks = (await read('listFarmguardians', {})).params;
-    return new Set(checks.flatMap((check) => check.farms ?? []));
+    const rows = (await read('listFarmguardians', {})).params;
+    const linked = new Map(rows.flatMap(({ name, farms }) => (farms ?? []).map((farm) => [farm, name] as const)));
+    return { linked, rows };
   } catch (error) {
     if (error instanceof ApplianceError && (error.reason === 'forbidden' || error.routeMissing)) return undefined;
     throw error;
@@ -185,4 +212,38 @@ function configuredBackends({ services, backends }: Farm): FarmConfig['backends'
       priority: backend.priority ?? undefined,
     }));
   });
+}
+
+/** Returns what is configured of a farm; its health check by name, also where it does not say. */
+function configuredIn(farm: string, reply: Farm, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
+  const { params, services } = reply;
+  const settings = settingsOfFarm(params);
+  const ownCheck = params.farmguardian ?? listed?.linked.get(farm);
+  const certificates = params.certlist?.flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+  const ofServices = (services ?? []).flatMap((service) => {
+    const ofService = (service.backends ?? []).map((row) => ({ ...row, service: service.id }));
+    const clashes = clashingAddresses(ofService);
+    return [
+      configuredService(farm, service.id, service),
+      ...ofService.map((row) =>
+        configuredBackend({ farm, service: service.id, backend: backendLabel(row, clashes), id: row.id }, row),
+      ),
+    ];
+  });
+  return [
+    configuredFarm(farm, {
+      ...settings,
+      ...(ownCheck !== undefined && { farmguardian: ownCheck }),
+      ...(certificates && { certificates: certificates.join(', ') }),
+    }),
+    ...ofServices,
+    ...checksNamed([ownCheck, ...(services ?? []).map((service) => service.farmguardian)], listed),
+  ];
+}
+
+function checksNamed(
+  names: readonly (string | null | undefined)[],
+  listed: ListedChecks | undefined,
+): readonly ConfiguredObject[] {
+  return (listed?.rows ?? []).filter(({ name }) => names.includes(name)).map((row) => configuredCheck(row.name, row));
 }

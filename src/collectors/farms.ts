@@ -1,4 +1,5 @@
 import { type Collector, defineCollector, farmAreas, transitionStates } from './collector.ts';
+import { configuredFarm, knownOf } from './configured.ts';
 import { type FarmList, readFarms } from './farm-list.ts';
 import { hasProxy } from './ask-farms.ts';
 import { rowsOf } from './rows.ts';
@@ -21,6 +22,10 @@ export const farms = defineCollector<FarmList>({
   collect: (context) => readFarms(context, context.newest(collector)),
   isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: ofFarms.entity('farm', ({ state }) => state),
+  configured: ({ farms: list }) =>
+    list.map(({ name, profile, vip, vport }) =>
+      configuredFarm(name, knownOf({ profile: profile || undefined, vip, vport })),
+    ),
   families: [
     ofFarms.stateSet(
       'zlb_farm_status',

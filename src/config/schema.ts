@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
 import { requestsSchema } from './request-log-schema.ts';
-import { flag, mapping, type SettingsOf, value } from './schema-parts.ts';
+import { flag, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 
 export type ConfigSchema = ReturnType<typeof configSchema>;
 /** The settings as the file has them: those for all appliances and their own are apart. */
@@ -82,6 +82,25 @@ const limits = mapping(
   { description: 'What protects the exporter and Prometheus.', default: {} },
 );
 
+const history = mapping(
+  {
+    file: Type.Optional(
+      path({
+        description: 'The file of SQLite that keeps what changed. Without it, a restart forgets.',
+        examples: ['/var/lib/zlb-exporter/history.db'],
+      }),
+    ),
+    keep: value('duration', {
+      description: 'How long events are kept.',
+      default: '90d',
+      from: '1h',
+      to: '3650d',
+      examples: ['30d'],
+    }),
+  },
+  { description: 'What changed on the appliances, and when.', default: {} },
+);
+
 /**
  * Returns the schema of the file for the existing collectors and labels; the loader and the
  * documentation use it.
@@ -110,6 +129,7 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
     collectors,
     polling,
     limits,
+    history,
     admin: Type.Optional(adminSchema),
     requests: Type.Optional(requestsSchema),
   };

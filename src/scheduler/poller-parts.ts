@@ -41,6 +41,8 @@ export interface AppliancePollerParts {
   readonly maxBytes: number;
   readonly counters: Counters;
   readonly onTransition: (transition: Transition) => void;
+  /** Hears of all that is read, as the parts here do. */
+  readonly history?: StateListener | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
   readonly state?: PollerState | undefined;
   readonly store: MetricsStore;
@@ -89,8 +91,8 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
   const lateness = new Lateness();
   const failures = new FailureLog(log, now);
   const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
-  const history: StateListener = { put: (_, transitions) => transitions.forEach(parts.onTransition) };
-  const listeners = [text, counters, failures, history];
+  const transitions: StateListener = { put: (_, seen) => seen.forEach(parts.onTransition) };
+  const listeners = [text, counters, failures, transitions, ...(parts.history ? [parts.history] : [])];
   const known = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.known });
   const breaker = createBreaker({ now: known.age, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);

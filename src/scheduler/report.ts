@@ -18,6 +18,7 @@ export class Report {
   #status: ApplianceStatus | undefined;
   /** The newest shown numbers that change without a run. */
   #shown = '';
+  #wasUp: boolean | undefined;
 
   constructor(parts: SharedParts) {
     this.#parts = parts;
@@ -39,7 +40,7 @@ export class Report {
    * fresh samples never appear next to `zlb_up 0`.
    */
   refresh(): void {
-    const { name, jobs, store, counters, breaker, answers, known } = this.#parts;
+    const { name, jobs, store, counters, breaker, answers, known, history } = this.#parts;
     const ageMs = known.age();
     const up = answers.isUp(ageMs);
     const failureReason = answers.failing?.reason;
@@ -54,6 +55,8 @@ export class Report {
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#status = undefined;
+    if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp) history?.answering?.(up, failureReason);
+    this.#wasUp = up ?? this.#wasUp;
     const clockOffsetSeconds = answers.clockOffsetSeconds(ageMs);
     const numbers = { up, failureReason, breaker: breaker.state, collectors, clockOffsetSeconds, series };
     store.put(name, ownKeys.counters, counters.reading());

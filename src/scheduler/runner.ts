@@ -181,7 +181,8 @@ export class Runner {
     const { known, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     const takenAtMs = askedAtMs ?? known.age();
-    const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job) };
+    const isWhole = unreadable.length === 0;
+    const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : known.put(reading);
     const origin = { collector: collector.name, farm };
     failures.recovered(origin);

@@ -2,10 +2,12 @@ import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
+import type { History } from '../history/history.ts';
 import { inFormat } from '../metrics/render.ts';
 import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
+import { registerHistoryApi } from './history-api.ts';
 import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
 import { createMethodFinder, type SchemaTypes } from './create-app.ts';
 import { expositionTypes, negotiate } from './negotiate.ts';
@@ -34,6 +36,7 @@ export interface MetricsAppParts {
   /** Undefined if reloading by HTTP is off. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly lastMinuteOf: LastMinuteOf;
+  readonly history: Pick<History, 'find'>;
   readonly log: Logger;
   readonly now: () => number;
   /** Access control, which has the app. */
@@ -73,6 +76,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   registerServiceDiscovery(app, fleet);
   registerPeoplePages(app, parts);
   registerStatusApi(app, { ...parts, answers });
+  registerHistoryApi(app, parts);
   registerHealth(app, fleet);
   registerReload(app, reload);
   return app;

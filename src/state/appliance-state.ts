@@ -1,10 +1,10 @@
-import { ApplianceError } from '../appliance/errors.ts';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { applianceFacts } from '../collectors/appliance-facts.ts';
 import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
 import { sizeOf } from '../lib/size.ts';
 import { createAgeClock, steadyNow } from '../lib/time.ts';
 import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
-import { keyOf, type Origin, type Reading } from './reading.ts';
+import { keyOf, type Moment, type Origin, type Reading } from './reading.ts';
 import type { Transition } from './status.ts';
 
 /** All readings of an appliance together are as long as so many of its longest replies. */
@@ -22,6 +22,8 @@ export interface FoundReading {
   readonly maxStaleMs: number;
   /** The age up to which it may be shown while the appliance answers, as runs come now. */
   readonly lifeMs: number;
+  /** False where a value or a row of its replies could not be read. */
+  readonly isWhole: boolean;
 }
 
 interface KeptReading<Data = unknown> extends Reading<Data>, Pick<FoundReading, 'maxStaleMs' | 'lifeMs'> {
@@ -42,9 +44,11 @@ export interface Changes {
 /** Hears of each change; listeners do not know each other. */
 export interface StateListener {
   /** A reading is newer than the one before, and shows these changes of state. */
-  put?(reading: FoundReading, transitions: readonly Transition[]): void;
+  put?(reading: FoundReading, transitions: readonly Transition[], moment: Moment): void;
   /** A reading is too old, or its farm is gone, or the settings leave it out. */
   removed?(origin: Origin, why: 'stale' | 'gone'): void;
+  /** The appliance answers again, or no more; then `because` has the reason. */
+  answering?(isUp: boolean, because: FailureReason | undefined): void;
 }
 
 export interface ApplianceStateParts {
@@ -132,7 +136,7 @@ export class ApplianceState {
    * Keeps a reading, unless a newer one came first; throws if it is too long beside the others.
    */
   put(found: FoundReading): Changes {
-    const { collector, farm, ...kept } = found;
+    const { collector, farm, isWhole: _forListeners, ...kept } = found;
     const origin = { collector: collector.name, farm };
     const key = keyOf(origin);
     if ((this.#readings.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > kept.takenAtMs) return noChanges;
@@ -142,7 +146,7 @@ export class ApplianceState {
     const moment = { atMs: now(), ageMs: this.age() };
     const { states, transitions } = compareStates(appliance, this.#objects.get(key), objects, moment);
     this.#objects.set(key, states);
-    for (const listener of listeners) listener.put?.(found, transitions);
+    for (const listener of listeners) listener.put?.(found, transitions, moment);
     this.#readings.set(key, { ...origin, ...kept, since: sinceOf(states, now), bytes });
     this.#stale.delete(key);
     const farms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));

@@ -17,6 +17,7 @@ import { confirm } from './confirmation.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
+import { namingFields, type Touch } from '../../history/authors.ts';
 import { type AdminAppliance, createReach, type Reach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
@@ -37,6 +38,11 @@ export interface GatewayParts {
   readonly metrics: Pick<AdminMetrics, 'sent'>;
   /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
+  /**
+   * Called right before a call leaves that may change something; the function that it returns is
+   * called with what became of it.
+   */
+  readonly onLeaving: (touch: Touch, farm: string) => (text: string) => void;
   /** Called after each call that may have changed something, whatever its outcome. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
@@ -279,15 +285,22 @@ export class Gateway {
   }
 
   async #forward(permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
-    const { bodyLimits, freeze, timeoutMs } = this.#parts;
+    const { bodyLimits, freeze, timeoutMs, onLeaving } = this.#parts;
+    let over: ((text: string) => void) | undefined;
     return await forward({
       ...permitted,
       ...held,
       spool: bodyLimits.spool,
       freeze,
       timeoutMs,
-      beforeSending: () => this.#recheck(permitted, held),
-      onOver: (outcome) => this.#recordOutcome(permitted, outcome),
+      beforeSending: () => {
+        this.#recheck(permitted, held);
+        if (isChange(permitted.call)) over = onLeaving(...touchOf(permitted));
+      },
+      onOver: async (outcome) => {
+        over?.(`${permitted.call.operation.row.summary}: ${outcome.status ? `HTTP ${outcome.status}` : 'no answer'}`);
+        await this.#recordOutcome(permitted, outcome);
+      },
     });
   }
 
@@ -326,6 +339,23 @@ function isAudited({ call }: PermittedCall): boolean {
 
 function subjectOf({ request, call: { operation, path } }: PermittedCall): Subject {
   return { ...request, operation: operation.key, path };
+}
+
+/** Describes what a call may change; of its body, the names of fields and of objects alone. */
+function touchOf({ request, call, body }: PermittedCall): readonly [touch: Touch, farm: string] {
+  const { id, appliance, principal, plan } = request;
+  const fields = Object.entries(body?.fields ?? {}).map(([name, value]) => {
+    const isName = namingFields.includes(name) && ['string', 'number'].includes(typeof value);
+    return [name, isName ? String(value) : ''] as const;
+  });
+  const touch = {
+    appliance,
+    route: call.operation.row.route,
+    params: call.params,
+    fields: Object.fromEntries(fields),
+    by: plan ? `change ${id} by ${plan.requestedBy}` : `call ${id} by ${principal.name}`,
+  };
+  return [touch, farmOf(call, body) ?? ''];
 }
 
 /** Returns the farm of a call, also of one that creates it. */

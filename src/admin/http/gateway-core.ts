@@ -7,6 +7,7 @@ import { Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { ChangesParts } from '../changes/core.ts';
+import type { GatewayParts } from '../calls/gateway.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { createFreezeSwitch, type FreezeSwitch } from '../policy/freeze.ts';
 import { createOperations, type Operations } from '../policy/operation.ts';
@@ -27,6 +28,8 @@ export interface GatewaySettings extends Settings {
 /** Parts of the exporter that the gateway uses. */
 export interface GatewaySurroundings {
   readonly fleet: Pick<Fleet, 'changed' | 'describe' | 'statusOf'>;
+  /** Told of each call that may change something; see `History.touching`. */
+  readonly touching: GatewayParts['onLeaving'];
   readonly metrics: AdminMetrics;
   readonly decode: Decode;
   readonly build: { readonly version: string };

@@ -60,6 +60,7 @@ function createGatewayWithApprovals(core: GatewayCore) {
     ...core,
     timeoutMs,
     approvals,
+    onLeaving: core.touching,
     onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
   });
   const recipes = (): readonly Recipe[] => allRecipes(approvals().certificatesFolder);

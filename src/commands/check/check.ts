@@ -103,9 +103,10 @@ async function loadWithNotes(
   return { settings, isForService: ofService.length === 0 };
 }
 
-function namedFiles({ admin }: Settings, read: readonly string[]): NamedFiles {
+function namedFiles({ admin, history }: Settings, read: readonly string[]): NamedFiles {
   const folder = admin?.approvals.certificatesFolder;
-  return { read: folder === undefined ? read : [...read, folder], written: admin ? [admin.journalFile] : [] };
+  const written = [admin?.journalFile, history.file].filter((file) => file !== undefined);
+  return { read: folder === undefined ? read : [...read, folder], written };
 }
 
 async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {

@@ -48,6 +48,7 @@ function targetsOf({ farm, config, names = [], own = [], ranRecently = false, ..
       protocol: undefined,
       logs: undefined,
       backends: [],
+      configured: [],
       ...config,
     }),
     certificates,

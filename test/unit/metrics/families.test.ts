@@ -4,6 +4,8 @@ import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { adminMetricFamilies } from '../../../src/admin/calls/admin-metrics.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { ownFamilies } from '../../../src/scheduler/own-numbers.ts';
+import { changeFamilies } from '../../../src/history/change-counts.ts';
+import { lostMetric } from '../../../src/history/history.ts';
 import { requestFamilies } from '../../../src/request-log/counts.ts';
 import { refusalMetric } from '../../../src/request-log/request-log.ts';
 
@@ -13,6 +15,8 @@ const names = [
   ...ownFamilies,
   ...requestFamilies,
   refusalMetric,
+  ...changeFamilies,
+  lostMetric,
   ...Object.values(adminMetricFamilies),
   ...registry.getMetricsAsArray(),
 ].map(({ name }) => name);

@@ -83,7 +83,7 @@ function knownBy(state: ApplianceState, text: ReadingText) {
     ) {
       const { collector } = jobs.get(name)!;
       const { maxStaleMs = 1_000 } = reading;
-      state.put({ collector, farm, data: reading, takenAtMs: 0, maxStaleMs, lifeMs: maxStaleMs });
+      state.put({ collector, farm, data: reading, takenAtMs: 0, maxStaleMs, lifeMs: maxStaleMs, isWhole: true });
     },
     /** Removes what is too old at that age, and returns its collectors. */
     expire(ageMs: number) {

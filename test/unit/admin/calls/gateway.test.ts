@@ -102,6 +102,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
     timeoutMs,
     metrics: { sent: () => undefined },
+    onLeaving: () => () => undefined,
     onChanged: () => undefined,
   };
   const gateway = new Gateway(parts);

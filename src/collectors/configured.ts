@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { isRecord } from '../lib/check.ts';
+import { digestForm, oneLine } from '../lib/text.ts';
+
+/** The kinds of objects whose configuration is remembered. */
+export const configuredKinds = ['version', 'interface', 'certificate', 'check', 'farm', 'service', 'backend'] as const;
+
+export type ConfiguredKind = (typeof configuredKinds)[number];
+
+/**
+ * An object as an appliance is configured: without states, counters and sessions, and without
+ * anything that can hold a secret.
+ */
+export interface ConfiguredObject {
+  readonly object: ConfiguredKind;
+  /** Empty for an object of no farm, and of no service. */
+  readonly farm: string;
+  readonly service: string;
+  readonly name: string;
+  /** The number by which calls name a backend; it moves to another one when one is deleted. */
+  readonly id?: string | undefined;
+  /** A setting that nobody says is left out; one that is not set is empty. */
+  readonly settings: Settings;
+}
+
+export type Settings = Readonly<Record<string, string>>;
+
+/**
+ * The settings of a farm that are compared, as `GET /farms/{farmname}` names them. The list names
+ * what is compared and not what is left out: an unknown field of another product may be a state, a
+ * counter or a secret. `status` is a state, `sessions` are clients; the list of farms has `listener`,
+ * `vip` and `vport`.
+ */
+const farmSettings = [
+  'algorithm',
+  'nattype',
+  'persistence',
+  'protocol',
+  'ttl',
+  'limitconns',
+  'limitconnsbrst',
+  'limitrst',
+  'limitrstbrst',
+  'limitsec',
+  'limitsecbrst',
+  'bogustcpflags',
+  'contimeout',
+  'restimeout',
+  'reqtimeout',
+  'resurrectime',
+  'rewritelocation',
+  'httpverb',
+  'ignore_100_continue',
+  'logs',
+  'ciphers',
+  'cipherc',
+  'disable_sslv2',
+  'disable_sslv3',
+  'disable_tlsv1',
+  'disable_tlsv1_1',
+  'disable_tlsv1_2',
+  'disable_tlsv1_3',
+] as const;
+
+const headerLists = ['addheader', 'addresponseheader', 'headremove', 'removeresponseheader'] as const;
+const errorPages = ['error414', 'error500', 'error501', 'error503'] as const;
+
+const serviceSettings = [
+  'farmguardian',
+  'algorithm',
+  'httpsb',
+  'leastresp',
+  'persistence',
+  'redirecttype',
+  'redirect_code',
+  'sessionid',
+  'ttl',
+  'urlp',
+  'vhost',
+  'cookieinsert',
+  'cookiename',
+  'cookiedomain',
+  'cookiepath',
+  'cookiettl',
+  'sts_status',
+  'sts_timeout',
+  'pinnedConnection',
+  'routingPolicy',
+] as const;
+
+/** `id` is a place in a list, and `status` a state. */
+const backendSettings = ['weight', 'priority', 'timeout', 'max_conns', 'connection_limit', 'mode'] as const;
+
+/** The arguments of `command` may hold a password, so its program alone is compared. */
+const checkSettings = ['interval', 'cut_conns', 'log', 'backend_alias', 'timeout'] as const;
+
+export function configuredFarm(farm: string, settings: Settings): ConfiguredObject {
+  return { object: 'farm', farm, service: '', name: farm, settings };
+}
+
+/** Returns the settings of a farm in a reply that has it in full. */
+export function settingsOfFarm(params: object): Settings {
+  return {
+    ...textsIn(params, farmSettings),
+    ...mapped(params, headerLists, headerNames),
+    ...mapped(params, errorPages, digestOf),
+  };
+}
+
+export function configuredService(farm: string, service: string, row: object): ConfiguredObject {
+  const settings = { ...textsIn(row, serviceSettings), ...mapped(row, ['redirect'], withoutCredentials) };
+  return { object: 'service', farm, service, name: service, settings };
+}
+
+/** Names a backend by its address, since its number is its place in the list. */
+export function configuredBackend(
+  {
+    farm,
+    service,
+    backend,
+    id,
+  }: {
+    readonly farm: string;
+    readonly service: string;
+    readonly backend: string;
+    readonly id?: string | null | undefined;
+  },
+  row: object,
+): ConfiguredObject {
+  return { object: 'backend', farm, service, name: backend, id: id ?? '', settings: textsIn(row, backendSettings) };
+}
+
+export function configuredCheck(name: string, row: object): ConfiguredObject {
+  return configured('check', name, { ...textsIn(row, checkSettings), ...mapped(row, ['command'], programOf) });
+}
+
+/** Describes an object of no farm. */
+export function configured(object: ConfiguredKind, name: string, settings: Settings): ConfiguredObject {
+  return { object, farm: '', service: '', name, settings };
+}
+
+/** Leaves out the settings that nobody says. */
+export function knownOf(settings: Readonly<Record<string, string | undefined>>): Settings {
+  return Object.fromEntries(
+    Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+}
+
+/** Texts of appliances are cut to this length, with a digest of the rest. */
+const maxLength = 256;
+
+/** Returns the texts in these fields; what is missing, or is no text, is left out. */
+function textsIn(row: object, names: readonly string[]): Settings {
+  return mapped(row, names, (value) => textOf(value));
+}
+
+function mapped(row: object, names: readonly string[], toText: (value: unknown) => string | undefined): Settings {
+  // Fields beyond the schema: a value that cannot be read here is no failure of the reading.
+  const fields = row as Readonly<Record<string, unknown>>;
+  const settings: Record<string, string> = {};
+  for (const name of names) {
+    if (!Object.hasOwn(fields, name)) continue;
+    const text = toText(fields[name]);
+    if (text !== undefined) settings[name] = text;
+  }
+  return settings;
+}
+
+/** Returns a text, a number or a flag as a text; some releases write one as the other. */
+function textOf(value: unknown): string | undefined {
+  if (value === null) return '';
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  const text = oneLine(String(value), Number.MAX_SAFE_INTEGER).trim();
+  return text.length <= maxLength ? text : digestForm(text, text, maxLength);
+}
+
+/** Returns the names of headers: their values may be passwords. */
+function headerNames(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const names = value.map((row: unknown) => {
+    const text = isRecord(row) ? row.header : row;
+    return typeof text === 'string' ? text.slice(0, `${text}:`.indexOf(':')) : '';
+  });
+  return textOf(names.join(', '));
+}
+
+/** Returns the length of a page and a digest of it, since it may be long. */
+function digestOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return textOf(value);
+  const digest = createHash('sha256').update(value).digest('hex').slice(0, 8);
+  return `${value.length} characters, digest ${digest}`;
+}
+
+function programOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? textOf(value.trim().split(/\s/, 1)[0]) : textOf(value);
+}
+
+/** Returns a URL without the user and the query in it. */
+function withoutCredentials(value: unknown): string | undefined {
+  return textOf(
+    typeof value === 'string' ? value.replace(/\/\/[^/?#]*@/, '//[redacted]@').replace(/\?.*/s, '?[redacted]') : value,
+  );
+}

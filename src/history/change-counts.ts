@@ -1,0 +1,73 @@
+import { configuredKinds } from '../collectors/configured.ts';
+import { counter, type Family, gauge } from '../metrics/family.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import type { MetricsStore } from '../metrics/store.ts';
+import { elsewhere, type HistoryEvent } from './event.ts';
+
+const changes = counter(
+  'zlb_configuration_changes_total',
+  'Objects whose configuration changed between two readings, by who changed it: a call of the gateway, or somebody elsewhere (this exporter).',
+  ['object', 'by'],
+);
+const changed = gauge(
+  'zlb_farm_configuration_changed_timestamp_seconds',
+  'Unix time at which a farm was last seen to be configured otherwise; absent if it never was (this exporter).',
+  ['farm'],
+);
+
+/** The families of what is counted here. */
+export const changeFamilies: readonly Family[] = [changes, changed];
+
+const authors = ['gateway', 'elsewhere'] as const;
+/** The key of the counts in the metrics store. */
+const storeKey = 'history';
+
+/** Counts the changes of one appliance, and shows them. */
+export class ChangeCounts {
+  readonly #appliance: string;
+  readonly #store: Pick<MetricsStore, 'put'>;
+  readonly #counts = new Map<string, number>();
+  /** Unix milliseconds by farm. */
+  readonly #farms = new Map<string, number>();
+
+  constructor(appliance: string, store: Pick<MetricsStore, 'put'>) {
+    this.#appliance = appliance;
+    this.#store = store;
+  }
+
+  /** Counts an event that was written; one of a state counts nothing. */
+  add({ kind, by, atMs, differences }: HistoryEvent): void {
+    if (kind !== 'configuration') return;
+    const author = by === elsewhere ? 'elsewhere' : 'gateway';
+    const objects = new Map(
+      differences.map((each) => [[each.object, each.farm, each.service, each.name].join('\n'), each.object]),
+    );
+    for (const object of objects.values()) {
+      const key = `${object} ${author}`;
+      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    }
+    for (const { object, farm, name, setting, after } of differences) {
+      if (farm === '') continue;
+      this.#farms.set(farm, atMs);
+      if (object !== 'farm') continue;
+      if (after === undefined || setting === 'name') this.#farms.delete(name);
+      if (setting === 'name' && after !== undefined) this.#farms.set(after, atMs);
+    }
+    this.publish();
+  }
+
+  /** Learns of a change before this start. */
+  changedBefore(farm: string, atMs: number): void {
+    this.#farms.set(farm, Math.max(atMs, this.#farms.get(farm) ?? 0));
+  }
+
+  publish(): void {
+    const filled = fillRegistry(this.#appliance, (emit) => {
+      // From 0, so that the first change is a difference.
+      for (const object of configuredKinds)
+        for (const by of authors) emit.sample(changes, { object, by }, this.#counts.get(`${object} ${by}`) ?? 0);
+      for (const [farm, atMs] of this.#farms) emit.sample(changed, { farm }, atMs / 1_000);
+    });
+    this.#store.put(this.#appliance, storeKey, filled);
+  }
+}

@@ -1,0 +1,112 @@
+import type { ConfiguredObject, Settings } from '../collectors/configured.ts';
+import type { Difference } from './event.ts';
+
+/** A difference, with the number by which calls name a backend. */
+export interface FoundDifference extends Difference {
+  readonly id?: string | undefined;
+}
+
+/** The longest description of an object that is new or gone. */
+const maxDescription = 200;
+
+/**
+ * Compares all objects of two readings. An object of another name with the same settings, the only
+ * one that is new beside the only one that is gone, was renamed. A setting that one of the readings
+ * does not know is no difference.
+ */
+export function compareConfigured(
+  before: readonly ConfiguredObject[],
+  after: readonly ConfiguredObject[],
+): readonly FoundDifference[] {
+  const [old, current] = [byKey(before), byKey(after)];
+  const changed = [...current].flatMap(([key, object]) => {
+    const known = old.get(key);
+    return known ? settingsThatDiffer(known, object) : [];
+  });
+  // A check is named by the farms that use it: that none does says nothing of the check.
+  const isListed = ({ object }: ConfiguredObject): boolean => object !== 'check';
+  const gone = [...old].flatMap(([key, object]) => (current.has(key) || !isListed(object) ? [] : object));
+  const added = [...current].flatMap(([key, object]) => (old.has(key) || !isListed(object) ? [] : object));
+  const renamed = gone.flatMap((object) => {
+    const next = renamedFrom(object, gone, added);
+    return next ? { object, next } : [];
+  });
+  const others = new Set(renamed.flatMap(({ object, next }) => [object, next]));
+  return [
+    ...changed,
+    ...renamed.map(({ object, next }) => ({
+      ...placeOf(object),
+      setting: 'name',
+      before: object.name,
+      after: next.name,
+    })),
+    ...gone.flatMap((object) => (others.has(object) ? [] : wholeObject(object, describe(object.settings), undefined))),
+    ...added.flatMap((object) => (others.has(object) ? [] : wholeObject(object, undefined, describe(object.settings)))),
+  ];
+}
+
+/** Returns the objects of a reading, with the settings that only the one before knew. */
+export function withFormerSettings(
+  before: readonly ConfiguredObject[],
+  after: readonly ConfiguredObject[],
+): readonly ConfiguredObject[] {
+  const old = byKey(before);
+  return after.map((object) => ({ ...object, settings: { ...old.get(keyOf(object))?.settings, ...object.settings } }));
+}
+
+/** Returns the differences as they are the other way round. */
+export function reversed(differences: readonly Difference[]): readonly Difference[] {
+  return differences.map(({ before, after, ...place }) => ({ ...place, before: after, after: before }));
+}
+
+function byKey(objects: readonly ConfiguredObject[]): ReadonlyMap<string, ConfiguredObject> {
+  return new Map(objects.map((object) => [keyOf(object), object]));
+}
+
+function keyOf({ object, farm, service, name }: ConfiguredObject): string {
+  return [object, farm, service, name].join('\n');
+}
+
+function placeOf({ object, farm, service, name, id }: ConfiguredObject) {
+  return { object, farm, service, name, ...(id !== undefined && { id }) };
+}
+
+function settingsThatDiffer(before: ConfiguredObject, after: ConfiguredObject): readonly FoundDifference[] {
+  return Object.entries(after.settings).flatMap(([setting, value]) => {
+    const known = before.settings[setting];
+    if (known === undefined || known === value) return [];
+    return { ...placeOf(after), setting, before: known, after: value };
+  });
+}
+
+function wholeObject(object: ConfiguredObject, before: string | undefined, after: string | undefined): FoundDifference {
+  return { ...placeOf(object), setting: '', before, after };
+}
+
+/** Returns the new object that can only be this one under another name. */
+function renamedFrom(
+  object: ConfiguredObject,
+  gone: readonly ConfiguredObject[],
+  added: readonly ConfiguredObject[],
+): ConfiguredObject | undefined {
+  if (Object.values(object.settings).every((value) => value === '')) return undefined;
+  const alike = (other: ConfiguredObject): boolean => isAlike(object, other);
+  const [next, ...more] = added.filter(alike);
+  return more.length === 0 && gone.filter(alike).length === 1 ? next : undefined;
+}
+
+function isAlike(one: ConfiguredObject, other: ConfiguredObject): boolean {
+  if (one.object !== other.object || one.service !== other.service) return false;
+  if (one.object !== 'farm' && one.farm !== other.farm) return false;
+  return describe(one.settings) === describe(other.settings);
+}
+
+/** Returns the settings that are set: `weight 5, timeout 20`. */
+function describe(settings: Settings): string {
+  const set = Object.entries(settings).filter(([, value]) => value !== '');
+  const text = set
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+  return text.length <= maxDescription ? text : `${text.slice(0, maxDescription - 1)}…`;
+}

@@ -1,0 +1,64 @@
+import type { ConfiguredKind } from '../collectors/configured.ts';
+import type { TransitionObject } from '../collectors/collector.ts';
+
+/**
+ * What an event is about: a difference between two readings of the configuration, a change of
+ * state, a call through the gateway, a reload or a start of the exporter, a restart of an
+ * appliance.
+ */
+export const eventKinds = ['configuration', 'state', 'change', 'reload', 'start', 'restart'] as const;
+
+export type EventKind = (typeof eventKinds)[number];
+
+/** An object that is not the same as before. */
+export interface Difference {
+  readonly object: ConfiguredKind | TransitionObject | 'appliance';
+  /** Empty for an object of no farm, and of no service. */
+  readonly farm: string;
+  readonly service: string;
+  readonly name: string;
+  /** The setting, or `state`; empty where the whole object is new or gone. */
+  readonly setting: string;
+  /** Undefined where the object was not there. */
+  readonly before: string | undefined;
+  /** Undefined where the object is gone. */
+  readonly after: string | undefined;
+}
+
+/** Something that happened to an appliance or to the exporter; times are Unix milliseconds. */
+export interface HistoryEvent {
+  /** Higher for later ones. */
+  readonly id: number;
+  readonly kind: EventKind;
+  /** Empty for the exporter itself. */
+  readonly appliance: string;
+  /** Empty where it concerns no farm, or several. */
+  readonly farm: string;
+  /** When it was seen. */
+  readonly atMs: number;
+  /** The reading before, after which it happened; undefined where the moment itself is known. */
+  readonly sinceMs?: number | undefined;
+  /** Who caused it, as `change ID by alice`, or {@link elsewhere}; undefined where nobody did. */
+  readonly by?: string | undefined;
+  /** What happened, where no difference says it. */
+  readonly text?: string | undefined;
+  /** How often it happened to and fro. */
+  readonly count: number;
+  readonly differences: readonly Difference[];
+}
+
+/** An event before it is kept. */
+export type NewEvent = Omit<HistoryEvent, 'id' | 'count'>;
+
+/** The author of a difference that no call of the gateway explains. */
+export const elsewhere = 'elsewhere';
+
+/** Which events are wanted; omitted members match all. */
+export interface EventQuery {
+  readonly appliance?: string | undefined;
+  /** Matches events that name the farm in a difference, too. */
+  readonly farm?: string | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly kinds?: readonly EventKind[] | undefined;
+  readonly limit: number;
+}

@@ -1,0 +1,315 @@
+import { hash } from 'node:crypto';
+import { extname } from 'node:path';
+import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
+import type { ConfiguredObject } from '../collectors/configured.ts';
+import { interfaces, type Interfaces } from '../collectors/interfaces.ts';
+import { AskedThread } from '../lib/asked-thread.ts';
+import { toError } from '../lib/check.ts';
+import { inTime } from '../lib/time.ts';
+import type { MetricsStore } from '../metrics/store.ts';
+import type { FoundReading, StateListener } from '../state/appliance-state.ts';
+import { keyOf, type Moment, type Origin } from '../state/reading.ts';
+import type { Transition } from '../state/status.ts';
+import type { Touch } from './authors.ts';
+import { ChangeCounts } from './change-counts.ts';
+import type { Difference, EventQuery, HistoryEvent, NewEvent } from './event.ts';
+import type { Answer, Question } from './history-worker.ts';
+import type { ConfiguredReading, Entry } from './store.ts';
+
+export interface HistorySettings {
+  /** A file of SQLite; undefined keeps it in memory until the exporter stops. */
+  readonly file?: string | undefined;
+  readonly keepMs: number;
+}
+
+export interface HistoryParts {
+  readonly store: Pick<MetricsStore, 'put' | 'remove'>;
+  readonly registry: Registry;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** An appliance whose history is kept. */
+export interface RememberedAppliance {
+  readonly name: string;
+  /** Its address and its choice of farms, as a text: another one begins anew. */
+  readonly scope: string;
+}
+
+export const lostMetric = {
+  name: 'zlb_exporter_history_lost_total',
+  help: 'Readings and events that could not be written to the history (this exporter).',
+} as const;
+
+/** What is kept of a reading, to know whether the next one says the same. */
+interface KnownReading {
+  readonly digest: string;
+  /** When it was asked for last. */
+  askedMs: number;
+  isNews: boolean;
+}
+
+/** Entries that wait for the disk; those above are lost. */
+const maxWaiting = 10_000;
+/** A disk that takes longer has failed. */
+const maxWaitMs = 10_000;
+const flushEveryMs = 600_000;
+
+/**
+ * Remembers what changed: compares each reading of the configuration with the one before, and keeps
+ * events, in a thread. Nothing waits for it but who asks for events.
+ */
+export class History {
+  readonly #parts: HistoryParts;
+  readonly #lost = new Counter({ ...lostMetric, registers: [] });
+  readonly #counts = new Map<string, ChangeCounts>();
+  /** By appliance, collector and farm. */
+  readonly #known = new Map<string, KnownReading>();
+  readonly #flushing = setInterval(() => this.#flush(), flushEveryMs).unref();
+  #settings: HistorySettings;
+  #thread: AskedThread<Question, Answer>;
+  #waiting: Entry[] = [];
+  #writing: Promise<void> | undefined;
+  #failing: string | undefined;
+  #touches = 0;
+  /** The bytes of all interfaces of an appliance, when they were read last. */
+  readonly #traffic = new Map<string, number>();
+
+  constructor(settings: HistorySettings, parts: HistoryParts) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#thread = startThread(settings);
+    parts.registry.registerMetric(this.#lost);
+    this.#lost.inc(0);
+  }
+
+  /** Remembers these appliances and shows their numbers; called after each change of settings. */
+  async watch(appliances: readonly RememberedAppliance[], settings = this.#settings): Promise<void> {
+    if (settings.file !== this.#settings.file) await this.#begin(settings);
+    this.#settings = settings;
+    const names = new Set(appliances.map(({ name }) => name));
+    for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
+    for (const { name } of appliances)
+      if (!this.#counts.has(name)) this.#counts.set(name, new ChangeCounts(name, this.#parts.store));
+    for (const counts of this.#counts.values()) counts.publish();
+    // Not awaited: a slow disk does not delay the first poll.
+    void this.#learnFarms();
+  }
+
+  /** Returns what hears of the readings of an appliance. */
+  listenerOf({ name, scope }: RememberedAppliance): StateListener {
+    return {
+      put: (reading, transitions, moment) => {
+        this.#configured({ name, scope }, reading, moment);
+        this.#trafficBegan(name, reading, moment);
+        for (const transition of transitions) this.#add(stateEvent(transition));
+      },
+      removed: (origin, why) => {
+        if (why === 'gone') this.#gone(name, origin);
+      },
+      answering: (isUp, because) => this.#answering(name, isUp, because),
+    };
+  }
+
+  /**
+   * Takes notice of a call through the gateway that is about to leave. Returns a function to call
+   * when it is over; `text` says what became of it.
+   */
+  touching(touch: Touch, farm: string): (text: string) => void {
+    this.#touches += 1;
+    const { now } = this.#parts;
+    const kept = { ...touch, id: `${this.#touches} ${touch.by}`, fromMs: now() };
+    this.#enter({ touch: kept });
+    return (text) => {
+      const atMs = now();
+      this.#enter({ touch: { ...kept, untilMs: atMs } });
+      const { appliance, by } = touch;
+      this.#add({ kind: 'change', appliance, farm, atMs, by, text, differences: [] });
+    };
+  }
+
+  /** Notes what the exporter itself did. */
+  note(kind: 'reload' | 'start', text: string): void {
+    this.#add({ kind, appliance: '', farm: '', atMs: this.#parts.now(), text, differences: [] });
+  }
+
+  /** Returns the newest first; rejects where the file cannot be read. */
+  async find(query: EventQuery): Promise<readonly HistoryEvent[]> {
+    const { events = [] } = await this.#askWritten({ do: 'find', query });
+    return events;
+  }
+
+  /** Returns all objects of each appliance as they were last read. */
+  async objectsOf(appliances: readonly string[]): Promise<readonly (readonly ConfiguredObject[])[]> {
+    const { objects = [] } = await this.#askWritten({ do: 'objects', appliances });
+    return objects;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#flushing);
+    await this.#end();
+  }
+
+  #configured({ name, scope }: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
+    const { collector, farm, data, takenAtMs, isWhole } = found;
+    const objects = isWhole ? collector.configured?.(data) : undefined;
+    if (!objects) return;
+    const askedMs = Math.round(atMs - (ageMs - takenAtMs));
+    const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
+    const digest = hash('sha1', JSON.stringify([scope, objects]), 'base64');
+    const known = this.#known.get(key);
+    if (known?.digest === digest) {
+      known.askedMs = askedMs;
+      known.isNews = true;
+      return;
+    }
+    const place = { appliance: name, collector: collector.name, farm: farm ?? '' };
+    const reading: ConfiguredReading = {
+      ...place,
+      scope,
+      askedMs,
+      atMs: Math.round(atMs),
+      seenMs: known?.askedMs,
+      objects,
+    };
+    this.#known.set(key, { digest, askedMs, isNews: false });
+    this.#enter({ reading });
+  }
+
+  #gone(appliance: string, origin: Origin): void {
+    if (!this.#known.delete([appliance, keyOf(origin)].join('\n'))) return;
+    this.#enter({ gone: { appliance, collector: origin.collector, farm: origin.farm ?? '' } });
+  }
+
+  /** Notes that an appliance was restarted: its interfaces count their traffic since then. */
+  #trafficBegan(appliance: string, { collector, data }: FoundReading, { atMs }: Moment): void {
+    if (collector.name !== interfaces.name) return;
+    const { traffic } = data as Interfaces;
+    const bytes = traffic.reduce(
+      (sum, { receivedBytes, sentBytes }) => sum + (receivedBytes ?? 0) + (sentBytes ?? 0),
+      0,
+    );
+    const before = this.#traffic.get(appliance) ?? 0;
+    this.#traffic.set(appliance, bytes);
+    if (bytes >= before / 2) return;
+    const text = 'restarted: its interfaces count their traffic from 0';
+    this.#add({ kind: 'restart', appliance, farm: '', atMs, text, differences: [] });
+  }
+
+  #answering(appliance: string, isUp: boolean, because: string | undefined): void {
+    const states = ['answers', because === undefined ? 'does not answer' : `does not answer (${because})`] as const;
+    const [before, after] = isUp ? states.toReversed() : states;
+    const differences = [
+      { object: 'appliance', farm: '', service: '', name: appliance, setting: 'state', before, after } as const,
+    ];
+    this.#add({ kind: 'state', appliance, farm: '', atMs: this.#parts.now(), differences });
+  }
+
+  #add(event: NewEvent): void {
+    this.#enter({ event: { ...event, atMs: Math.round(event.atMs) } });
+  }
+
+  #enter(entry: Entry): void {
+    if (this.#waiting.length >= maxWaiting) {
+      this.#forget(1);
+      return;
+    }
+    this.#waiting.push(entry);
+    this.#writing ??= this.#write();
+  }
+
+  /** Writes what waits, in batches; what cannot be written is counted as lost. */
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const entries = this.#waiting;
+      this.#waiting = [];
+      try {
+        const { events = [] } = await this.#ask({ do: 'write', entries });
+        for (const event of events) this.#counts.get(event.appliance)?.add(event);
+        if (this.#failing !== undefined) this.#parts.log.info('history is written again');
+        this.#failing = undefined;
+      } catch (error) {
+        this.#forget(entries.length);
+        this.#failed(toError(error));
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  /** Counts entries as lost; the next readings are compared with those on disk. */
+  #forget(entries: number): void {
+    this.#lost.inc(entries);
+    this.#known.clear();
+  }
+
+  #failed({ message }: Error): void {
+    const { file = 'in memory' } = this.#settings;
+    if (message !== this.#failing)
+      this.#parts.log.error({ file, because: message }, 'history cannot be written; monitoring goes on without it');
+    this.#failing = message;
+  }
+
+  /** Says of readings that did not change how new they are, and forgets what is too old. */
+  #flush(): void {
+    const news = [...this.#known].filter(([, { isNews }]) => isNews);
+    const seen = news.map(([key, { askedMs }]) => {
+      const [appliance = '', collector = '', farm = ''] = key.split('\n');
+      return { appliance, collector, farm, askedMs };
+    });
+    for (const [, known] of news) known.isNews = false;
+    this.#enter({ seen });
+    const beforeMs = this.#parts.now() - this.#settings.keepMs;
+    this.#ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#failed(toError(error)));
+  }
+
+  async #learnFarms(): Promise<void> {
+    const { farms = [] } = await this.#ask({ do: 'farms' }).catch((error: unknown): Answer => {
+      this.#failed(toError(error));
+      return {};
+    });
+    for (const { appliance, farm, atMs } of farms) this.#counts.get(appliance)?.changedBefore(farm, atMs);
+    for (const counts of this.#counts.values()) counts.publish();
+  }
+
+  /** Goes on in another file. */
+  async #begin(settings: HistorySettings): Promise<void> {
+    await this.#end();
+    this.#known.clear();
+    this.#thread = startThread(settings);
+  }
+
+  async #end(): Promise<void> {
+    this.#flush();
+    await this.#writing;
+    if (this.#thread.isRunning) await this.#ask({ do: 'close' }).catch(() => undefined);
+    await this.#thread.terminate();
+  }
+
+  async #askWritten(question: Question): Promise<Answer> {
+    await this.#writing;
+    return await this.#ask(question);
+  }
+
+  /** Resolves to the answer of the thread; rejects with the failure in it. */
+  async #ask(question: Question): Promise<Answer> {
+    const { file = 'in memory' } = this.#settings;
+    const late = (): Error => new Error(`the history (${file}) did not answer in ${maxWaitMs / 1_000} s`);
+    const answer = await inTime(this.#thread.ask(question), maxWaitMs, late);
+    if (answer.failure !== undefined) throw new Error(answer.failure);
+    return answer;
+  }
+}
+
+function startThread({ file }: HistorySettings): AskedThread<Question, Answer> {
+  // The worker has the extension of this file: .ts from source, .js when built.
+  const worker = new URL(`history-worker${extname(import.meta.filename)}`, import.meta.url);
+  return new AskedThread(worker, { workerData: { file } });
+}
+
+function stateEvent({ appliance, atMs, object, labels, from, to }: Transition): NewEvent {
+  const { farm = '', service = '', backend, file, interface: named } = labels;
+  const name = backend ?? file ?? named ?? farm;
+  const difference: Difference = { object, farm, service, name, setting: 'state', before: from, after: to };
+  return { kind: 'state', appliance, farm, atMs, differences: [difference] };
+}

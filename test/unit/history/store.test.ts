@@ -1,0 +1,128 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
+import type { HistoryEvent } from '../../../src/history/event.ts';
+import { HistoryStore } from '../../../src/history/store.ts';
+
+const minuteMs = 60_000;
+
+function givenStore() {
+  const store = new HistoryStore(':memory:');
+  onTestFinished(() => store.close());
+  let atMs = 0;
+  return {
+    /** Reads the backends of a farm a minute later. */
+    read(objects: readonly ConfiguredObject[], farm = 'shop', scope = 'https://lb'): readonly HistoryEvent[] {
+      atMs += minuteMs;
+      const askedMs = atMs - 1_000;
+      return store.write([
+        { reading: { appliance: 'lb', collector: 'farm_config', farm, scope, askedMs, atMs, objects } },
+      ]);
+    },
+    events: () => store.find({ limit: 1_000 }),
+  };
+}
+
+const backend = (name: string, settings: Readonly<Record<string, string>>, id = '0'): ConfiguredObject => ({
+  object: 'backend',
+  farm: 'shop',
+  service: 'web',
+  name,
+  id,
+  settings,
+});
+
+describe('the history of an appliance', () => {
+  it('has no event of a first reading, and none of the same one', () => {
+    const { read, events } = givenStore();
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    expect(events()).toEqual([]);
+  });
+
+  it('has what was before and after, and between which readings', () => {
+    const { read, events } = givenStore();
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    read([backend('10.0.0.1:80', { weight: '1' })]);
+    expect(events()).toEqual([
+      {
+        id: 1,
+        kind: 'configuration',
+        appliance: 'lb',
+        farm: 'shop',
+        sinceMs: minuteMs - 1_000,
+        atMs: 2 * minuteMs,
+        by: 'elsewhere',
+        count: 1,
+        differences: [
+          {
+            object: 'backend',
+            farm: 'shop',
+            service: 'web',
+            name: '10.0.0.1:80',
+            setting: 'weight',
+            before: '5',
+            after: '1',
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('takes no difference from a setting that one of the readings does not know', () => {
+    const { read, events } = givenStore();
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    read([backend('10.0.0.1:80', {})]);
+    read([backend('10.0.0.1:80', { weight: '5', priority: '1' })]);
+    expect(events()).toEqual([]);
+    read([backend('10.0.0.1:80', { weight: '4' })]);
+    expect(events()).toMatchObject([{ differences: [{ setting: 'weight', before: '5', after: '4' }] }]);
+  });
+
+  it('tells a backend that is new, one that is gone, and one of another address', () => {
+    const { read } = givenStore();
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    expect(read([backend('10.0.0.1:80', { weight: '5' }), backend('10.0.0.2:80', { weight: '2' })])).toMatchObject([
+      { differences: [{ name: '10.0.0.2:80', setting: '', after: 'weight 2' }] },
+    ]);
+    expect(read([backend('10.0.0.3:80', { weight: '5' }), backend('10.0.0.2:80', { weight: '2' })])).toMatchObject([
+      { differences: [{ name: '10.0.0.1:80', setting: 'name', before: '10.0.0.1:80', after: '10.0.0.3:80' }] },
+    ]);
+    expect(read([backend('10.0.0.2:80', { weight: '2' })])).toMatchObject([
+      { differences: [{ name: '10.0.0.3:80', setting: '', before: 'weight 5' }] },
+    ]);
+  });
+
+  it('begins anew at another address, or with another choice of farms', () => {
+    const { read, events } = givenStore();
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    read([backend('10.0.0.9:80', { weight: '1' })], 'shop', 'https://other');
+    expect(events()).toEqual([]);
+  });
+
+  it('is one event with a number where an appliance alternates between two answers', () => {
+    const { read, events } = givenStore();
+    for (let time = 0; time <= 40; time += 1) read([backend('10.0.0.1:80', { weight: String(time % 2) })]);
+    expect(events()).toMatchObject([{ count: 40, differences: [{ before: '1', after: '0' }] }]);
+  });
+
+  it('has both events where somebody sets something and puts it back', () => {
+    const { read, events } = givenStore();
+    for (const weight of ['5', '1', '5']) read([backend('10.0.0.1:80', { weight })]);
+    expect(events()).toMatchObject([
+      { count: 1, differences: [{ before: '1', after: '5' }] },
+      { count: 1, differences: [{ before: '5', after: '1' }] },
+    ]);
+  });
+
+  it('is one event with a list where a restored backup changes 500 objects', () => {
+    const { read, events } = givenStore();
+    const farms = Array.from({ length: 100 }, (_, index) => `farm-${index}`);
+    const all = (farm: string, weight: string): readonly ConfiguredObject[] =>
+      Array.from({ length: 5 }, (_, index) => ({ ...backend(`10.0.0.${index}:80`, { weight }), farm }));
+    for (const farm of farms) read(all(farm, '1'), farm);
+    const counted = farms.flatMap((farm) => read(all(farm, '2'), farm).flatMap(({ differences }) => differences));
+    expect(counted).toHaveLength(500);
+    expect(events()).toHaveLength(1);
+    expect(events()[0]?.differences).toHaveLength(500);
+  });
+});
