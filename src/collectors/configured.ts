@@ -28,8 +28,8 @@ export type Settings = Readonly<Record<string, string>>;
 /**
  * The settings of a farm that are compared, as `GET /farms/{farmname}` names them. The list names
  * what is compared and not what is left out: an unknown field of another product may be a state, a
- * counter or a secret. `status` is a state, `sessions` are clients; the list of farms has `listener`,
- * `vip` and `vport`.
+ * counter or a secret. `status` is a state, and `sessions` are clients; `listener`, `vip`
+ * and `vport` are in the list of farms.
  */
 const farmSettings = [
   'algorithm',

@@ -44,7 +44,7 @@ const reaches: readonly Reach[] = [
   { route: /\/monitoring\/fg/, kinds: ['check', 'farm', 'service'] },
   { route: / \/certificates/, kinds: ['certificate', 'farm'] },
   { route: / \/(?:interfaces|aliases|routing)/, kinds: ['interface'] },
-  // What a backup restores can be anything.
+  // A backup may change anything.
   { route: /\/backup/, kinds: configuredKinds },
   { route: / \/(?:system|cluster)/, kinds: ['version', 'interface'] },
 ];

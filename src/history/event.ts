@@ -2,9 +2,8 @@ import type { ConfiguredKind } from '../collectors/configured.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
 
 /**
- * What an event is about: a difference between two readings of the configuration, a change of
- * state, a call through the gateway, a reload or a start of the exporter, a restart of an
- * appliance.
+ * The kinds of events: a difference between two readings of the configuration, a change of state, a
+ * call through the gateway, a reload or a start of the exporter, a restart of an appliance.
  */
 export const eventKinds = ['configuration', 'state', 'change', 'reload', 'start', 'restart'] as const;
 
@@ -38,9 +37,9 @@ export interface HistoryEvent {
   readonly atMs: number;
   /** The reading before, after which it happened; undefined where the moment itself is known. */
   readonly sinceMs?: number | undefined;
-  /** Who caused it, as `change ID by alice`, or {@link elsewhere}; undefined where nobody did. */
+  /** The author, as `change ID by alice`, or {@link elsewhere}; undefined where nobody is one. */
   readonly by?: string | undefined;
-  /** What happened, where no difference says it. */
+  /** A sentence on the event, where no difference says it. */
   readonly text?: string | undefined;
   /** How often it happened to and fro. */
   readonly count: number;

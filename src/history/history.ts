@@ -33,7 +33,7 @@ export interface HistoryParts {
 /** An appliance whose history is kept. */
 export interface RememberedAppliance {
   readonly name: string;
-  /** Its address and its choice of farms, as a text: another one begins anew. */
+  /** Its address and its choice of farms, as a text: nothing is compared with another one. */
   readonly scope: string;
 }
 
@@ -42,7 +42,7 @@ export const lostMetric = {
   help: 'Readings and events that could not be written to the history (this exporter).',
 } as const;
 
-/** What is kept of a reading, to know whether the next one says the same. */
+/** A reading by its digest, to know whether the next one says the same. */
 interface KnownReading {
   readonly digest: string;
   /** When it was asked for last. */

@@ -17,7 +17,7 @@ export interface ConfiguredReading {
   readonly collector: string;
   /** Empty for a reading of the whole appliance. */
   readonly farm: string;
-  /** The address of the appliance and its choice of farms; another one begins anew. */
+  /** The address of the appliance and its choice of farms; others are not compared with it. */
   readonly scope: string;
   /** When it was asked for, and when it came. */
   readonly askedMs: number;

@@ -231,7 +231,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',
     ':10:44: appliances[0].collectors.farms.every: unknown key; the keys here are enabled, schedule, max_stale',
     ':11:1: poling: unknown key; did you mean "polling"?',
-    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, collectors, polling, limits, admin, requests',
+    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, collectors, polling, limits, history, admin, requests',
   ],
   'unquoted-variable.yml': [
     ':2:44: this does not belong here; check the indentation, and put values with special characters in quotes, such as "${NAME}" inside { }',

@@ -92,7 +92,7 @@ describe('the history of an appliance', () => {
     ]);
   });
 
-  it('begins anew at another address, or with another choice of farms', () => {
+  it('compares nothing with another address, or another choice of farms', () => {
     const { read, events } = givenStore();
     read([backend('10.0.0.1:80', { weight: '5' })]);
     read([backend('10.0.0.9:80', { weight: '1' })], 'shop', 'https://other');
