@@ -40,9 +40,11 @@ class HistoryThread {
       this.#store?.close();
       return {};
     } catch (thrown) {
-      // The next question opens the file again; what is in memory alone stays.
-      if (this.#file !== undefined) this.#close();
-      return { failure: toError(thrown).message };
+      const { message } = toError(thrown);
+      if (this.#file === undefined) return { failure: message };
+      // The next question opens the file again.
+      this.#close();
+      return { failure: message.includes(this.#file) ? message : `${this.#file}: ${message}` };
     }
   }
 

@@ -1,47 +1,9 @@
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exportedLines, verifyJournal } from '../../../src/admin/journal/verify.ts';
-import { errorCode } from '../../../src/lib/check.ts';
-import { feed } from '../../support/programs.ts';
+import { fill, givenDisk, mayMount, run } from '../../support/small-disk.ts';
 import { givenJournal, givenRecord } from '../../unit/admin/journal/given-journal.ts';
-
-function run(program: string, ...args: readonly string[]): boolean {
-  return feed(program, args, Buffer.alloc(0)).status === 0;
-}
-
-function mayMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-mount-'));
-  const may = run('mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', folder);
-  if (may) run('umount', folder);
-  else console.warn('NOT RUN: the tests that need to mount a small disk');
-  rmdirSync(folder);
-  return may;
-}
-
-/** A small disk, gone with the test. */
-function givenDisk(size = '512k'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-disk-'));
-  run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'none', folder);
-  onTestFinished(() => {
-    run('umount', '--lazy', folder);
-    rmdirSync(folder);
-  });
-  return folder;
-}
-
-/** Takes what room is left. */
-function fill(path: string): void {
-  const file = openSync(path, 'w');
-  try {
-    for (;;) writeSync(file, Buffer.alloc(4_096));
-  } catch (error) {
-    if (errorCode(error) !== 'ENOSPC') throw error;
-  } finally {
-    closeSync(file);
-  }
-}
 
 describe.skipIf(!mayMount())('a journal on a disk', () => {
   it('that fills up keeps what was acknowledged and nothing else, and goes on as soon as there is room', async () => {

@@ -1,0 +1,40 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { hasRecordings, recordedProducts } from '../support/recordings.ts';
+import { givenHistory } from '../support/given-history.ts';
+import { startReplayServer } from '../support/replay-server.ts';
+
+const folders = recordedProducts.flatMap(({ product, clone, beside }) =>
+  [clone, ...(hasRecordings(beside) ? [beside] : [])].map((directory) => ({ product, directory })),
+);
+
+describe.each(folders)('$product, recorded in $directory', ({ directory }) => {
+  it('is configured with the same bytes at each reading, and has no event', async () => {
+    const server = await startReplayServer({ directory });
+    const { history, readAll, events } = await givenHistory(server, server.apiKey);
+    await readAll();
+    const first = await history.objectsOf(['lb-test']);
+    await readAll();
+
+    expect(new Set(first[0]?.map(({ object }) => object))).toEqual(
+      new Set(['version', 'interface', 'certificate', 'check', 'farm', 'service', 'backend']),
+    );
+    expect(JSON.stringify(await history.objectsOf(['lb-test']))).toBe(JSON.stringify(first));
+    expect(await events()).toEqual([]);
+  });
+});
+
+it('a simulated appliance has no event in a day in which nobody changes anything', { timeout: 60_000 }, async () => {
+  let passedMs = 0;
+  const now = (): number => Date.now() + passedMs;
+  const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canary0123456789', now });
+  onTestFinished(() => appliance.close());
+  const { readAll, events } = await givenHistory(appliance, 'canary0123456789', { now });
+  for (let hour = 0; hour <= 24; hour += 1) {
+    await readAll();
+    passedMs += 3_600_000;
+  }
+
+  expect(await events()).toEqual([]);
+});

@@ -1,0 +1,46 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+import { collectors } from '../../src/collectors/registry.ts';
+import { changeFamilies } from '../../src/history/change-counts.ts';
+import { History } from '../../src/history/history.ts';
+import { createMetricsStore } from '../../src/metrics/store.ts';
+import { createTestPoller, type Target } from './poller.ts';
+import { textOf } from './store-text.ts';
+
+const appliance = { name: 'lb-test', scope: '' };
+
+/** An appliance that a test reads by hand, with its history. */
+export async function givenHistory(
+  target: Target,
+  apiKey: string,
+  { now = Date.now, file }: { readonly now?: () => number; readonly file?: string } = {},
+) {
+  const store = createMetricsStore(changeFamilies);
+  store.arrange([appliance.name]);
+  const registry = new Registry();
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const history = new History({ file, keepMs: 1e12 }, { store, registry, log, now });
+  await history.watch([appliance]);
+  const { poller, close } = createTestPoller(target, {
+    apiKey,
+    parts: { history: history.listenerOf(appliance), now },
+  });
+  let closed: Promise<void> | undefined;
+  const stop = (): Promise<void> => (closed ??= close().then(() => history.close()));
+  onTestFinished(stop);
+  return {
+    history,
+    log: lines,
+    /** Runs each collector that asks the appliance, once. */
+    async readAll() {
+      for (const { name, enabled, makesNoCalls } of collectors) if (enabled && !makesNoCalls) await poller.run(name);
+    },
+    /** The events of the configuration, the newest first. */
+    events: () => history.find({ kinds: ['configuration'], limit: 1_000 }),
+    lost: async () => (await registry.getSingleMetric('zlb_exporter_history_lost_total')!.get()).values[0]?.value,
+    metrics: () => textOf(store),
+    stop,
+  };
+}
