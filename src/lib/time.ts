@@ -16,6 +16,15 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
+/**
+ * Returns the Unix milliseconds of a moment in ISO 8601, or of a duration before now; NaN for any
+ * other text.
+ */
+export function momentOf(text: string, nowMs: number): number {
+  const back = parseDuration(text);
+  return back === undefined ? Date.parse(text) : nowMs - back;
+}
+
 /** Formats milliseconds for people: `90000` becomes `1m30s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { eventKinds } from '../history/event.ts';
 import type { History } from '../history/history.ts';
-import { parseDuration } from '../lib/time.ts';
+import { momentOf } from '../lib/time.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { sendUnknownAppliance } from './status-api.ts';
 import { plainText } from './web-access.ts';
@@ -46,10 +46,4 @@ export function registerHistoryApi(
       return reply.code(503).type(plainText).send('The history cannot be read; the log of the exporter says why.\n');
     }
   });
-}
-
-/** Returns Unix milliseconds; NaN for a text that names no moment. */
-function momentOf(since: string, nowMs: number): number {
-  const back = parseDuration(since);
-  return back === undefined ? Date.parse(since) : nowMs - back;
 }

@@ -193,7 +193,8 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
 }
 
 function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
-  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, lastMinuteOf, now } = parts;
+  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, lastMinuteOf, history, now } =
+    parts;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
@@ -210,6 +211,7 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
     }),
     spoken,
     lastMinuteOf,
+    history,
     now,
   });
 }

@@ -1,7 +1,7 @@
 import { type Level, worstLevel } from './level.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTimeSlice } from '../lib/time.ts';
-import type { ApplianceStatus, FleetStatus, LastMinuteOf, Transition } from './status.ts';
+import type { ApplianceStatus, FleetStatus, LastMinuteOf } from './status.ts';
 import { applianceProblems } from './appliance-problems.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
@@ -44,7 +44,6 @@ export interface HealthSummary {
   readonly perAppliance: readonly ApplianceHealth[];
   /** The problems of all appliances, the worst first. */
   readonly problems: readonly Problem[];
-  readonly transitions: readonly Transition[];
   readonly lastMinuteOf: LastMinuteOf;
 }
 
@@ -65,7 +64,7 @@ export function createHealthSummary(parts: {
 
   async function take(): Promise<HealthSummary> {
     const takenAtMs = now();
-    const { appliances, transitions } = describe();
+    const { appliances } = describe();
     const perAppliance: ApplianceHealth[] = [];
     const slice = createTimeSlice(sliceMs);
     for (const status of appliances) {
@@ -74,7 +73,7 @@ export function createHealthSummary(parts: {
     }
     await nextTurn();
     const problems = perAppliance.flatMap((each) => each.problems);
-    return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), transitions, lastMinuteOf };
+    return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), lastMinuteOf };
   }
 
   return () => {

@@ -212,11 +212,13 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
         '?appliance=lb-madrid',
         '?q=shop',
         '?list=certificates',
+        '?list=changes&appliance=lb-madrid',
         '?appliance=none',
         'runbooks',
+        'runbooks?appliance=lb-madrid&farm=oldportal',
       ]) {
         await page.goto(`${url}/${query}`);
-        if (query !== 'runbooks') await page.locator('.live.running').waitFor();
+        if (!query.startsWith('runbooks')) await page.locator('.live.running').waitFor();
         await page.evaluate(axe.source);
         const violations = await page.evaluate<unknown[]>(
           `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,

@@ -6,7 +6,7 @@ import { adminCommand } from '../../lib/text.ts';
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../../state/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
-import { backTo, changeList, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';
+import { backTo, emptyNote, factList, listPage, panel, problemList, singlePanel } from './section.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup, type Part } from '../html.ts';
 import { allReadingChips } from './reading-chips.ts';
@@ -18,19 +18,22 @@ import type { View } from './view.ts';
 
 const maxBackends = 24;
 const maxCertificates = 100;
-const maxChanges = 30;
 const maxProblems = 100;
 const maxDoubts = 20;
 
 type ApplianceView = View & { readonly kind: 'appliance' };
 
-/** Renders one appliance, with all of its farms and their backends. */
-export function applianceContent(health: ApplianceHealth, view: ApplianceView, summary: HealthSummary): Markup {
+/** Renders one appliance, with what changed, and all of its farms and their backends. */
+export function applianceContent(
+  health: ApplianceHealth,
+  view: ApplianceView,
+  summary: HealthSummary,
+  changes: Markup,
+): Markup {
   const { status, problems, doubts } = health;
   const { name } = status;
   const nowMs = summary.takenAtMs;
   const certificates = sortedCertificates([health]);
-  const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, maxChanges);
   return html`${backTo()}
 <p class="name"><bdi>${name}</bdi></p>
 ${overallStatusHeading(overallStatusOf([health], problems))}
@@ -39,12 +42,12 @@ ${problems.length > 0 && panel('problems', 'What is wrong now', problemList(prob
 ${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, maxDoubts), nowMs, name))}
 ${panel('farms', 'Farms', farmsOf(health, view, summary))}
 </div><div>
+${changes}
 ${panel('appliance', 'The appliance', facts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
 ${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}
 ${panel('activations', 'Activation', activationTable([health], nowMs))}
 ${panel('interfaces', 'Interfaces', interfaceChips(status))}
-${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No state has changed since the exporter was started.') : changeList(transitions))}
 </div></div>`;
 }
 

@@ -1,16 +1,6 @@
 import { activationTable, certificateTable, sortedActivations, sortedCertificates } from './certificate-table.ts';
 import { applianceTable } from './appliance-table.ts';
-import {
-  backTo,
-  changeList,
-  emptyNote,
-  listPage,
-  moreLink,
-  panel,
-  problemList,
-  rowsOfPage,
-  singlePanel,
-} from './section.ts';
+import { backTo, emptyNote, listPage, moreLink, panel, problemList, rowsOfPage, singlePanel } from './section.ts';
 import { type ExporterFacts, exporterPanel, linkPanel } from './exporter-panel.ts';
 import { html, type Markup } from '../html.ts';
 import { dividerLinks, dividersOf, type Group, groupName, groupsBy, groupTable, sortedAppliances } from './groups.ts';
@@ -20,7 +10,7 @@ import { type OverallStatus, overallStatusHeading, overallStatusOf } from './ove
 import type { List, View } from './view.ts';
 
 /** Maximum rows on the first page, so that a thousand appliances stay readable and small. */
-const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8, changes: 15 } as const;
+const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8 } as const;
 /** From this many appliances on, their groups come first, and fewer of them stand alone. */
 const minForGroups = 8;
 const maxGroups = 20;
@@ -36,11 +26,7 @@ interface FleetList {
 }
 
 /** Returns one list of the fleet; `problems` includes those of the exporter itself. */
-function fleetList(
-  list: List,
-  { perAppliance, transitions, takenAtMs }: HealthSummary,
-  problems: readonly Problem[],
-): FleetList {
+function fleetList(list: List, { perAppliance, takenAtMs }: HealthSummary, problems: readonly Problem[]): FleetList {
   switch (list) {
     case 'problems':
       return listOf('What is wrong now', 'problem', problems, (rows) => problemList(rows, takenAtMs));
@@ -56,8 +42,6 @@ function fleetList(
       return listOf('Activation', 'appliance', sortedActivations(perAppliance), (rows) =>
         activationTable(rows, takenAtMs),
       );
-    case 'changes':
-      return listOf('Recent changes', 'change', transitions, changeList);
   }
 }
 
@@ -76,10 +60,12 @@ export interface FleetContentParts {
   readonly problems: readonly Problem[];
   readonly overallStatus: OverallStatus;
   readonly facts: ExporterFacts;
+  /** The newest changes. */
+  readonly changes: Markup;
 }
 
 /** Renders the fleet, problems first. */
-export function fleetContent({ summary, problems, overallStatus, facts }: FleetContentParts): Markup {
+export function fleetContent({ summary, problems, overallStatus, facts, changes }: FleetContentParts): Markup {
   const { perAppliance } = summary;
   const [by, ...otherDividers] = perAppliance.length < minForGroups ? [] : dividersOf(perAppliance);
   const first = (list: List, ifEmpty: string, maxRowsShown: number = maxRows[list]): Markup => {
@@ -92,7 +78,7 @@ export function fleetContent({ summary, problems, overallStatus, facts }: FleetC
 ${by !== undefined && groupsPanel(groupsBy(by, perAppliance), by, otherDividers)}
 ${problems.length > 0 && first('problems', '')}
 ${first('appliances', 'None is configured, or none falls to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
-${first('changes', 'No state has changed since the exporter was started.')}
+${changes}
 </div><div>
 ${first('certificates', 'No certificate is known.')}
 ${perAppliance.length > 0 && first('activations', '')}

@@ -93,7 +93,7 @@ export function runbooksFor(source: string, labels: RunbookLabels, addresses: Ow
         missing.map((label) => html`<code>$${label}</code>`),
         ' and ',
       )} ${missing.length === 1 ? 'is' : 'are'} not in this link: look in the text of the alert. Set ${missing.length === 1 ? 'it' : 'them'} in the shell (<code>${missing.map((label) => `${label}=NAME`).join(' ')}</code>), or open this page with <code>?${missing.map((label) => `${label}=NAME`).join('&')}</code>. `
-    }<a href="#commands">About the commands</a></p>`;
+    }${addresses.appliance !== undefined && html`<a href="#changes">What changed before</a> · `}<a href="#commands">About the commands</a></p>`;
   }
 }
 

@@ -1,11 +1,9 @@
 import { counted } from '../../lib/text.ts';
-import { levelIcon, stateMark } from '../marks.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { levelIcon } from '../marks.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
 import type { Problem } from '../../state/problem.ts';
 import { age, clockTime } from '../times.ts';
-import type { Transition } from '../../state/status.ts';
 
 /** Renders a part of the page with a heading. */
 export function panel(id: string, heading: Part, content: Part): Markup {
@@ -132,18 +130,3 @@ export function linkList(names: readonly string[], viewOf: (name: string) => Vie
 }
 
 const maxLinks = 4;
-
-/** Renders state changes, the newest first. */
-export function changeList(transitions: readonly Transition[]): Markup {
-  return html`<ol class="changes">${transitions.map(changeItem)}</ol>`;
-}
-
-function changeItem({ atMs, appliance, object, labels, from, to }: Transition): Markup {
-  const [own, ...within] = Object.values(labels)
-    .filter((value) => value !== '')
-    .toReversed();
-  return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
-<span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
-<span class="to"><span class="faint">${wordOfState(from)} →</span> ${stateMark(levelOfState(object, to), wordOfState(to))}</span>
-${applianceLink(appliance)}</span></li>`;
-}

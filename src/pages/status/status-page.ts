@@ -1,18 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../../lib/accept.ts';
-import type { FleetStatus, LastMinuteOf } from '../../state/status.ts';
-import { applianceContent, certificateContent, farmContent, type Spoken } from './appliance-content.ts';
+import type { History } from '../../history/history.ts';
+import type { ApplianceStatus, FleetStatus, LastMinuteOf } from '../../state/status.ts';
+import { applianceContent, certificateContent, farmContent } from './appliance-content.ts';
 import { contentPolicy, digestOf, loadAssets, loadRunbooks } from '../assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
 import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
 import { fleetContent, groupContent, groupsContent, listContent } from './fleet-content.ts';
 import { html, type Markup, markupText } from '../html.ts';
-import { queryOf, readView, type View } from './view.ts';
+import { type EventFilter, queryOf, readView, type View } from './view.ts';
 import { compareProblems, type Problem } from '../../state/problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
+import { causesFirst, maxEvents, Timeline } from './timeline.ts';
+import { changesContent, changesPanel } from './timeline-content.ts';
 import { type ApplianceHealth, createHealthSummary, type HealthSummary } from '../../state/health.ts';
 import { overallStatusOf } from './overall-status.ts';
 
@@ -24,8 +27,17 @@ export interface StatusPageParts {
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
   readonly spoken: (text: string) => string;
   readonly lastMinuteOf: LastMinuteOf;
+  readonly history: Pick<History, 'find'>;
   readonly now: () => number;
 }
+
+interface PageParts extends StatusPageParts {
+  readonly timeline: Timeline;
+}
+
+/** Events that are shown beside other things. */
+const maxBeside = 20;
+const maxAboveRunbooks = 10;
 
 const pageHeaders = { 'content-security-policy': contentPolicy("'self'"), 'referrer-policy': 'no-referrer' } as const;
 
@@ -33,7 +45,8 @@ const pageHeaders = { 'content-security-policy': contentPolicy("'self'"), 'refer
  * Registers the page for people at `/`: the fleet, an appliance or the result of a search, by its
  * query.
  */
-export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts): void {
+export function registerStatusPage(app: FastifyInstance, given: StatusPageParts): void {
+  const parts = { ...given, timeline: new Timeline(given.history, given.now) };
   const { describe, exporter, spoken, lastMinuteOf, now } = parts;
   const assets = loadAssets();
   for (const { name, type, bytes } of assets)
@@ -76,17 +89,23 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   }
 }
 
-function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe }: StatusPageParts): void {
+function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, timeline }: PageParts): void {
   let loading: Promise<string> | undefined;
   app.get('/runbooks', async (request, reply) => {
     const runbooks = await (loading ??= loadRunbooks().then(spoken));
     const labels = readRunbookLabels(request.query as Readonly<Record<string, unknown>>);
-    const addresses = {
-      exporter: `${request.protocol}://${request.host}`,
-      gateway: exporter().adminUrl,
-      appliance: describe().appliances.find(({ name }) => name === labels.appliance)?.url,
-    };
-    const page = quietDocument('Runbooks · zlb-exporter', runbooksFor(runbooks, labels, addresses));
+    const status = describe().appliances.find(({ name }) => name === labels.appliance);
+    const gateway = exporter().adminUrl;
+    const addresses = { exporter: `${request.protocol}://${request.host}`, gateway, appliance: status?.url };
+    const { appliance, farm } = labels;
+    const filter = { appliance, farm, since: '6h' };
+    const events = status && (await timeline.find(filter, maxEvents, status));
+    const when = ` on this ${farm === undefined ? 'appliance' : 'farm'} in the last 6 hours`;
+    const shown = events && causesFirst(events, maxAboveRunbooks);
+    const page = quietDocument(
+      'Runbooks · zlb-exporter',
+      html`${status && changesPanel(filter, shown, gateway, when)}${runbooksFor(runbooks, labels, addresses)}`,
+    );
     return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(page);
   });
   // For links that cannot write a name in small letters, such as those of a dashboard.
@@ -104,17 +123,29 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe }: 
   });
 }
 
+async function newestChanges(parts: PageParts, filter: EventFilter, status?: ApplianceStatus): Promise<Markup> {
+  const events = await parts.timeline.find(filter, maxBeside, status);
+  return changesPanel(filter, events, parts.exporter().adminUrl);
+}
+
 type StatusContent = PageContent & { readonly status?: number };
 
-async function contentOf(view: View, summary: HealthSummary, parts: StatusPageParts): Promise<StatusContent> {
+async function contentOf(view: View, summary: HealthSummary, parts: PageParts): Promise<StatusContent> {
   const facts = parts.exporter();
   const ownProblem = exporterProblem(facts);
   const problems = ownProblem ? [...summary.problems, ownProblem].toSorted(compareProblems) : summary.problems;
   const overallStatus = overallStatusOf(summary.perAppliance, problems, facts.shard);
   const head = { level: overallStatus.level, title: titleOf(problems, 'zlb-exporter') };
   switch (view.kind) {
-    case 'fleet':
-      return { ...head, main: fleetContent({ summary, problems, overallStatus, facts }) };
+    case 'fleet': {
+      const changes = await newestChanges(parts, {});
+      return { ...head, main: fleetContent({ summary, problems, overallStatus, facts, changes }) };
+    }
+    case 'changes': {
+      const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
+      const events = await parts.timeline.find(view, maxEvents, health?.status);
+      return { ...head, main: changesContent(view, events, facts.adminUrl) };
+    }
     case 'list':
       return { ...head, main: listContent(view, summary, problems) };
     case 'groups':
@@ -133,21 +164,26 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
       return {
         level: health.level,
         title: titleOf(health.problems, `${view.appliance} · zlb-exporter`),
-        main: contentOfAppliance(view, health, summary, facts.adminUrl === undefined ? undefined : parts.spoken),
+        main: await contentOfAppliance(view, health, summary, parts),
       };
     }
   }
 }
 
-function contentOfAppliance(
-  view: Extract<View, { readonly appliance: string }>,
+async function contentOfAppliance(
+  view: Extract<View, { readonly kind: 'appliance' | 'farm' | 'certificate' }>,
   health: ApplianceHealth,
   summary: HealthSummary,
-  spoken: Spoken,
-): Markup {
-  if (view.kind === 'farm') return farmContent(health, view.farm, summary, spoken);
+  parts: PageParts,
+): Promise<Markup> {
   if (view.kind === 'certificate') return certificateContent(health, view.certificate, summary.takenAtMs);
-  return applianceContent(health, view, summary);
+  const { appliance } = view;
+  if (view.kind === 'appliance')
+    return applianceContent(health, view, summary, await newestChanges(parts, { appliance }));
+  const { farm } = view;
+  const spoken = parts.exporter().adminUrl === undefined ? undefined : parts.spoken;
+  const changes = await newestChanges(parts, { appliance, farm }, health.status);
+  return html`${farmContent(health, farm, summary, spoken)}${changes}`;
 }
 
 function notWatched(message: string): StatusContent {

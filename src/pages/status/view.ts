@@ -1,9 +1,14 @@
 import { isOneOf } from '../../lib/check.ts';
 import type { RunbookLabels } from './runbooks.ts';
 
-export const lists = ['problems', 'appliances', 'certificates', 'activations', 'changes'] as const;
+export const lists = ['problems', 'appliances', 'certificates', 'activations'] as const;
 
 export type List = (typeof lists)[number];
+
+/** Which events are shown; `since` is a duration or a moment. */
+const filters = ['appliance', 'farm', 'event', 'since'] as const;
+
+export type EventFilter = Readonly<Partial<Record<(typeof filters)[number], string | undefined>>>;
 
 /**
  * The content of a page. All but the kind are the query of its address; pages of a list count from
@@ -13,6 +18,7 @@ export type View =
   | { readonly kind: 'fleet' }
   /** One list in full. */
   | { readonly kind: 'list'; readonly list: List; readonly page?: number }
+  | ({ readonly kind: 'changes'; readonly list: 'changes'; readonly page?: number } & EventFilter)
   | { readonly kind: 'appliance'; readonly appliance: string; readonly page?: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
   | { readonly kind: 'certificate'; readonly appliance: string; readonly certificate: string }
@@ -34,6 +40,10 @@ export function readView(query: Readonly<Record<string, unknown>>): View {
   const by = textIn(query, 'by');
   const group = textIn(query, 'group');
   const q = textIn(query, 'q')?.trim().slice(0, maxSearchLength);
+  if (list === 'changes') {
+    const filled = filters.map((name) => [name, textIn(query, name)]).filter(([, value]) => value);
+    return { kind: 'changes', list, ...Object.fromEntries(filled), page: pageIn(query) };
+  }
   if (appliance !== undefined && farm !== undefined) return { kind: 'farm', appliance, farm };
   if (appliance !== undefined && certificate !== undefined) return { kind: 'certificate', appliance, certificate };
   if (appliance !== undefined) return { kind: 'appliance', appliance, page: pageIn(query) };
@@ -68,6 +78,8 @@ export function runbookLink(alert: string, labels: RunbookLabels): string {
 
 /** Returns one query for all spellings of a view; decoding it gives the view again. */
 export function queryOf({ kind: _kind, ...view }: View): string {
-  const parameters = Object.entries(view).filter(([name, value]) => name !== 'page' || value !== 1);
+  const parameters = Object.entries(view).filter(
+    ([name, value]) => value !== undefined && (name !== 'page' || value !== 1),
+  );
   return new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, String(value)])).toString();
 }

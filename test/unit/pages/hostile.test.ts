@@ -1,6 +1,8 @@
 import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
+import type { NewEvent } from '../../../src/history/event.ts';
+import { givenHistory, historyEvent, weightChange } from '../../support/given-events.ts';
 import type { FleetStatus } from '../../../src/state/status.ts';
 import {
   applianceStatus,
@@ -17,8 +19,11 @@ const tag = /<(\/?[!a-zA-Z][\w-]*)((?:\s+[\w-]+(?:="[^"<>]*")?)*)\s*\/?>/g;
 it.each([`"'>&=/ onload=alert(1) x`, "' autofocus onfocus='alert(1)", '</main>', '<script>alert(1)</script>', '<!--'])(
   'has the same elements and attributes where everything is called %s',
   async (name) => {
-    for (const query of [fleet, appliance, farm])
+    for (const query of [fleet, appliance, farm, changes])
       expect(skeleton(await pageOf(name, query(name)))).toEqual(skeleton(await pageOf('plain', query('plain'))));
+    const above = async (called: string): Promise<string> =>
+      (await pageOf(called, runbooks(called))).split('</section>')[0] ?? '';
+    expect(skeleton(await above(name))).toEqual(skeleton(await above('plain')));
     const found = await pageOf(name, `?q=${encodeURIComponent(name)}`);
     expect(found.replaceAll(tag, '')).not.toMatch(/[<>]/);
   },
@@ -27,6 +32,8 @@ it.each([`"'>&=/ onload=alert(1) x`, "' autofocus onfocus='alert(1)", '</main>',
 const fleet = (): string => '';
 const appliance = (name: string): string => `?appliance=${encodeURIComponent(name)}`;
 const farm = (name: string): string => `${appliance(name)}&farm=${encodeURIComponent(name)}`;
+const changes = (name: string): string => `${farm(name)}&list=changes&since=2h&event=state`;
+const runbooks = (name: string): string => `runbooks${farm(name)}`;
 
 /** A page of a fleet where everything is called so. */
 async function pageOf(name: string, query: string): Promise<string> {
@@ -37,6 +44,7 @@ async function pageOf(name: string, query: string): Promise<string> {
     exporter: () => exporterFacts(),
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
+    history: givenHistory(...eventsCalled(name)),
     now: () => nowMs,
   });
   const { payload } = await app.inject(`/${query}`);
@@ -69,12 +77,18 @@ function fleetCalled(name: string): FleetStatus {
     interfaces: [{ name, state: `x${name}` }],
     collectors: [collectorStatus({ name: 'farms', ok: false, failure: { reason: 'malformed', sinceMs: nowMs } })],
   });
-  return {
-    appliances: [status],
-    transitions: [
-      { atMs: nowMs, appliance: name, object: 'farm', labels: { farm: `f${name}` }, from: `a${name}`, to: `b${name}` },
-    ],
-  };
+  return { appliances: [status], transitions: [] };
+}
+
+function eventsCalled(name: string): readonly NewEvent[] {
+  const whole = weightChange({ farm: name, service: `s${name}`, name, before: `a${name}`, after: `b${name}` });
+  const differences = ['', 'state', `x${name}`, `y${name}`].map((setting) => ({ ...whole, setting }));
+  const change = { appliance: name, farm: name, by: `change ch-1 by ${name}` };
+  return [
+    historyEvent({ ...change, differences }),
+    historyEvent({ ...change, differences: [{ ...whole, setting: 'state' }], kind: 'state', by: undefined }),
+    historyEvent({ ...change, differences: [], kind: 'change', text: name }),
+  ];
 }
 
 /** Tags with the names of their attributes, without texts and values. */

@@ -15,6 +15,7 @@ import {
   minuteMs,
   nowMs,
 } from '../../support/fleet-status.ts';
+import { givenHistory } from '../../support/given-events.ts';
 import { turnsDuring } from '../../support/loop-turns.ts';
 
 describe('the sentence at the top', () => {
@@ -485,6 +486,7 @@ function givenPage(
     exporter: () => exporterFacts(facts),
     spoken: (text) => text,
     lastMinuteOf: (_, farm) => lastMinute[farm],
+    history: givenHistory(),
     now: () => nowMs,
   });
   onTestFinished(() => app.close());

@@ -7,6 +7,18 @@ const page = fc.integer({ min: 1, max: 100_000 });
 const anyView: fc.Arbitrary<View> = fc.oneof(
   fc.constant({ kind: 'fleet' } as const),
   fc.record({ kind: fc.constant('list' as const), list: fc.constantFrom(...lists), page }),
+  fc.record(
+    {
+      kind: fc.constant('changes' as const),
+      list: fc.constant('changes' as const),
+      appliance: name,
+      farm: name,
+      event: name,
+      since: name,
+      page,
+    },
+    { requiredKeys: ['kind', 'list', 'page'] },
+  ),
   fc.record({ kind: fc.constant('appliance' as const), appliance: name, page }),
   fc.record({ kind: fc.constant('farm' as const), appliance: name, farm: name }),
   fc.record({ kind: fc.constant('certificate' as const), appliance: name, certificate: name }),
@@ -32,6 +44,7 @@ describe('the query of a view', () => {
     ['list=problems&page=1e9', { kind: 'list', list: 'problems', page: 1 }],
     ['list=problems&page=x', { kind: 'list', list: 'problems', page: 1 }],
     ['farm=shop', { kind: 'fleet' }],
+    ['list=changes&appliance=&farm=&event=&since=', { kind: 'changes', list: 'changes', page: 1 }],
   ])('accepts %s', (query, view) => {
     expect(readView(queryIn(query))).toEqual(view);
   });

@@ -1,0 +1,95 @@
+import { type Difference, elsewhere, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import { changeText, wholeOf } from '../../history/words.ts';
+import { isOneOf } from '../../lib/check.ts';
+import { counted } from '../../lib/text.ts';
+import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { html, type Markup } from '../html.ts';
+import { stateMark } from '../marks.ts';
+import { clockTime } from '../times.ts';
+import { applianceLink, backTo, emptyNote, listPage, panel, singlePanel } from './section.ts';
+import { type FoundEvents, maxEvents } from './timeline.ts';
+import { type EventFilter, linkTo, type View } from './view.ts';
+
+/** Differences of an event that are shown before it is opened. */
+const maxUnfolded = 3;
+const periods = ['1h', '6h', '1d', '7d', '30d'];
+const statefulObjects = ['farm', 'backend', 'certificate', 'activation', 'interface'] as const;
+
+/** Renders the newest events; `adminUrl` is the gateway, whose console shows changes. */
+export function changesPanel(filter: EventFilter, events: FoundEvents, adminUrl?: string, when = ''): Markup {
+  const rows = events?.length === 0 ? emptyNote('No change is known.') : eventList(events, adminUrl, filter.appliance);
+  const link = linkTo({ kind: 'changes', list: 'changes', ...filter });
+  return panel('changes', `What changed${when}`, [
+    rows,
+    html`<p class="more"><a href="${link}">All changes, by kind and time</a></p>`,
+  ]);
+}
+
+/** Renders a page of all events that a view asks for, with a form to ask for others. */
+export function changesContent(
+  view: Extract<View, { readonly kind: 'changes' }>,
+  events: FoundEvents,
+  adminUrl?: string,
+): Markup {
+  const { appliance = '', farm = '', event = '', since = '' } = view;
+  const render = (from: number, to: number): Markup => eventList(events?.slice(from, to), adminUrl);
+  return html`${backTo(view.appliance)}
+${singlePanel('changes', 'What changed', [
+  html`<form class="filters" action="./" method="get"><input type="hidden" name="list" value="changes">
+<label>Kind ${choice('event', eventKinds, event)}</label>
+<label>Appliance <input name="appliance" value="${appliance}"></label>
+<label>Farm <input name="farm" value="${farm}"></label>
+<label>Of the last ${choice('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
+<button>Show</button></form>`,
+  events ? listPage({ view, count: events.length, noun: 'event', render }) : eventList(events),
+  events?.length === maxEvents && html`<p class="note">These are the newest ones; there may be more.</p>`,
+])}`;
+}
+
+function choice(name: string, values: readonly string[], chosen: string): Markup {
+  return html`<select name="${name}">${['', ...values].map(
+    (value) => html`<option value="${value}"${value === chosen && html` selected`}>${value || 'all'}</option>`,
+  )}</select>`;
+}
+
+function eventList(events: FoundEvents, adminUrl?: string, onPageOf?: string): Markup {
+  if (events) return html`<ol class="changes">${events.map((event) => eventItem(event, adminUrl, onPageOf))}</ol>`;
+  const silent = stateMark('unknown', 'The history gives no answer now');
+  return html`<p class="note">${silent}: its disk hangs, or fails. The log of the exporter says more.</p>`;
+}
+
+function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): Markup {
+  const { id, appliance, atMs, sinceMs, by, text, count, differences } = event;
+  const rows = differences.map(differenceRow);
+  const facts = [
+    by !== undefined && authorOf(by, adminUrl),
+    count > 1 && counted(count, 'time'),
+    sinceMs !== undefined && html`between ${clockTime(sinceMs)} and ${clockTime(atMs)}`,
+    appliance === '' ? 'the exporter' : appliance !== onPageOf && applianceLink(appliance),
+  ].filter((fact) => fact !== false);
+  return html`<li data-key="${id}">${clockTime(atMs)}
+<div>${text && html`<span class="change"><bdi>${text}</bdi></span>`}${rows.slice(0, maxUnfolded)}${
+    rows.length > maxUnfolded &&
+    html`<details data-open="no"><summary>and ${rows.length - maxUnfolded} more</summary>${rows.slice(maxUnfolded)}</details>`
+  }<span class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></div></li>`;
+}
+
+function authorOf(by: string, adminUrl: string | undefined): Markup {
+  const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
+  if (change === undefined || adminUrl === undefined)
+    return html`<bdi>${by === elsewhere ? 'made elsewhere' : by}</bdi>`;
+  return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;
+}
+
+function differenceRow(difference: Difference): Markup {
+  const { object, name, setting, before = '', after = '' } = difference;
+  const whole = wholeOf(difference);
+  const ofAppliance = after === 'answers' ? 'well' : 'critical';
+  const level = isOneOf(statefulObjects, object) ? levelOfState(object, after) : ofAppliance;
+  const change =
+    setting === 'state'
+      ? html`<span class="faint">${wordOfState(before)} →</span> ${stateMark(level, wordOfState(after))}`
+      : html`<bdi>${changeText(difference)}</bdi>`;
+  return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${whole !== '' && html` of <bdi>${whole}</bdi>`}</span>
+<span class="to">${change}</span></span>`;
+}

@@ -1,0 +1,73 @@
+import { type EventQuery, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import type { History } from '../../history/history.ts';
+import { inTime, momentOf } from '../../lib/time.ts';
+import type { ApplianceStatus } from '../../state/status.ts';
+import type { EventFilter } from './view.ts';
+
+/** The newest first; undefined where the history does not answer. */
+export type FoundEvents = readonly HistoryEvent[] | undefined;
+
+/** The most events of a list. */
+export const maxEvents = 1_000;
+/** A page waits no longer for a disk. */
+const patienceMs = 1_000;
+
+/** Finds events for pages. */
+export class Timeline {
+  readonly #history: Pick<History, 'find'>;
+  readonly #now: () => number;
+  #late = 0;
+
+  constructor(history: Pick<History, 'find'>, now: () => number) {
+    this.#history = history;
+    this.#now = now;
+  }
+
+  /** Finds events; with those of a farm, those of its appliance that it depends on. */
+  async find(filter: EventFilter, limit: number, status?: ApplianceStatus): Promise<FoundEvents> {
+    const { appliance, farm, event, since } = filter;
+    const sinceMs = since === undefined ? undefined : momentOf(since, this.#now());
+    const kinds = event === undefined ? undefined : eventKinds.filter((kind) => kind === event);
+    const query = { appliance, sinceMs, kinds, limit };
+    const own = await this.#findSoon({ ...query, farm });
+    if (farm === undefined || appliance === undefined) return own;
+    const others = await this.#findSoon({ ...query, limit: maxEvents });
+    if (!own || !others) return undefined;
+    const certificates = status?.farms?.find(({ name }) => name === farm)?.certificates ?? [];
+    const all = [...own, ...others.filter((each) => isShared(each, certificates))];
+    return newestFirst([...new Map(all.map((each) => [each.id, each])).values()]).slice(0, limit);
+  }
+
+  /** Gives up after a moment; nobody waits while an earlier question is late. */
+  async #findSoon(query: EventQuery): Promise<FoundEvents> {
+    if (this.#late > 0) return undefined;
+    const asked = this.#history.find(query);
+    try {
+      return await inTime(asked, patienceMs, () => new Error('late'));
+    } catch {
+      this.#late += 1;
+      const over = (): number => (this.#late -= 1);
+      void asked.then(over, over);
+      return undefined;
+    }
+  }
+}
+
+function isShared({ kind, differences }: HistoryEvent, certificates: readonly string[]): boolean {
+  return (
+    kind === 'restart' ||
+    differences.some(({ object, name }) =>
+      object === 'certificate' ? certificates.includes(name) : ['version', 'appliance'].includes(object),
+    )
+  );
+}
+
+/** Returns so many at most; changes of states only beside all that may have caused them. */
+export function causesFirst(events: readonly HistoryEvent[], limit: number): readonly HistoryEvent[] {
+  const isState = ({ kind }: HistoryEvent): number => Number(kind === 'state');
+  return newestFirst(events.toSorted((one, other) => isState(one) - isState(other)).slice(0, limit));
+}
+
+function newestFirst(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
+  return events.toSorted((one, other) => other.atMs - one.atMs || other.id - one.id);
+}
