@@ -2,14 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ConfiguredObject } from '../collectors/configured.ts';
 import { explains, type Touch } from './authors.ts';
 import { compareConfigured, type FoundDifference, reversed, withFormerSettings } from './differences.ts';
-import {
-  type Difference,
-  elsewhere,
-  type EventKind,
-  type EventQuery,
-  type HistoryEvent,
-  type NewEvent,
-} from './event.ts';
+import { type Difference, elsewhere, type EventQuery, type HistoryEvent, type NewEvent } from './event.ts';
 
 /** The configured objects of a reading. */
 export interface ConfiguredReading {
@@ -66,9 +59,8 @@ const tables = `
     PRIMARY KEY (appliance, collector, farm)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, appliance TEXT NOT NULL, farm TEXT NOT NULL,
-    at INTEGER NOT NULL, since INTEGER, author TEXT, text TEXT, count INTEGER NOT NULL,
-    subject TEXT NOT NULL, differences TEXT NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT, appliance TEXT NOT NULL, at INTEGER NOT NULL,
+    subject TEXT NOT NULL, event TEXT NOT NULL
   ) STRICT;
   CREATE INDEX events_subject ON events (appliance, subject, at);
   CREATE INDEX events_at ON events (at);
@@ -79,19 +71,7 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-interface EventRow {
-  readonly id: number;
-  readonly kind: EventKind;
-  readonly appliance: string;
-  readonly farm: string;
-  readonly at: number;
-  readonly since: number | null;
-  readonly author: string | null;
-  readonly text: string | null;
-  readonly count: number;
-  readonly subject: string;
-  readonly differences: string;
-}
+type Values = Readonly<Record<string, string | number | null>>;
 
 /** The history in a file of SQLite, or in memory. */
 export class HistoryStore {
@@ -103,11 +83,13 @@ export class HistoryStore {
     try {
       // No other process writes it; a lost second after a power failure is no loss.
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-      const number = (name: string): unknown => this.#row(`PRAGMA ${name}`)?.[name];
-      const isEmpty = this.#row('SELECT count(*) AS tables FROM sqlite_schema')?.tables === 0;
+      const number = (name: string): unknown => this.#rows<Record<string, unknown>>(`PRAGMA ${name}`)[0]?.[name];
+      const isEmpty = this.#rows('SELECT 1 FROM sqlite_schema').length === 0;
       if (isEmpty) this.#inOne(() => this.#database.exec(tables));
       if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
         throw new Error(`${file} is another file than a history of this version; name another one as history.file`);
+      // A call of a process that was killed is under way no more.
+      this.#run('UPDATE touches SET until = since WHERE until IS NULL', {});
     } catch (error) {
       this.#database.close();
       throw error;
@@ -124,51 +106,42 @@ export class HistoryStore {
 
   /** Returns the newest first. */
   find({ appliance, farm, sinceMs = 0, kinds, limit }: EventQuery): readonly HistoryEvent[] {
-    const rows = this.#rows<EventRow>(
-      `SELECT * FROM events
-       WHERE at >= ? AND (? IS NULL OR appliance IN (?, ''))
-         AND (? IS NULL OR farm = ? OR (appliance = '' AND kind <> 'change') OR EXISTS (
-           SELECT 1 FROM json_each(differences) WHERE value ->> '$.farm' = ?))
-         AND (? IS NULL OR kind IN (SELECT value FROM json_each(?)))
-       ORDER BY at DESC, id DESC LIMIT ?`,
-      [
-        sinceMs,
-        appliance ?? null,
-        appliance ?? null,
-        farm ?? null,
-        farm ?? null,
-        farm ?? null,
-        kinds ? '' : null,
-        JSON.stringify(kinds ?? []),
-        limit,
-      ],
+    return this.#events(
+      `at >= :sinceMs AND (:appliance IS NULL OR appliance IN (:appliance, ''))
+       AND (:farm IS NULL OR appliance = '' OR event ->> '$.farm' = :farm OR EXISTS (
+         SELECT 1 FROM json_each(event, '$.differences') WHERE value ->> '$.farm' = :farm))
+       AND (:kinds IS NULL OR event ->> '$.kind' IN (SELECT value FROM json_each(:kinds)))
+       ORDER BY at DESC, id DESC LIMIT :limit`,
+      { sinceMs, appliance: appliance ?? null, farm: farm ?? null, kinds: kinds ? JSON.stringify(kinds) : null, limit },
     );
-    return rows.map(toEvent);
   }
 
-  /** Returns when the configuration of each farm was last seen to change. */
+  /** Returns when the configuration of each farm that there is was last seen to change. */
   changedFarms(): readonly { readonly appliance: string; readonly farm: string; readonly atMs: number }[] {
     return this.#rows(
-      `SELECT appliance, value ->> '$.farm' AS farm, max(at) AS atMs FROM events, json_each(differences)
-       WHERE kind = 'configuration' AND EXISTS (
-         SELECT 1 FROM readings WHERE readings.appliance = events.appliance AND readings.farm = value ->> '$.farm')
-       GROUP BY 1, 2`,
+      `SELECT readings.appliance, readings.farm, max(at) AS atMs FROM events
+       JOIN json_each(event, '$.differences') JOIN readings
+         ON readings.appliance = events.appliance AND readings.farm = value ->> '$.farm'
+       WHERE event ->> '$.kind' = 'configuration' GROUP BY 1, 2`,
     );
   }
 
   /** Returns all objects of an appliance as it was last read. */
   objectsOf(appliance: string): readonly ConfiguredObject[] {
-    return this.#rows<{ readonly objects: string }>('SELECT objects FROM readings WHERE appliance = ?', [
+    return this.#rows<{ readonly objects: string }>('SELECT objects FROM readings WHERE appliance = :appliance', {
       appliance,
-    ]).flatMap(({ objects }) => toObjects(objects));
+    }).flatMap(({ objects }) => toObjects(objects));
   }
 
   /** Forgets what is older, and all above the limit. */
   prune(beforeMs: number): void {
     this.#inOne(() => {
-      this.#run('DELETE FROM events WHERE at < ? OR id <= (SELECT max(id) FROM events) - ?', [beforeMs, maxEvents]);
-      this.#run('DELETE FROM touches WHERE until < ? OR (until IS NULL AND since < ?)', [beforeMs, beforeMs]);
-      this.#run('DELETE FROM readings WHERE seen < ?', [beforeMs]);
+      this.#run('DELETE FROM events WHERE at < :beforeMs OR id <= (SELECT max(id) FROM events) - :maxEvents', {
+        beforeMs,
+        maxEvents,
+      });
+      this.#run('DELETE FROM touches WHERE ifnull(until, since) < :beforeMs', { beforeMs });
+      this.#run('DELETE FROM readings WHERE seen < :beforeMs', { beforeMs });
     });
   }
 
@@ -186,50 +159,45 @@ export class HistoryStore {
   }
 
   #touch({ id, fromMs, untilMs, ...touch }: KeptTouch): void {
-    this.#run('INSERT OR REPLACE INTO touches (id, appliance, since, until, touch) VALUES (?, ?, ?, ?, ?)', [
-      id,
-      touch.appliance,
-      fromMs,
-      untilMs ?? null,
-      JSON.stringify(touch),
-    ]);
+    this.#run(
+      `INSERT OR REPLACE INTO touches (id, appliance, since, until, touch)
+       VALUES (:id, :appliance, :fromMs, :untilMs, :kept)`,
+      { id, appliance: touch.appliance, fromMs, untilMs: untilMs ?? null, kept: JSON.stringify(touch) },
+    );
   }
 
-  #forget({ appliance, collector, farm }: ReadingPlace): void {
-    this.#run('DELETE FROM readings WHERE appliance = ? AND collector = ? AND farm = ?', [appliance, collector, farm]);
+  #forget(place: ReadingPlace): void {
+    this.#run(`DELETE FROM readings WHERE ${ofPlace}`, { ...place });
   }
 
-  #seen({ appliance, collector, farm, askedMs }: ReadingPlace & Pick<ConfiguredReading, 'askedMs'>): void {
-    this.#run('UPDATE readings SET seen = max(seen, ?) WHERE appliance = ? AND collector = ? AND farm = ?', [
-      askedMs,
-      appliance,
-      collector,
-      farm,
-    ]);
+  #seen({ askedMs, ...place }: ReadingPlace & Pick<ConfiguredReading, 'askedMs'>): void {
+    this.#run(`UPDATE readings SET seen = max(seen, :askedMs) WHERE ${ofPlace}`, { ...place, askedMs });
   }
 
-  #compare(reading: ConfiguredReading): readonly HistoryEvent[] {
-    const { appliance, collector, farm, scope, askedMs, atMs, objects } = reading;
-    const before = this.#row<{ readonly scope: string; readonly seen: number; readonly objects: string }>(
-      'SELECT scope, seen, objects FROM readings WHERE appliance = ? AND collector = ? AND farm = ?',
-      [appliance, collector, farm],
+  #compare({ scope, askedMs, atMs, seenMs = 0, objects, ...place }: ConfiguredReading): readonly HistoryEvent[] {
+    const [before] = this.#rows<{ readonly scope: string; readonly seen: number; readonly objects: string }>(
+      `SELECT scope, seen, objects FROM readings WHERE ${ofPlace}`,
+      place,
     );
     const known = before?.scope === scope ? toObjects(before.objects) : undefined;
-    const kept = known ? withFormerSettings(known, objects) : objects;
+    const kept = JSON.stringify(known ? withFormerSettings(known, objects) : objects);
     this.#run(
-      'INSERT OR REPLACE INTO readings (appliance, collector, farm, scope, seen, objects) VALUES (?, ?, ?, ?, ?, ?)',
-      [appliance, collector, farm, scope, askedMs, JSON.stringify(kept)],
+      `INSERT OR REPLACE INTO readings (appliance, collector, farm, scope, seen, objects)
+       VALUES (:appliance, :collector, :farm, :scope, :askedMs, :kept)`,
+      { ...place, scope, askedMs, kept },
     );
     if (!known || !before) return [];
+    const { appliance } = place;
     const differences = compareConfigured(known, objects);
-    const sinceMs = Math.max(before.seen, reading.seenMs ?? 0);
-    for (const { object, farm: of, setting, before: from = '', after } of differences) {
-      if (object === 'farm' && setting === 'name') this.#renameFarm(appliance, from, after ?? '');
+    for (const { object, farm, setting, before: from = '', after } of differences) {
+      if (object !== 'farm') continue;
+      if (setting === 'name' && after !== undefined) this.#renameFarm(appliance, from, after);
       // It may have gone while the exporter was away.
-      if (object === 'farm' && after === undefined)
-        this.#run('DELETE FROM readings WHERE appliance = ? AND farm = ?', [appliance, of]);
+      if (after === undefined)
+        this.#run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
-    return this.#authored(appliance, differences, { sinceMs, atMs }).map((event) => this.#addOne(event));
+    const between = { sinceMs: Math.max(before.seen, seenMs), atMs };
+    return this.#authored(appliance, differences, between).map((event) => this.#addOne(event));
   }
 
   /** Returns one event for each author of the differences. */
@@ -240,48 +208,44 @@ export class HistoryStore {
   ): readonly NewEvent[] {
     if (differences.length === 0) return [];
     const touches = this.#rows<{ readonly touch: string }>(
-      'SELECT touch FROM touches WHERE appliance = ? AND since <= ? AND (until IS NULL OR until >= ?) ORDER BY since DESC',
-      [appliance, atMs, sinceMs],
+      `SELECT touch FROM touches WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs
+       ORDER BY since DESC`,
+      { appliance, sinceMs, atMs },
     ).map(({ touch }) => JSON.parse(touch) as Touch);
     const authorOf = (difference: FoundDifference): string =>
       touches.find((touch) => explains(touch, difference))?.by ?? elsewhere;
-    const isNew = differences.filter((difference) => !this.#isTold(appliance, difference, sinceMs));
-    return [...Map.groupBy(isNew, authorOf)].map(([by, own]) => ({
-      kind: 'configuration',
-      appliance,
-      farm: commonFarm(own),
-      atMs,
-      sinceMs,
-      by,
-      differences: own.map(({ id: _number, ...difference }) => difference),
-    }));
+    return [...Map.groupBy(differences, authorOf)].flatMap(([by, found]) => {
+      const own = found
+        .map(({ id: _number, ...difference }) => difference)
+        .filter((difference) => !this.#isTold(appliance, difference, sinceMs));
+      return own.length === 0
+        ? []
+        : { kind: 'configuration', appliance, farm: commonFarm(own), atMs, sinceMs, by, differences: own };
+    });
   }
 
   /** Returns true for a check that another farm of the same round has told of. */
-  #isTold(appliance: string, { object, name, setting, before, after }: FoundDifference, sinceMs: number): boolean {
-    if (object !== 'check') return false;
-    const told = this.#row(
-      `SELECT 1 FROM events, json_each(differences) WHERE appliance = ? AND kind = 'configuration' AND at >= ?
-         AND value ->> '$.object' = 'check' AND value ->> '$.name' = ? AND value ->> '$.setting' = ?
-         AND value ->> '$.before' IS ? AND value ->> '$.after' IS ?`,
-      [appliance, sinceMs, name, setting, before ?? null, after ?? null],
+  #isTold(appliance: string, difference: Difference, sinceMs: number): boolean {
+    if (difference.object !== 'check') return false;
+    return this.#recent(appliance, sinceMs).some(({ differences }) =>
+      differences.some((told) => isSame([told], [difference])),
     );
-    return told !== undefined;
   }
 
   #renameFarm(appliance: string, from: string, to: string): void {
-    for (const row of this.#rows<{ readonly collector: string; readonly objects: string }>(
-      'SELECT collector, objects FROM readings WHERE appliance = ? AND farm = ?',
-      [appliance, from],
+    for (const { collector, objects } of this.#rows<{ readonly collector: string; readonly objects: string }>(
+      'SELECT collector, objects FROM readings WHERE appliance = :appliance AND farm = :from',
+      { appliance, from },
     )) {
-      const objects = toObjects(row.objects).map((object) => ({
+      const renamed = toObjects(objects).map((object) => ({
         ...object,
         ...(object.farm === from && { farm: to }),
         ...(object.object === 'farm' && { name: to }),
       }));
       this.#run(
-        'UPDATE OR REPLACE readings SET farm = ?, objects = ? WHERE appliance = ? AND collector = ? AND farm = ?',
-        [to, JSON.stringify(objects), appliance, row.collector, from],
+        `UPDATE OR REPLACE readings SET farm = :to, objects = :kept
+         WHERE appliance = :appliance AND collector = :collector AND farm = :from`,
+        { appliance, collector, from, to, kept: JSON.stringify(renamed) },
       );
     }
   }
@@ -292,23 +256,16 @@ export class HistoryStore {
   }
 
   #insert(event: NewEvent, count: number): HistoryEvent {
-    const { kind, appliance, farm, atMs, sinceMs, by, text, differences } = event;
-    const { id } = this.#row<{ readonly id: number }>(
-      `INSERT INTO events (kind, appliance, farm, at, since, author, text, count, subject, differences)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-      [
-        kind,
+    const { appliance, atMs, differences } = event;
+    const [{ id } = { id: 0 }] = this.#rows<{ readonly id: number }>(
+      'INSERT INTO events (appliance, at, subject, event) VALUES (:appliance, :atMs, :subject, :kept) RETURNING id',
+      {
         appliance,
-        farm,
         atMs,
-        sinceMs ?? null,
-        by ?? null,
-        text ?? null,
-        count,
-        subjectOf(event),
-        JSON.stringify(differences.slice(0, maxListed)),
-      ],
-    ) ?? { id: 0 };
+        subject: subjectOf(event),
+        kept: JSON.stringify({ ...event, count, differences: differences.slice(0, maxListed) }),
+      },
+    );
     return { ...event, id, count };
   }
 
@@ -318,48 +275,57 @@ export class HistoryStore {
   #repeat(event: NewEvent): HistoryEvent | undefined {
     const { appliance, atMs, by, differences } = event;
     if (differences.length === 0) return undefined;
-    const [last, former] = this.#rows<EventRow>(
-      'SELECT * FROM events WHERE appliance = ? AND subject = ? AND author IS ? AND at > ? ORDER BY id DESC LIMIT 2',
-      [appliance, subjectOf(event), by ?? null, atMs - repeatMs],
-    ).map(toEvent);
-    if (!last || !isSameChange(reversed(last.differences), differences)) return undefined;
-    const isThird = former !== undefined && isSameChange(former.differences, differences);
-    if (last.count === 1 && !isThird) return undefined;
-    const first = last.count === 1 ? former : last;
-    this.#run('DELETE FROM events WHERE id IN (?, ?)', [last.id, first?.id ?? last.id]);
-    return this.#insert({ ...event, sinceMs: first?.sinceMs ?? first?.atMs }, last.count + (last.count === 1 ? 2 : 1));
+    const [last, former] = this.#events(
+      'appliance = :appliance AND subject = :subject AND at > :sinceMs ORDER BY id DESC LIMIT 2',
+      { appliance, subject: subjectOf(event), sinceMs: atMs - repeatMs },
+    );
+    if (!last || last.by !== by || !isSame(reversed(last.differences), differences)) return undefined;
+    if (last.count > 1) return this.#replace([last], { ...event, sinceMs: last.sinceMs ?? last.atMs }, last.count + 1);
+    if (!former || former.by !== by || !isSame(former.differences, differences)) return undefined;
+    return this.#replace([last, former], { ...event, sinceMs: former.sinceMs ?? former.atMs }, 3);
   }
 
   /** Makes one event of very many differences of one author, as of a restored backup. */
   #burst(event: NewEvent): HistoryEvent | undefined {
     const { kind, appliance, atMs, by } = event;
     if (kind !== 'configuration') return undefined;
-    const recent = this.#rows<EventRow>(
-      `SELECT * FROM events WHERE appliance = ? AND kind = 'configuration' AND author IS ? AND at > ? ORDER BY id`,
-      [appliance, by ?? null, atMs - burstMs],
-    ).map(toEvent);
+    const recent = this.#recent(appliance, atMs - burstMs).filter((each) => each.by === by);
     const differences = [...recent.flatMap((each) => each.differences), ...event.differences];
     if (recent.length === 0 || differences.length <= burstDifferences) return undefined;
-    for (const { id } of recent) this.#run('DELETE FROM events WHERE id = ?', [id]);
     const sinceMs = Math.min(...[...recent, event].map((each) => each.sinceMs ?? each.atMs));
-    const whole = this.#insert({ ...event, farm: commonFarm(differences), sinceMs, differences }, 1);
+    const whole = this.#replace(recent, { ...event, farm: commonFarm(differences), sinceMs, differences }, 1);
     return { ...whole, differences: event.differences };
   }
 
-  #run(sql: string, values: readonly (string | number | null)[] = []): void {
-    this.#database.prepare(sql).run(...values);
+  #replace(old: readonly HistoryEvent[], event: NewEvent, count: number): HistoryEvent {
+    for (const { id } of old) this.#run('DELETE FROM events WHERE id = :id', { id });
+    return this.#insert(event, count);
   }
 
-  #row<Row = Readonly<Record<string, unknown>>>(
-    sql: string,
-    values: readonly (string | number | null)[] = [],
-  ): Row | undefined {
-    // Each statement names the columns that its caller reads.
-    return this.#database.prepare(sql).get(...values) as Row | undefined;
+  /** Returns the events of the configuration of an appliance after a moment, the oldest first. */
+  #recent(appliance: string, sinceMs: number): readonly HistoryEvent[] {
+    return this.#events(
+      `appliance = :appliance AND at > :sinceMs AND event ->> '$.kind' = 'configuration' ORDER BY id`,
+      { appliance, sinceMs },
+    );
   }
 
-  #rows<Row>(sql: string, values: readonly (string | number | null)[] = []): readonly Row[] {
-    return this.#database.prepare(sql).all(...values) as unknown as readonly Row[];
+  #events(where: string, values: Values): readonly HistoryEvent[] {
+    const rows = this.#rows<{ readonly id: number; readonly event: string }>(
+      `SELECT id, event FROM events WHERE ${where}`,
+      values,
+    );
+    // Only events of this class are in the file.
+    return rows.map(({ id, event }) => ({ ...(JSON.parse(event) as Omit<HistoryEvent, 'id'>), id }));
+  }
+
+  #run(sql: string, values: Values): void {
+    this.#database.prepare(sql).run(values);
+  }
+
+  /** Each statement names the columns that its caller reads. */
+  #rows<Row>(sql: string, values: Values = {}): readonly Row[] {
+    return this.#database.prepare(sql).all(values) as unknown as readonly Row[];
   }
 
   #inOne<Result>(work: () => Result): Result {
@@ -375,25 +341,10 @@ export class HistoryStore {
   }
 }
 
+const ofPlace = 'appliance = :appliance AND collector = :collector AND farm = :farm';
+
 function toObjects(text: string): readonly ConfiguredObject[] {
   return JSON.parse(text) as readonly ConfiguredObject[];
-}
-
-function toEvent(row: EventRow): HistoryEvent {
-  const { id, kind, appliance, farm, at: atMs, since, author, text, count } = row;
-  const differences = JSON.parse(row.differences) as readonly Difference[];
-  return {
-    id,
-    kind,
-    appliance,
-    farm,
-    atMs,
-    count,
-    differences,
-    ...(since !== null && { sinceMs: since }),
-    ...(author !== null && { by: author }),
-    ...(text !== null && { text }),
-  };
 }
 
 /** Returns the farm that all differences are about; empty if there is none. */
@@ -410,9 +361,6 @@ function subjectOf({ kind, differences }: NewEvent): string {
   ].join('\n');
 }
 
-function isSameChange(one: readonly Difference[], other: readonly Difference[]): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ before, after }, index) => before === other[index]?.before && after === other[index]?.after)
-  );
+function isSame(one: readonly Difference[], other: readonly Difference[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

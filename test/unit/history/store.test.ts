@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
 import type { HistoryEvent } from '../../../src/history/event.ts';
 import { HistoryStore } from '../../../src/history/store.ts';
+import { givenFolder } from '../../support/folder.ts';
 
 const minuteMs = 60_000;
 
-function givenStore() {
-  const store = new HistoryStore(':memory:');
+function givenStore(file = ':memory:') {
+  const store = new HistoryStore(file);
   onTestFinished(() => store.close());
   let atMs = 0;
   return {
@@ -112,6 +114,18 @@ describe('the history of an appliance', () => {
       { count: 1, differences: [{ before: '1', after: '5' }] },
       { count: 1, differences: [{ before: '5', after: '1' }] },
     ]);
+  });
+
+  it('does not take for the work of a call that a kill has interrupted what changes a day later', () => {
+    const file = join(givenFolder(), 'history.db');
+    const touch = { appliance: 'lb', route: 'PUT /farms/{farmname}/services/{service}', by: 'call 1 by alice' };
+    const killed = new HistoryStore(file);
+    killed.write([{ touch: { ...touch, id: '1', params: { farmname: 'shop' }, fields: {}, fromMs: 5 * minuteMs } }]);
+    killed.close();
+    const { read } = givenStore(file);
+    for (let minute = 0; minute < 10; minute += 1) read([backend('10.0.0.1:80', { weight: '5' })]);
+
+    expect(read([backend('10.0.0.1:80', { weight: '1' })])).toMatchObject([{ by: 'elsewhere' }]);
   });
 
   it('is one event with a list where a restored backup changes 500 objects', () => {
