@@ -14,7 +14,7 @@ import type { Transition } from '../state/status.ts';
 import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, HistoryEvent, NewEvent } from './event.ts';
-import type { Answer, Question } from './history-worker.ts';
+import { type Answer, HistoryKeeper, type Question } from './keeper.ts';
 import type { ConfiguredReading, Entry } from './store.ts';
 
 export interface HistorySettings {
@@ -58,7 +58,7 @@ const flushEveryMs = 600_000;
 
 /**
  * Remembers what changed: compares each reading of the configuration with the one before, and keeps
- * events, in a thread. Nothing waits for it but who asks for events.
+ * events. Nothing waits for it but who asks for events.
  */
 export class History {
   readonly #parts: HistoryParts;
@@ -68,7 +68,7 @@ export class History {
   readonly #known = new Map<string, KnownReading>();
   readonly #flushing = setInterval(() => this.#flush(), flushEveryMs).unref();
   #settings: HistorySettings;
-  #thread: AskedThread<Question, Answer>;
+  #keeper: Keeper;
   #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
   #failing: string | undefined;
@@ -79,7 +79,7 @@ export class History {
   constructor(settings: HistorySettings, parts: HistoryParts) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#thread = startThread(settings);
+    this.#keeper = createKeeper(settings);
     parts.registry.registerMetric(this.#lost);
     this.#lost.inc(0);
   }
@@ -276,14 +276,14 @@ export class History {
   async #begin(settings: HistorySettings): Promise<void> {
     await this.#end();
     this.#known.clear();
-    this.#thread = startThread(settings);
+    this.#keeper = createKeeper(settings);
   }
 
   async #end(): Promise<void> {
     this.#flush();
     await this.#writing;
-    if (this.#thread.isRunning) await this.#ask({ do: 'close' }).catch(() => undefined);
-    await this.#thread.terminate();
+    await this.#ask({ do: 'close' }).catch(() => undefined);
+    await this.#keeper.terminate();
   }
 
   async #askWritten(question: Question): Promise<Answer> {
@@ -291,17 +291,24 @@ export class History {
     return await this.#ask(question);
   }
 
-  /** Resolves to the answer of the thread; rejects with the failure in it. */
+  /** Resolves to the answer; rejects with the failure in it. */
   async #ask(question: Question): Promise<Answer> {
     const { file = 'in memory' } = this.#settings;
     const late = (): Error => new Error(`the history (${file}) did not answer in ${maxWaitMs / 1_000} s`);
-    const answer = await inTime(this.#thread.ask(question), maxWaitMs, late);
+    const answer = await inTime(this.#keeper.ask(question), maxWaitMs, late);
     if (answer.failure !== undefined) throw new Error(answer.failure);
     return answer;
   }
 }
 
-function startThread({ file }: HistorySettings): AskedThread<Question, Answer> {
+type Keeper = Pick<AskedThread<Question, Answer>, 'ask' | 'terminate'>;
+
+/** Keeps a file in a thread of its own, since a disk may take its time. */
+function createKeeper({ file }: HistorySettings): Keeper {
+  if (file === undefined) {
+    const keeper = new HistoryKeeper(undefined);
+    return { ask: (question) => keeper.answer(question), terminate: () => Promise.resolve() };
+  }
   // The worker has the extension of this file: .ts from source, .js when built.
   const worker = new URL(`history-worker${extname(import.meta.filename)}`, import.meta.url);
   return new AskedThread(worker, { workerData: { file } });

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ConfiguredObject } from '../collectors/configured.ts';
 import { explains, type Touch } from './authors.ts';
 import { compareConfigured, type FoundDifference, reversed, withFormerSettings } from './differences.ts';
@@ -55,7 +56,7 @@ const maxListed = 1_000;
 
 const tables = `
   CREATE TABLE readings (
-    appliance TEXT, collector TEXT, farm TEXT, scope TEXT NOT NULL, seen INTEGER NOT NULL, objects TEXT NOT NULL,
+    appliance TEXT, collector TEXT, farm TEXT, scope TEXT NOT NULL, seen INTEGER NOT NULL, objects BLOB NOT NULL,
     PRIMARY KEY (appliance, collector, farm)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE events (
@@ -71,7 +72,7 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-type Values = Readonly<Record<string, string | number | null>>;
+type Values = Readonly<Record<string, string | number | null | Uint8Array>>;
 
 /** The history in a file of SQLite, or in memory. */
 export class HistoryStore {
@@ -128,7 +129,7 @@ export class HistoryStore {
 
   /** Returns all objects of an appliance as it was last read. */
   objectsOf(appliance: string): readonly ConfiguredObject[] {
-    return this.#rows<{ readonly objects: string }>('SELECT objects FROM readings WHERE appliance = :appliance', {
+    return this.#rows<{ readonly objects: Uint8Array }>('SELECT objects FROM readings WHERE appliance = :appliance', {
       appliance,
     }).flatMap(({ objects }) => toObjects(objects));
   }
@@ -175,12 +176,12 @@ export class HistoryStore {
   }
 
   #compare({ scope, askedMs, atMs, seenMs = 0, objects, ...place }: ConfiguredReading): readonly HistoryEvent[] {
-    const [before] = this.#rows<{ readonly scope: string; readonly seen: number; readonly objects: string }>(
+    const [before] = this.#rows<{ readonly scope: string; readonly seen: number; readonly objects: Uint8Array }>(
       `SELECT scope, seen, objects FROM readings WHERE ${ofPlace}`,
       place,
     );
     const known = before?.scope === scope ? toObjects(before.objects) : undefined;
-    const kept = JSON.stringify(known ? withFormerSettings(known, objects) : objects);
+    const kept = packed(known ? withFormerSettings(known, objects) : objects);
     this.#run(
       `INSERT OR REPLACE INTO readings (appliance, collector, farm, scope, seen, objects)
        VALUES (:appliance, :collector, :farm, :scope, :askedMs, :kept)`,
@@ -233,7 +234,7 @@ export class HistoryStore {
   }
 
   #renameFarm(appliance: string, from: string, to: string): void {
-    for (const { collector, objects } of this.#rows<{ readonly collector: string; readonly objects: string }>(
+    for (const { collector, objects } of this.#rows<{ readonly collector: string; readonly objects: Uint8Array }>(
       'SELECT collector, objects FROM readings WHERE appliance = :appliance AND farm = :from',
       { appliance, from },
     )) {
@@ -245,7 +246,7 @@ export class HistoryStore {
       this.#run(
         `UPDATE OR REPLACE readings SET farm = :to, objects = :kept
          WHERE appliance = :appliance AND collector = :collector AND farm = :from`,
-        { appliance, collector, from, to, kept: JSON.stringify(renamed) },
+        { appliance, collector, from, to, kept: packed(renamed) },
       );
     }
   }
@@ -343,8 +344,13 @@ export class HistoryStore {
 
 const ofPlace = 'appliance = :appliance AND collector = :collector AND farm = :farm';
 
-function toObjects(text: string): readonly ConfiguredObject[] {
-  return JSON.parse(text) as readonly ConfiguredObject[];
+/** Objects are much alike, and take a fifth of their text. */
+function packed(objects: readonly ConfiguredObject[]): Uint8Array {
+  return deflateRawSync(JSON.stringify(objects));
+}
+
+function toObjects(bytes: Uint8Array): readonly ConfiguredObject[] {
+  return JSON.parse(inflateRawSync(bytes).toString()) as readonly ConfiguredObject[];
 }
 
 /** Returns the farm that all differences are about; empty if there is none. */

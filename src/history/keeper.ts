@@ -1,0 +1,79 @@
+import { constants } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ConfiguredObject } from '../collectors/configured.ts';
+import { toError } from '../lib/check.ts';
+import { makeFolder, openRegularFile } from '../lib/disk.ts';
+import type { EventQuery, HistoryEvent } from './event.ts';
+import { type Entry, HistoryStore } from './store.ts';
+
+/** A question to the history. */
+export type Question =
+  | { readonly do: 'write'; readonly entries: readonly Entry[] }
+  | { readonly do: 'prune'; readonly beforeMs: number }
+  | { readonly do: 'find'; readonly query: EventQuery }
+  | { readonly do: 'farms' }
+  | { readonly do: 'objects'; readonly appliances: readonly string[] }
+  | { readonly do: 'close' };
+
+export interface Answer {
+  readonly events?: readonly HistoryEvent[];
+  readonly farms?: ReturnType<HistoryStore['changedFarms']>;
+  /** By the place of the appliance in the question. */
+  readonly objects?: readonly (readonly ConfiguredObject[])[];
+  readonly failure?: string;
+}
+
+/** Answers questions to the history, and opens its file at the first one. */
+export class HistoryKeeper {
+  readonly #file: string | undefined;
+  #store: HistoryStore | undefined;
+
+  constructor(file: string | undefined) {
+    this.#file = file;
+  }
+
+  async answer(question: Question): Promise<Answer> {
+    try {
+      if (question.do !== 'close') return this.#answer(await this.#open(), question);
+      this.#store?.close();
+      return {};
+    } catch (thrown) {
+      const { message } = toError(thrown);
+      if (this.#file === undefined) return { failure: message };
+      // The next question opens the file again.
+      this.#close();
+      return { failure: message.includes(this.#file) ? message : `${this.#file}: ${message}` };
+    }
+  }
+
+  async #open(): Promise<HistoryStore> {
+    if (this.#store) return this.#store;
+    const file = this.#file;
+    if (file !== undefined) {
+      await makeFolder(dirname(file));
+      // For its own user alone, which its write-ahead log then is too.
+      await (await openRegularFile(file, constants.O_RDWR | constants.O_CREAT)).close();
+    }
+    this.#store = new HistoryStore(file ?? ':memory:');
+    return this.#store;
+  }
+
+  #answer(store: HistoryStore, question: Exclude<Question, { do: 'close' }>): Answer {
+    if (question.do === 'find') return { events: store.find(question.query) };
+    if (question.do === 'farms') return { farms: store.changedFarms() };
+    if (question.do === 'objects') return { objects: question.appliances.map((name) => store.objectsOf(name)) };
+    if (question.do === 'write') return { events: store.write(question.entries) };
+    store.prune(question.beforeMs);
+    return {};
+  }
+
+  #close(): void {
+    const store = this.#store;
+    this.#store = undefined;
+    try {
+      store?.close();
+    } catch {
+      // It was not usable any more.
+    }
+  }
+}
