@@ -83,6 +83,7 @@ export class Report {
       deactivated: known.facts.licensed === false,
       breaker: breaker.state,
       readings: known.snapshot(),
+      lastKnown: known.lastKnown,
       timeOf: (momentMs) => Math.round(nowMs - (ageMs - momentMs)),
       series: shown,
       seriesLeftOut: leftOut,

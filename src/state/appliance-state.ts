@@ -74,10 +74,12 @@ export class ApplianceState {
   /** The clock of all ages, see lib/time.ts. */
   readonly age: () => number;
   readonly #parts: ApplianceStateParts;
-  /** By {@link keyOf}, as the next two. */
+  /** By {@link keyOf}, as the next three. */
   readonly #readings: Map<string, KeptReading>;
   /** Readings that were too old, and not read again. */
   readonly #stale: Map<string, Origin>;
+  /** Stale readings that fit beside the others: what was known last. */
+  readonly #lastKnown: Map<string, KeptReading>;
   readonly #objects: Map<string, ObjectStates>;
   /** The newest data of the collectors that read the whole appliance, by name, however old. */
   readonly #latest: Map<string, unknown>;
@@ -93,6 +95,7 @@ export class ApplianceState {
     this.age = before?.age ?? createAgeClock(now, steadyNow);
     this.#readings = new Map(before ? before.#readings : []);
     this.#stale = new Map(before ? before.#stale : []);
+    this.#lastKnown = new Map(before ? before.#lastKnown : []);
     this.#objects = new Map(before ? before.#objects : []);
     this.#latest = new Map([...(before ? before.#latest : [])].filter(([name]) => collectors.has(name)));
     this.#facts = applianceFacts(this.#latest);
@@ -127,6 +130,11 @@ export class ApplianceState {
     return this.#latest.get(name) as Data | undefined;
   }
 
+  /** Returns readings that are too old to be shown, by {@link keyOf}. */
+  get lastKnown(): ReadonlyMap<string, Reading> {
+    return this.#lastKnown;
+  }
+
   /** Returns the collectors with a reading that is too old. */
   get staleCollectors(): ReadonlySet<string> {
     return new Set([...this.#stale.values()].map(({ collector }) => collector));
@@ -149,6 +157,7 @@ export class ApplianceState {
     for (const listener of listeners) listener.put?.(found, transitions, moment);
     this.#readings.set(key, { ...origin, ...kept, since: sinceOf(states, now), bytes });
     this.#stale.delete(key);
+    this.#lastKnown.delete(key);
     const farms = transitions.flatMap(({ object, labels }) => (object === 'farm' ? (labels.farm ?? []) : []));
     if (isFarmCollector(collector)) return { ...noChanges, farms };
     const learned = this.#learn(collector, kept.data);
@@ -168,6 +177,7 @@ export class ApplianceState {
       const { collector, farm } = reading;
       this.#readings.delete(key);
       this.#stale.set(key, { collector, farm });
+      this.#lastKnown.set(key, reading);
       this.#removed({ collector, farm }, 'stale');
       expired.push(reading);
     }
@@ -181,9 +191,23 @@ export class ApplianceState {
     const bytes = sizeOf(data);
     let all = bytes;
     for (const [other, reading] of this.#readings) if (other !== key) all += reading.bytes;
-    if (all <= maxBytes) return bytes;
+    if (all <= maxBytes) {
+      this.#forgetLastKnown(maxBytes - all);
+      return bytes;
+    }
     const message = `all that is known of the appliance would take more than ${maxBytes} bytes; leave farms out with farms.exclude, or raise limits.body_bytes, of which it is ${keptReplies} times`;
     throw new ApplianceError('oversize', { endpoint: origin.collector, message });
+  }
+
+  /** Forgets what was known last until the rest has no more than these bytes, the oldest first. */
+  #forgetLastKnown(maxBytes: number): void {
+    let all = 0;
+    for (const { bytes } of this.#lastKnown.values()) all += bytes;
+    for (const [key, { bytes }] of this.#lastKnown) {
+      if (all <= maxBytes) return;
+      this.#lastKnown.delete(key);
+      all -= bytes;
+    }
   }
 
   #learn({ name }: ApplianceCollector, data: unknown): Changes {
@@ -206,7 +230,7 @@ export class ApplianceState {
 
   #forget(origin: Origin): void {
     const key = keyOf(origin);
-    for (const part of [this.#readings, this.#stale, this.#objects]) part.delete(key);
+    for (const part of [this.#readings, this.#stale, this.#lastKnown, this.#objects]) part.delete(key);
     this.#removed(origin, 'gone');
   }
 

@@ -1,34 +1,57 @@
 import { expiryWindow } from './alert-thresholds.ts';
 import { listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
+import type { Level } from './level.ts';
+import { type OwnProblem, withLevel } from './problem.ts';
 import type { CertificateStatus } from './status.ts';
-import type { OwnProblem } from './problem.ts';
 
 /**
- * `used`: a farm is known to present it. `not known`: none is, and not all farms were read; never
- * critical.
+ * `used`: a farm is known to present it, or was when it was last read. `not known`: none is, and
+ * not all farms were read; never critical.
  */
 type Usage = 'used' | 'unused' | 'not known';
 
 /** Returns what is wrong with a certificate, or what is not known about it. */
 export function certificateProblem(certificate: CertificateStatus, nowMs: number): OwnProblem | undefined {
-  const { file, kind, usedBy, isUnreadable, notBeforeSeconds, notAfterSeconds, state } = certificate;
+  const { file, kind, isUnreadable, notAfterSeconds, state } = certificate;
   if (kind === 'csr') return undefined;
-  const usage = usageOf(usedBy);
-  const isUsed = usage === 'used';
-  const about = { about: 'certificate', labels: { file } } as const;
+  const invalid = { about: 'certificate', labels: { file }, alert: 'ZlbCertificateInvalid' } as const;
   const users = usersInWords(certificate, nowMs);
   if (isUnreadable || notAfterSeconds === undefined) {
     return {
-      ...about,
+      ...invalid,
       title: `Certificate ${file} cannot be read`,
       meaning: `Nobody can tell until when it is valid. ${users}`,
-      alert: 'ZlbCertificateInvalid',
     };
   }
-  const endsAtMs = notAfterSeconds * 1_000;
-  const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
+  const ofDates = validityProblem(certificate, notAfterSeconds, nowMs);
+  if (ofDates || state !== 'invalid') return ofDates;
+  return {
+    ...invalid,
+    title: `Certificate ${file} does not load`,
+    meaning: `The appliance calls it invalid: it and its key may not belong together. ${users}`,
+  };
+}
+
+/** Returns how bad the dates of a certificate are; `well` also where they are not known. */
+export function validityLevel(certificate: CertificateStatus, nowMs: number): Level {
+  const { notAfterSeconds } = certificate;
+  const problem = notAfterSeconds === undefined ? undefined : validityProblem(certificate, notAfterSeconds, nowMs);
+  return problem ? withLevel(problem).level : 'well';
+}
+
+function validityProblem(
+  certificate: CertificateStatus,
+  notAfterSeconds: number,
+  nowMs: number,
+): OwnProblem | undefined {
+  const { file, notBeforeSeconds } = certificate;
+  const usage = usageOf(certificate);
+  const isUsed = usage === 'used';
+  const users = usersInWords(certificate, nowMs);
+  const about = { about: 'certificate', labels: { file } } as const;
   const alert = isUsed ? 'ZlbCertificateExpiryImminent' : 'ZlbUnusedCertificateExpiry';
+  const endsAtMs = notAfterSeconds * 1_000;
   if (endsAtMs <= nowMs) {
     return {
       ...about,
@@ -46,35 +69,38 @@ export function certificateProblem(certificate: CertificateStatus, nowMs: number
       alert: 'ZlbCertificateExpiryImminent',
     };
   }
+  const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
   const title = `Certificate ${file} expires in ${span(endsAtMs - nowMs)}`;
   if (window === 'imminent')
     return { ...about, title, meaning: `${isUsed ? 'Clients will refuse it then. ' : ''}${users}`, alert };
-  if (window === 'soon' && usage !== 'unused') {
-    return {
-      ...about,
-      ...(!isUsed && { level: 'unknown' }),
-      title,
-      meaning: `It was not renewed in time. ${isUsed ? 'Clients will refuse it then. ' : ''}${users}`,
-      alert: 'ZlbCertificateExpirySoon',
-    };
-  }
-  if (state !== 'invalid') return undefined;
+  if (window === undefined || usage === 'unused') return undefined;
   return {
     ...about,
-    title: `Certificate ${file} does not load`,
-    meaning: `The appliance calls it invalid: it and its key may not belong together. ${users}`,
-    alert: 'ZlbCertificateInvalid',
+    ...(!isUsed && { level: 'unknown' }),
+    title,
+    meaning: `It was not renewed in time. ${isUsed ? 'Clients will refuse it then. ' : ''}${users}`,
+    alert: 'ZlbCertificateExpirySoon',
   };
 }
 
-function usageOf(usedBy: CertificateStatus['usedBy']): Usage {
-  if (usedBy === undefined) return 'not known';
-  return usedBy.length > 0 ? 'used' : 'unused';
+function usageOf({ usedBy, lastKnownUse }: CertificateStatus): Usage {
+  const farms = usedBy ?? lastKnownUse?.farms;
+  if (farms === undefined) return 'not known';
+  return farms.length > 0 ? 'used' : 'unused';
 }
 
-function usersInWords({ usedBy, usersReadMs }: CertificateStatus, nowMs: number): string {
-  if (usedBy === undefined) return 'Which farms use it is not known.';
+function usersInWords({ usedBy, usersReadMs, lastKnownUse }: CertificateStatus, nowMs: number): string {
+  if (usedBy === undefined) {
+    if (!lastKnownUse) return 'Which farms use it is not known.';
+    const { farms, readMs } = lastKnownUse;
+    return `It was used by ${farmsInWords(farms)} ${ago(readMs, nowMs)}; whether it still is was not read since.`;
+  }
   const read = usersReadMs === undefined ? '' : ` (read ${ago(usersReadMs, nowMs)})`;
   if (usedBy.length === 0) return `No farm uses it${read}: delete it, so that nobody attaches it.`;
-  return `${usedBy.length === 1 ? 'Farm' : 'Farms'} ${listed(usedBy)} ${usedBy.length === 1 ? 'uses' : 'use'} it${read}.`;
+  const farms = farmsInWords(usedBy).replace(/^f/, 'F');
+  return `${farms} ${usedBy.length === 1 ? 'uses' : 'use'} it${read}.`;
+}
+
+function farmsInWords(names: readonly string[]): string {
+  return `${names.length === 1 ? 'farm' : 'farms'} ${listed(names)}`;
 }

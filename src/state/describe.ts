@@ -16,6 +16,7 @@ import type {
   CertificateStatus,
   FarmStatus,
   InterfaceStatus,
+  LastKnownUse,
   ProbeStatus,
 } from './status.ts';
 
@@ -37,6 +38,8 @@ interface Snapshot
   > {
   /** Readings that are not stale, by their key. */
   readonly readings: ReadonlyMap<string, Reading>;
+  /** Readings that are too old to be shown. */
+  readonly lastKnown: ReadonlyMap<string, Reading>;
   /** Converts a moment on the clock of ages to Unix milliseconds. */
   readonly timeOf: (ageMs: number) => number;
 }
@@ -85,6 +88,12 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
 function readingOf<Data>({ readings }: Snapshot, collector: Collector<Data>, farm?: string): Reading<Data> | undefined {
   // The poller stores nothing else under this key than what this collector returned.
   return readings.get(keyOf({ collector: collector.name, farm })) as Reading<Data> | undefined;
+}
+
+/** Returns the readings of a collector that asks farm by farm. */
+function readingsOf<Data>(all: readonly Reading[], { name }: Collector<Data>): readonly Reading<Data>[] {
+  // The poller stores nothing else under this name than what this collector returned.
+  return all.filter(({ collector }) => collector === name) as readonly Reading<Data>[];
 }
 
 function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
@@ -206,6 +215,7 @@ function describeCertificates(
   const store = readingOf(snapshot, certificates)?.data;
   const excluded = readingOf(snapshot, farms)?.data.excluded;
   const users = usersByFile(farmList ?? []);
+  const lastUses = lastUsesByFile(snapshot);
   const configuredAt = (farmList ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
   const areAllKnown = excluded === 0 && farmList?.every(isPresentedKnown) === true;
   const probed = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ certificate }) => certificate));
@@ -213,11 +223,14 @@ function describeCertificates(
     const presenting = probed.filter((farm) => farm.certificates?.includes(each.file));
     const servedBy = presenting.filter((farm) => serves(farm, each)).map(({ name }) => name);
     const notServedBy = presenting.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
+    const usedBy = users.get(each.file) ?? (areAllKnown ? [] : undefined);
+    const lastKnownUse = usedBy ? undefined : lastUses.get(each.file);
     return {
       ...each,
       state: closedState('certificate', each.state),
-      usedBy: users.get(each.file) ?? (areAllKnown ? [] : undefined),
+      usedBy,
       ...(configuredAt.length > 0 && { usersReadMs: Math.min(...configuredAt) }),
+      ...(lastKnownUse && { lastKnownUse }),
       ...(servedBy.length > 0 && { servedBy }),
       ...(notServedBy.length > 0 && { notServedBy }),
     };
@@ -256,6 +269,21 @@ function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, reado
   for (const { name, certificates: files = [] } of farmList)
     for (const file of files) users.set(file, [...(users.get(file) ?? []), name]);
   return users;
+}
+
+/**
+ * Maps each file to the farms that presented it when their configuration was last read, however
+ * long ago. A farm that is gone has no reading.
+ */
+function lastUsesByFile({ readings, lastKnown, timeOf }: Snapshot): ReadonlyMap<string, LastKnownUse> {
+  const uses = new Map<string, LastKnownUse>();
+  for (const { data, takenAtMs } of readingsOf([...lastKnown.values(), ...readings.values()], farmConfig)) {
+    for (const file of data.certificates ?? []) {
+      const { farms: before = [], readMs = Number.POSITIVE_INFINITY } = uses.get(file) ?? {};
+      uses.set(file, { farms: [...before, data.farm], readMs: Math.min(readMs, timeOf(takenAtMs)) });
+    }
+  }
+  return uses;
 }
 
 /** Returns true if it is known which certificates a farm presents; other profiles present none. */

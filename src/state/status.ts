@@ -138,10 +138,19 @@ export interface CertificateStatus extends Certificate {
   readonly usedBy: readonly string[] | undefined;
   /** When the oldest configuration of a farm was read that says so; absent without any. */
   readonly usersReadMs?: number | undefined;
+  /** Only where `usedBy` is undefined, and farms were known to present it. */
+  readonly lastKnownUse?: LastKnownUse | undefined;
   /** Farms that were seen to serve it; absent without any. */
   readonly servedBy?: readonly string[] | undefined;
   /** Farms that present it and serve another one; absent without any. */
   readonly notServedBy?: readonly string[] | undefined;
+}
+
+/** Farms that presented a certificate when their configuration was last read, which is too old. */
+export interface LastKnownUse {
+  readonly farms: readonly string[];
+  /** When the oldest of these configurations was read. */
+  readonly readMs: number;
 }
 
 export interface ActivationStatus extends Partial<Pick<Activation, 'kind' | 'notBeforeSeconds' | 'notAfterSeconds'>> {

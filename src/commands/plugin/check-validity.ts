@@ -1,7 +1,14 @@
 import type { Validity } from '../../state/alert-thresholds.ts';
-import { counted, globMatcher } from '../../lib/text.ts';
+import { counted, globMatcher, listed } from '../../lib/text.ts';
 import { ago, dayMs, formatDuration } from '../../lib/time.ts';
-import { findingOf, type MonitoredCertificate, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
+import {
+  findingOf,
+  type MonitoredCertificate,
+  overdueReading,
+  problemsAbout,
+  requireFresh,
+  type Seen,
+} from './exporter-reply.ts';
 import {
   type CheckResult,
   type Finding,
@@ -14,11 +21,12 @@ import {
 
 /**
  * How long certificates are valid: by `-w` and `-c` in days, or else by the windows of the alerts.
+ * By an old reading, it reports what is critical, and the age of the reading: an end stays.
  */
 export function checkCertificates(seen: Seen, glob: string, limits: Limits): CheckResult {
-  requireFresh(seen, 'certificates');
+  const overdue = overdueReading(seen, 'certificates');
   const { appliance, nowMs } = seen;
-  if (!appliance.certificates) throw new NothingKnown(`the certificates of ${appliance.name} are not known`);
+  if (!appliance.certificates) throw new NothingKnown(overdue ?? `the certificates of ${appliance.name} are not known`);
   const fits = globMatcher(glob);
   const found = appliance.certificates.filter(({ file, kind }) => kind !== 'csr' && fits(file));
   if (found.length === 0 && glob !== '*') throw new NothingKnown(`${appliance.name} has no certificate ${glob}`);
@@ -26,11 +34,13 @@ export function checkCertificates(seen: Seen, glob: string, limits: Limits): Che
   const firstEnd = ends.length === 0 ? undefined : Math.min(...ends);
   const count = `${counted(found.length, 'certificate')} of ${appliance.name}`;
   const byFile = Map.groupBy(problemsAbout(seen, 'certificate'), ({ labels }) => labels?.['file']);
+  const findings = found.flatMap((certificate) => {
+    const problems = byFile.get(certificate.file) ?? [];
+    return findingsByDays(certificate, nowMs, limits) ?? problems.map(findingOf);
+  });
+  if (overdue !== undefined && !findings.some(({ state }) => state === 'CRITICAL')) throw new NothingKnown(overdue);
   return {
-    findings: found.flatMap((certificate) => {
-      const problems = byFile.get(certificate.file) ?? [];
-      return findingsByDays(certificate, nowMs, limits) ?? problems.map(findingOf);
-    }),
+    findings: overdue === undefined ? findings : [...findings, { state: 'UNKNOWN', text: overdue }],
     otherwise: firstEnd === undefined ? count : `${count}; the first ${endText({ notAfterSeconds: firstEnd }, nowMs)}`,
     measures: daysLeft(firstEnd, nowMs, limits),
   };
@@ -46,13 +56,15 @@ function findingsByDays(
   nowMs: number,
   limits: Limits,
 ): readonly Finding[] | undefined {
-  const { file, usedBy, usersReadMs } = certificate;
+  const { file, usedBy, usersReadMs, lastKnownUse } = certificate;
   const validity = validityOf(certificate);
   if (!hasLimits(limits) || !validity || validity.notAfterSeconds * 1_000 <= nowMs) return undefined;
   if ((validity.notBeforeSeconds ?? 0) * 1_000 > nowMs) return undefined;
   const state = stateOfEnd(validity, nowMs, limits);
   const text = `certificate ${file} ${endText(validity, nowMs)}`;
   if (state === 'OK') return [];
+  if (usedBy == null && lastKnownUse != null)
+    return [{ state, text: `${text}, was used by ${listed(lastKnownUse.farms)} ${ago(lastKnownUse.readMs, nowMs)}` }];
   if (usedBy == null) return [{ state: 'UNKNOWN', text: `${text}; which farms use it is not known` }];
   if (usedBy.length > 0) return [{ state, text }];
   const read = usersReadMs == null ? '' : ` (read ${ago(usersReadMs, nowMs)})`;

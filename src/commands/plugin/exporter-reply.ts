@@ -24,6 +24,7 @@ const MonitoredCertificate = Type.Object({
   notAfterSeconds: unlessUnknown(Type.Number()),
   usedBy: unlessUnknown(Type.Array(Type.String())),
   usersReadMs: unlessUnknown(Type.Number()),
+  lastKnownUse: unlessUnknown(Type.Object({ farms: Type.Array(Type.String()), readMs: Type.Number() })),
 });
 
 const MonitoredActivation = Type.Object({
@@ -93,12 +94,21 @@ export function overdue(collector: Static<typeof MonitoredCollector>, nowMs: num
 }
 
 /** Throws NothingKnown if the readings of a collector are absent or too old. */
-export function requireFresh({ appliance, nowMs }: Seen, name: string): void {
+export function requireFresh(seen: Seen, name: string): void {
+  const problem = overdueReading(seen, name);
+  if (problem !== undefined) throw new NothingKnown(problem);
+}
+
+/**
+ * Returns why the readings of a collector must not be shown as fresh; undefined if they may. Throws
+ * NothingKnown if it does not read at all.
+ */
+export function overdueReading({ appliance, nowMs }: Seen, name: string): string | undefined {
   const collector = appliance.collectors.find((each) => each.name === name);
   if (!collector) throw new NothingKnown(`the exporter does not read ${name} from ${appliance.name}`);
   if (!collector.isSupported) throw new NothingKnown(`${appliance.name} does not offer ${name}`);
   const problem = overdue(collector, nowMs);
-  if (problem !== undefined) throw new NothingKnown(`${appliance.name}: ${problem}`);
+  return problem && `${appliance.name}: ${problem}`;
 }
 
 /** Returns the problems of a kind of object, the worst first. */

@@ -1,8 +1,9 @@
 import { type Level, levelRank } from '../../state/level.ts';
 import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { markOf, stateMark } from '../marks.ts';
-import { dayMs, span } from '../../lib/time.ts';
-import { alertThresholds, expiryWindow, lifeLeft } from '../../state/alert-thresholds.ts';
+import { ago, dayMs, span } from '../../lib/time.ts';
+import { alertThresholds, lifeLeft } from '../../state/alert-thresholds.ts';
+import { validityLevel } from '../../state/certificate-problems.ts';
 import type { CertificateStatus } from '../../state/status.ts';
 import { html, type Markup } from '../html.ts';
 import { applianceLink, farmLinks, table } from './section.ts';
@@ -35,7 +36,7 @@ function endOf({ certificate: { isUnreadable, notAfterSeconds = 0 } }: Certifica
 const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
 const days = (seconds: number): number => seconds / 86_400;
 const percent = (ratio: number): string => `${ratio * 100} %`;
-const barNote = `A bar is the part of its life that a certificate has left. Amber: under ${days(expirySoonSeconds)} days and ${percent(expirySoonRatio)}. Red: under ${days(expiryImminentSeconds)} days and ${percent(expiryImminentRatio)}, or at its end.`;
+const barNote = `A bar is the part of its life that a certificate has left. Amber: under ${days(expirySoonSeconds)} days and ${percent(expirySoonRatio)}. Red: under ${days(expiryImminentSeconds)} days and ${percent(expiryImminentRatio)}, or at its end. If no farm is known to use it, it is amber instead of red, and before that grey (use not known) or green.`;
 
 /** A bar without a known life is full from here on. */
 const barSeconds = 90 * 86_400;
@@ -48,7 +49,7 @@ export function certificateTable(certificates: readonly CertificateOnPage[], now
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, certificate: file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, usedBy)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
+<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, certificate: file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, certificate, nowMs)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 
@@ -61,8 +62,11 @@ function isName(text: string): boolean {
   return text !== '' && text !== '-';
 }
 
-function users(appliance: string, usedBy: readonly string[] | undefined): Markup {
-  if (usedBy === undefined) return html`who uses it is not known`;
+function users(appliance: string, { usedBy, lastKnownUse }: CertificateStatus, nowMs: number): Markup {
+  if (usedBy === undefined)
+    return lastKnownUse
+      ? html`was used by ${farmLinks(appliance, lastKnownUse.farms)} ${ago(lastKnownUse.readMs, nowMs)}`
+      : html`who uses it is not known`;
   return usedBy.length === 0 ? html`not used` : html`used by ${farmLinks(appliance, usedBy)}`;
 }
 
@@ -72,13 +76,11 @@ function daysLeft(certificate: CertificateStatus, nowMs: number): Markup {
   const validity = { notBeforeSeconds, notAfterSeconds };
   const leftMs = notAfterSeconds * 1_000 - nowMs;
   const day = isoTime(notAfterSeconds * 1_000)?.slice(0, 10) ?? '';
-  const level = levels[expiryWindow(validity, nowMs) ?? 'later'];
+  const level = validityLevel(certificate, nowMs);
   const doubt = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
   const share = lifeLeft(validity, nowMs) ?? Math.min(1, leftMs / 1_000 / barSeconds);
   return html`<span class="days ${level}">${bar(leftMs <= 0 ? 1 : share, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(levelOfState('certificate', state), wordOfState(state))}`}`;
 }
-
-const levels = { imminent: 'critical', soon: 'warning', later: 'well' } as const satisfies Record<string, Level>;
 
 /**
  * Draws the share of its life that is left, and a full bar after the end. It is SVG: the content

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
+import { applianceProblems } from '../../../src/state/appliance-problems.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, LastMinute } from '../../../src/state/status.ts';
 import {
   applianceStatus,
@@ -601,6 +602,35 @@ describe('what clients of a farm meet', () => {
     const page = await pageWith({ farms: [farmStatus({ name: 'shop', probe })] }, '/?appliance=lb-1');
 
     expect(withoutMarkup(/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '')).toContain(says);
+  });
+
+  it.each([
+    [29, ['shop'], 'well'],
+    [13, ['shop'], 'warning'],
+    [2, ['shop'], 'critical'],
+    [-1, ['shop'], 'critical'],
+    [13, [], 'well'],
+    [2, [], 'warning'],
+    [-1, [], 'warning'],
+    [13, undefined, 'unknown'],
+    [2, undefined, 'warning'],
+  ])('with %s days left that %j use has a bar as bad as its problem: %s', async (days, usedBy, level) => {
+    const notAfterSeconds = nowMs / 1_000 + days * 86_400;
+    const dates = { notAfterSeconds, notBeforeSeconds: notAfterSeconds - 365 * 86_400 };
+    const given = { certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] };
+    const problems = applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs);
+
+    expect(await pageWith(given)).toContain(`class="bar ${level}"`);
+    expect(problems.map((problem) => problem.level)).toEqual(level === 'well' ? [] : [level]);
+  });
+
+  it('says when its farms were last known, if they are not known now', async () => {
+    const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
+    const page = await pageWith({
+      certificates: [certificateStatus({ file: 'a.pem', usedBy: undefined, lastKnownUse })],
+    });
+
+    expect(page).toMatch(/was used by <a [^>]*><bdi>shop<\/bdi><\/a> 40 min ago/);
   });
 
   it('is behind the store, and the certificate says where', async () => {

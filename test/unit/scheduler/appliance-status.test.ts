@@ -107,6 +107,32 @@ describe('the status of an appliance', () => {
   });
 });
 
+it('a certificate keeps its last known farms while the API hangs, until they are read again', async () => {
+  const config = (file: string): Answer => ({ body: { params: { status: 'up', certlist: [{ file }] }, services: [] } });
+  const files = ['a.pem', 'b.pem'].map((file) => ({ file, type: 'Certificate', status: 'valid' }));
+  const good = (file: string): Partial<Record<ReadKey, Answer>> => ({
+    listFarmStats: farmList(farm('shop', 'up', 'https')),
+    listCertificates: { body: { params: files } },
+    readFarm: config(file),
+  });
+  const { describe, answers } = given();
+  answers(good('a.pem'));
+  await vi.advanceTimersByTimeAsync(11 * minuteMs);
+  const usesOf = () => describe().certificates?.map(({ usedBy, lastKnownUse }) => usedBy ?? lastKnownUse?.farms);
+  expect(usesOf()).toEqual([['shop'], []]);
+
+  answers(Object.fromEntries(keysOf(all).map((key) => [key, { fails: 'timeout' }])));
+  for (const minutes of [10, 110]) {
+    await vi.advanceTimersByTimeAsync(minutes * minuteMs);
+    expect(usesOf(), `${minutes} minutes later`).toEqual([['shop'], undefined]);
+    expect(describe().certificates?.[0]?.usedBy).toBeUndefined();
+  }
+
+  answers(good('b.pem'));
+  await vi.advanceTimersByTimeAsync(15 * minuteMs);
+  expect(usesOf()).toEqual([[], ['shop']]);
+});
+
 it('a reading that /metrics evicts leaves the status at the same moment, and returns with the next reading', async () => {
   const { describe, answers, page } = given();
   await vi.advanceTimersByTimeAsync(minuteMs);

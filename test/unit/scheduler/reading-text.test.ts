@@ -94,6 +94,9 @@ function knownBy(state: ApplianceState, text: ReadingText) {
     get data() {
       return [...state.snapshot().values()].map(({ data }) => (data as { readonly data?: unknown }).data);
     },
+    get lastKnown() {
+      return [...state.lastKnown.keys()];
+    },
     get stale() {
       return [...state.staleCollectors];
     },
@@ -131,7 +134,9 @@ describe('the readings of an appliance', () => {
       }),
     );
     known.expire(1_000);
+    expect(known.lastKnown).toEqual(['backends\nshop']);
     expect(() => put('db')).not.toThrow();
+    expect(known.lastKnown, 'it makes room').toEqual([]);
   });
 
   it('evicts a reading exactly when it is too old, and reports its origin', async () => {

@@ -13,7 +13,22 @@ import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-repli
 const startedAtMs = Date.parse('2026-11-21T03:00:00Z');
 
 /** The status of an appliance with these readings and no others. */
-function statusOf(...readings: readonly (Origin & Partial<Reading>)[]): ApplianceStatus {
+function statusOf(...readings: readonly Given[]): ApplianceStatus {
+  return statusWith(readings, []);
+}
+
+type Given = Origin & Partial<Reading>;
+
+const byKey = (readings: readonly Given[]) =>
+  new Map(
+    readings.map((each): [string, Reading] => [
+      keyOf(each),
+      { data: undefined, takenAtMs: 0, since: undefined, ...each },
+    ]),
+  );
+
+/** The status of an appliance with these readings, and these that are too old to be shown. */
+function statusWith(readings: readonly Given[], stale: readonly Given[]): ApplianceStatus {
   return describeAppliance({
     name: 'lb',
     url: 'https://192.0.2.10:444',
@@ -21,12 +36,8 @@ function statusOf(...readings: readonly (Origin & Partial<Reading>)[]): Applianc
     up: true,
     deactivated: false,
     breaker: 'closed',
-    readings: new Map(
-      readings.map((each): [string, Reading] => [
-        keyOf(each),
-        { data: undefined, takenAtMs: 0, since: undefined, ...each },
-      ]),
-    ),
+    readings: byKey(readings),
+    lastKnown: byKey(stale),
     timeOf: (ageMs) => startedAtMs + ageMs,
     series: 0,
     seriesLeftOut: 0,
@@ -235,6 +246,40 @@ it('the users of a certificate are as old as the oldest configuration that was r
     startedAtMs + 30_000,
   ]);
   expect(status.certificates).toMatchObject([{ usedBy: ['shop'], usersReadMs: startedAtMs + 30_000 }]);
+});
+
+describe('the last known use of a certificate', () => {
+  const store = { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] };
+  const list = { collector: 'farms', data: { farms: [shop], excluded: 0 } };
+  const config = (farm: string, takenAtMs: number, certificates: readonly string[] = ['a.pem']) => {
+    const data = { farm, certificates, checks: [], backends: undefined, protocol: undefined };
+    return { collector: 'farm_config', farm, data, takenAtMs };
+  };
+  const useIn = (readings: readonly Given[], stale: readonly Given[]) => {
+    const { usedBy, lastKnownUse } = statusWith([...readings, store], stale).certificates?.[0] ?? {};
+    return { usedBy, lastKnownUse };
+  };
+
+  it('names the farms that presented it, and when that was read last', () => {
+    const stale = [config('shop', 60_000), config('blog', 30_000), config('wiki', 10_000, ['b.pem'])];
+
+    expect(useIn([list], stale)).toEqual({
+      usedBy: undefined,
+      lastKnownUse: { farms: ['shop', 'blog'], readMs: startedAtMs + 30_000 },
+    });
+  });
+
+  it('is that of the configurations while the list of farms is too old', () => {
+    expect(useIn([config('shop', 60_000)], [list])).toEqual({
+      usedBy: undefined,
+      lastKnownUse: { farms: ['shop'], readMs: startedAtMs + 60_000 },
+    });
+  });
+
+  it('is absent while the use is known', () => {
+    expect(useIn([list, config('shop', 60_000)], [])).toEqual({ usedBy: ['shop'], lastKnownUse: undefined });
+    expect(useIn([list, config('shop', 60_000, [])], [])).toEqual({ usedBy: [], lastKnownUse: undefined });
+  });
 });
 
 describe('a probe of a farm', () => {

@@ -183,6 +183,22 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] })).toEqual(problems);
   });
 
+  it.each([
+    [-1, ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
+    [2, ['critical ZlbCertificateExpiryImminent: Certificate a.pem expires in 2 d']],
+    [13, ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
+    [29, []],
+  ])('is as bad with %s days left while it is only known that a farm used it', (days, problems) => {
+    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
+    const notBeforeSeconds = notAfterSeconds - 365 * 86_400;
+    const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
+    const given = { usedBy: undefined, lastKnownUse, notBeforeSeconds, notAfterSeconds };
+
+    expect(problemsOf({ farms: undefined, certificates: [certificateStatus({ file: 'a.pem', ...given })] })).toEqual(
+      problems,
+    );
+  });
+
   it('is a farm whose certificate has no file, if the store was read', () => {
     const farms = [farmStatus({ name: 'shop', certificates: ['gone.pem'] })];
 
@@ -263,6 +279,13 @@ describe('what is wrong with an appliance', () => {
       'that uses a certificate: when that was read',
       { certificates: [ended({ usedBy: ['shop'] })] },
       'Farm shop uses it (read 9 min ago).',
+    ],
+    [
+      'that used a certificate: when that was known last',
+      {
+        certificates: [ended({ usedBy: undefined, lastKnownUse: { farms: ['shop'], readMs: nowMs - 40 * minuteMs } })],
+      },
+      'Clients refuse it. It was used by farm shop 40 min ago; whether it still is was not read since.',
     ],
   ])('says of a farm %s', (_, status, words) => {
     expect(applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs)[0]?.meaning).toContain(words);
@@ -549,7 +572,7 @@ function serving({ days, chainDays, coversName = true, isInStore }: Serving) {
 }
 
 /** A certificate that has ended, by configurations of nine minutes ago. */
-function ended(given: Pick<CertificateStatus, 'usedBy'>): CertificateStatus {
+function ended(given: Pick<CertificateStatus, 'usedBy' | 'lastKnownUse'>): CertificateStatus {
   const times = { notAfterSeconds: nowMs / 1_000 - 60, usersReadMs: nowMs - 9 * minuteMs };
   return certificateStatus({ file: 'a.pem', ...times, ...given });
 }

@@ -176,6 +176,28 @@ describe('the check of certificates', () => {
     );
   });
 
+  it.each([
+    ['by the alerts', -2, noLimits],
+    ['by days', 20, { warning: 40, critical: 30 }],
+  ])('is critical %s where it is only known that a farm used it', (_, days, limits) => {
+    const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
+    const certificates = [certificateStatus({ file: 'a.pem', ...ending(days, 398), usedBy: undefined, lastKnownUse })];
+
+    expect(summarize(checkCertificates(seen({ certificates }), '*', limits)).line).toMatch(
+      /^CRITICAL - .*was used by (?:farm )?shop 40 min ago/,
+    );
+  });
+
+  it('reports an end by an old reading, and how old that is', () => {
+    const certificates = [certificateStatus({ file: 'a.pem', ...ending(-2, 398) })];
+    const old = [collectorStatus({ name: 'certificates', isStale: true, lastSuccessMs: nowMs - 40 * minuteMs })];
+    const line = summarize(checkCertificates(seen({ certificates, collectors: old }), '*', noLimits)).line;
+
+    expect(line).toMatch(
+      /^CRITICAL - certificate a\.pem has expired: .*; lb-1: the last good reading of certificates is 40m old/,
+    );
+  });
+
   it('ignores requests, and knows nothing of a file that is not there', () => {
     const certificates = [certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined })];
     const by = (glob: string) => stateOf(() => checkCertificates(seen({ certificates }), glob, noLimits));
