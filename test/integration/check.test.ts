@@ -10,10 +10,10 @@ import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
-import { httpFarm } from '../../simulator/world-parts.ts';
+import { httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
 import { startL4Daemon } from '../../simulator/l4-daemon.ts';
-import { farmsWithoutTcp } from '../../simulator/world-farms.ts';
+import { farmStatus, farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { givenFolder } from '../support/folder.ts';
@@ -184,8 +184,35 @@ describe('the report of check', () => {
     );
   });
 
+  it('names the backends that are down, and the farms whose backends it does not read', async () => {
+    const [world] = healthyPair();
+    const { appliance, entry } = await givenAppliance(world);
+    for (let index = 10; index < 30; index += 1) {
+      const backends = [httpBackend(0, `10.20.0.${index}`, 80, { status: 'down' }), httpBackend(1, '10.20.0.9', 80)];
+      const parts = { vip: '192.0.2.40', vport: String(index), services: [service('front', { backends })] };
+      world.farms.set(`farm-${index}`, httpFarm({ name: `farm-${index}`, ...parts }));
+    }
+
+    const { out, code } = await check([entry]);
+
+    expect(code).toBe(0);
+    const named = findings(out).match(/Backend 10\.20\.0\.\d+:80 of service front of farm farm-\d+ is down\./g) ?? [];
+    expect(named.length).toBeGreaterThanOrEqual(9);
+    expect(findings(out)).toContain('Backend 10.20.0.10:80 of service front of farm farm-10 is down.');
+    expect(findings(out)).toMatch(
+      /Some backends of farm-\d\d, farm-\d\d, farm-\d\d, farm-\d\d and \d+ more are down\. .*\n.*runbook of ZlbBackendDown/,
+    );
+    expect(findings(out).match(/Some backends of/g)).toHaveLength(1);
+    const states = appliance.requests.filter(({ route }) => route === 'GET /stats/farms/{farmname}');
+    expect(states).toHaveLength(10);
+  });
+
   it('makes each call once, calls per farm for one farm only', async () => {
-    const { appliance, entry } = await givenAppliance(busyWorld());
+    const world = busyWorld();
+    // The backends of those would be named.
+    for (const [name, farm] of world.farms)
+      if (['problem', 'critical'].includes(String(farmStatus(farm)))) world.farms.delete(name);
+    const { appliance, entry } = await givenAppliance(world);
 
     await check([entry]);
 

@@ -3,7 +3,14 @@ import type { Decode } from '../../appliance/decode.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
-import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
+import { backends } from '../../collectors/backends.ts';
+import {
+  type Collector,
+  type Facts,
+  type FarmCollector,
+  type FarmFact,
+  isFarmCollector,
+} from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
 import { hungMs } from '../../collectors/ask-farms.ts';
 import type { ListedFarm } from '../../collectors/farm-list.ts';
@@ -11,11 +18,12 @@ import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { assert, isOneOf, toError } from '../../lib/check.ts';
-import { oneLine } from '../../lib/text.ts';
+import { listed, oneLine } from '../../lib/text.ts';
 import type { AppliancePoller } from '../../scheduler/appliance-poller.ts';
 import { createCron, intervalOf } from '../../scheduler/schedule.ts';
 import { applianceProblems } from '../../state/appliance-problems.ts';
 import type { Problem } from '../../state/problem.ts';
+import type { ApplianceStatus } from '../../state/status.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
 
@@ -66,6 +74,8 @@ export interface ProbeParts {
 
 /** A check is to end soon, and reads no more configurations of farms than this. */
 const maxConfigurations = 20;
+/** So many farms are read to name their backends that are down. */
+const maxTroubled = 10;
 
 /**
  * Runs each enabled collector once, those that ask farm by farm for few farms, and adds up what a
@@ -133,23 +143,31 @@ function reporting(collector: Exclude<Collector, FarmCollector>, watch: Watch): 
 
 /**
  * Returns the collector for the first farm that answers, since a call of another one may take long;
- * of configurations for some: the certificates that farms present stand in them.
+ * of configurations for some: the certificates that farms present stand in them. Reads
+ * the backends of the first farms that have some down, too.
  */
 function sampling(collector: FarmCollector, watch: Watch): Collector {
   const maxFarms = collector.name === farmConfig.name ? maxConfigurations : 1;
   const sampled = new Set<string>();
+  const maxOf = (farm: FarmFact): number =>
+    collector.name === backends.name && hasBackendsDown(farm) ? maxTroubled : maxFarms;
   watch.sampled.set(collector.name, sampled);
   return {
     ...collector,
     covers(farm) {
       if (!collector.covers(farm) || farm.isSilent) return false;
-      return sampled.size < maxFarms ? sampled.add(farm.name).has(farm.name) : sampled.has(farm.name);
+      return sampled.size < maxOf(farm) ? sampled.add(farm.name).has(farm.name) : sampled.has(farm.name);
     },
     async begin(context) {
       const collectFarm = await noted(collector, watch, collector.begin(context));
       return (farm, own) => noted(collector, watch, collectFarm(farm, own));
     },
   };
+}
+
+/** Returns true for a farm of whose backends some are down, by the word of its appliance. */
+function hasBackendsDown({ state }: Pick<FarmFact, 'state'>): boolean {
+  return state === 'problem' || state === 'critical';
 }
 
 async function noted<Result>({ name }: Collector, { errors }: Watch, work: Promise<Result>): Promise<Result> {
@@ -200,13 +218,32 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     calls: watch.calls,
     facts,
     farms: poller.known.latest(farms)?.farms,
-    problems: failure ? [] : applianceProblems(judged, Date.now()),
+    problems: failure ? [] : joinUnread(applianceProblems(judged, Date.now()), judged),
     polled,
     unsupported,
     obstacles,
     skipped,
     perMinute,
   };
+}
+
+/** Makes one problem of those of all farms whose backends were not read. */
+function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: ApplianceStatus): readonly Problem[] {
+  const unread = list.filter((farm) => farm.backends === undefined && farm.state === 'problem');
+  const names = new Set(unread.map((farm) => farm.name));
+  const others = problems.filter(({ alert, labels }) => alert !== 'ZlbBackendDown' || !names.has(labels?.farm ?? ''));
+  if (names.size < 2) return problems;
+  return [
+    ...others,
+    {
+      level: 'warning',
+      about: 'farm',
+      appliance: name,
+      title: `Some backends of ${listed([...names])} are down`,
+      meaning: `The appliance says so; the check reads the backends of ${maxTroubled} farms at most.`,
+      alert: 'ZlbBackendDown',
+    },
+  ];
 }
 
 /** Returns how many times a run of polling repeats what was read. */
