@@ -85,8 +85,14 @@ function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): Ow
   }
 }
 
+/** A farm of the status, also as `/api/status` has it. */
+interface AskedFarm {
+  readonly isSilent?: boolean | null | undefined;
+  readonly state: string;
+}
+
 /** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
-function isHung({ isSilent, state }: Pick<FarmStatus, 'isSilent' | 'state'>): boolean {
+export function isHung({ isSilent, state }: AskedFarm): boolean {
   return isSilent === true && state !== 'down';
 }
 

@@ -1,5 +1,6 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
-import { counted, globMatcher } from '../../lib/text.ts';
+import { isHung } from '../../state/farm-problems.ts';
+import { counted, globMatcher, listed } from '../../lib/text.ts';
 import { findingOf, type MonitoredFarm, overdue, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
 import {
   type CheckResult,
@@ -52,10 +53,13 @@ export function checkFarms(seen: Seen, glob: string, limits: Limits): CheckResul
 export function checkConnections(seen: Seen, glob: string, limits: Limits): CheckResult {
   const farms = farmsOf(seen, glob);
   const byLimits = hasLimits(limits);
-  const findings = farms.flatMap(({ name, state, established, pending }): readonly Finding[] => {
+  const hung = farms.filter(isHung).map(({ name }) => name);
+  const findings = farms.flatMap((farm): readonly Finding[] => {
+    const { name, state, established, pending } = farm;
+    const because = isHung(farm) ? ': its proxy does not answer the appliance, and a restart is the repair' : '';
     if (state === 'unknown' || established == null || (pending == null && !byLimits))
-      return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known` }];
-    const text = `farm ${name} has ${established} established and ${pending ?? 'an unknown number of'} pending connections`;
+      return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known${because}` }];
+    const text = `farm ${name} has ${established} established and ${pending ?? 'an unknown number of'} pending connections${because}`;
     if (byLimits) return [{ state: stateBy(limits, established, 'at most'), text }];
     const { pendingConnections, pendingConnectionsRatio } = alertThresholds;
     const isMany = (pending ?? 0) > pendingConnections && (pending ?? 0) > pendingConnectionsRatio * established;
@@ -66,7 +70,7 @@ export function checkConnections(seen: Seen, glob: string, limits: Limits): Chec
   const ranges = farms.length === 1 ? rangesOf(limits, 'at most') : {};
   return {
     findings,
-    otherwise: `${counted(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections`,
+    otherwise: `${counted(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
     measures: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending }]),

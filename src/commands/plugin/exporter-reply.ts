@@ -12,6 +12,7 @@ const MonitoredFarm = Type.Object({
   name: Type.String(),
   profile: Type.String(),
   state: Type.String(),
+  isSilent: unlessUnknown(Type.Boolean()),
   established: unlessUnknown(Type.Number()),
   pending: unlessUnknown(Type.Number()),
   backends: unlessUnknown(Type.Array(MonitoredBackend)),

@@ -126,6 +126,25 @@ describe('the check of connections', () => {
     expect(by(10, 19)).toContain('CRITICAL - ');
   });
 
+  it.each([
+    [
+      { established: undefined, pending: undefined },
+      'UNKNOWN - the connections of farm shop are not known: its proxy does not answer the appliance, and a restart is the repair',
+    ],
+    [
+      { established: 5, pending: 1 },
+      'OK - 1 farm of lb-1: 5 established connections; the proxy of shop does not answer the appliance | established=5 pending=1',
+    ],
+    [
+      { established: 5, pending: 101 },
+      'WARNING - farm shop has 5 established and 101 pending connections: its proxy does not answer the appliance, and a restart is the repair | established=5 pending=101',
+    ],
+  ])('says that the proxy of a farm with %j hangs', (numbers, line) => {
+    const farms = [farmStatus({ name: 'shop', isSilent: true, ...numbers })];
+
+    expect(summarize(checkConnections(seen({ farms }), 'shop', noLimits)).line).toBe(line);
+  });
+
   it('gives no number that is not known', () => {
     const farms = [
       farmStatus({ name: 'shop', established: 20, pending: 1 }),
