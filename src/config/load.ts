@@ -52,7 +52,7 @@ async function load(
   const usedVariables = new Set<string>();
   const reading = { env, variable: variablesOf(env, usedVariables), files, problems };
   const main = content ? sourceOf(content) : await readMain(file, reading);
-  if (main === undefined) throw problems.error();
+  if (main === undefined) throw problems.earlyError();
   const source = await withApplianceFiles(main, reading);
   reportMisspelt(env, usedVariables, problems);
 
@@ -66,7 +66,9 @@ async function load(
     ['admin', admin?.tls],
     ['requests', others.requests?.tls],
   ] as const) {
-    const mismatch = tls && problems.isEmpty() ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
+    // A file that could not be read is a problem, and no setting.
+    const isRead = tls && 'cert' in tls && 'key' in tls;
+    const mismatch = isRead ? pairProblem(tls.cert, tls.key, 'cert_file') : undefined;
     if (mismatch !== undefined) problems.report(source.locate([block, 'tls', 'key_file']), mismatch);
   }
   if (!problems.isEmpty()) throw problems.error();

@@ -39,6 +39,8 @@ export type Report = (at: Path, message: string, part?: 'key') => void;
 /** Maximum of reported problems: nobody reads more, and to find the place of each takes time. */
 const maxProblems = 100;
 
+const furtherChecks = 'further checks follow once this is corrected, such as those of the files that it names';
+
 /** Collects problems, so that an operator sees them all at once. */
 export class Problems {
   readonly #problems: ConfigProblem[] = [];
@@ -73,6 +75,15 @@ export class Problems {
     if (!this.isFull || !first) return new ConfigError(problems);
     const message = `There may be more problems: only the first ${maxProblems} are shown`;
     return new ConfigError([...problems, { file: first.file, key: '', message }]);
+  }
+
+  /** Returns all problems of an early stage, and says that further checks follow. */
+  earlyError(): ConfigError {
+    const { problems } = this.error();
+    const [first] = problems;
+    const isWholeFile = problems.every(({ line, key }) => line === undefined && key === '');
+    if (this.isFull || !first || isWholeFile) return new ConfigError(problems);
+    return new ConfigError([...problems, { file: first.file, key: '', message: furtherChecks }]);
   }
 }
 

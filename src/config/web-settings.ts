@@ -52,7 +52,7 @@ async function load(
     readText: files.readText,
     problems,
   });
-  if (source === undefined) throw problems.error();
+  if (source === undefined) throw problems.earlyError();
   const { config, settings } = await read({ source, readText: files.readText, problems });
   checkWeb(config, source, problems);
   const { cert, key } = settings.tlsServerConfig ?? {};

@@ -87,4 +87,15 @@ describe('the certificate of the admin listener', () => {
 
     expect(refused).toEqual([`zlb.yml:5:41: admin.tls.key_file: ${message}`]);
   });
+
+  it('is refused together with what is wrong elsewhere', async () => {
+    const files = { 'cert.pem': makeMaterial().cert, 'key.pem': makeMaterial().key };
+
+    const refused = await refusal(loadText(block(', client_ca_file: none.pem'), { files }));
+
+    expect(refused).toEqual([
+      expect.stringMatching(/^zlb\.yml:5:41: admin\.tls\.key_file: does not belong to the first certificate/),
+      expect.stringMatching(/^zlb\.yml:5:66: admin\.tls\.client_ca_file: cannot be read: there is no such file/),
+    ]);
+  });
 });

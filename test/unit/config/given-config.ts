@@ -48,8 +48,16 @@ export async function loadText(
   return loadSettings({ file, env });
 }
 
-/** The lines of a refusal, without the folders of the file. */
+/** The last line of a refusal by one of the first checks. */
+export const furtherChecks = ': further checks follow once this is corrected, such as those of the files that it names';
+
+/** The lines of a refusal about its problems, without the folders of the file. */
 export async function refusal(loading: Promise<unknown>): Promise<readonly string[]> {
+  return (await wholeRefusal(loading)).filter((line) => !line.endsWith(furtherChecks));
+}
+
+/** The lines of a refusal, without the folders of the file. */
+export async function wholeRefusal(loading: Promise<unknown>): Promise<readonly string[]> {
   const error: unknown = await loading.then(
     () => undefined,
     (thrown: unknown) => thrown,
