@@ -25,7 +25,10 @@ const namedFaults: Readonly<Record<string, NamedFault>> = {
     about: 'it refuses the API key',
     fault: { kind: 'status', status: 401, body: { message: 'Authorization required' } },
   },
-  'expired-certificate': { about: 'its own certificate has expired', fault: { kind: 'expired_tls' } },
+  'expired-certificate': {
+    about: 'its own certificate has expired; a pin of the one before does not fit it',
+    fault: { kind: 'expired_tls' },
+  },
   'wrong-clock': { about: 'its clock is 15 minutes ahead', fault: { kind: 'clock_skew', seconds: 900 } },
   'l4-daemon-dead': {
     about: 'its L4 daemon crashed; its farms are served until something starts it',

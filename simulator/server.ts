@@ -31,7 +31,7 @@ export interface SimulatedApplianceOptions {
 export interface SimulatedAppliance {
   /** `https://127.0.0.1:PORT`, without a path. */
   readonly url: string;
-  /** Lower-case hex. */
+  /** The fingerprint of the certificate that it presents now, in lower-case hex. */
   readonly fingerprintSha256: string;
   readonly certificatePem: string;
   /** The live state: the next answer has what a test changes here. */
@@ -79,14 +79,17 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
 
   const endLogs = from === undefined ? undefined : sendRequestLines(world, { from, now });
 
+  const presented = () => (faults.has('expired_tls') ? materials.expired : materials.usual);
   function applyToListener(): void {
-    listener.present(faults.has('expired_tls') ? materials.expired : materials.usual);
+    listener.present(presented());
     listener.accept(!faults.has('refuse'));
   }
 
   return {
     url: `https://${host}:${listener.port}`,
-    fingerprintSha256: materials.usual.fingerprintSha256,
+    get fingerprintSha256() {
+      return presented().fingerprintSha256;
+    },
     certificatePem: materials.usual.cert,
     world,
     farms,

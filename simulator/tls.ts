@@ -1,5 +1,5 @@
-import { X509Certificate } from 'node:crypto';
-import { createCertificate } from './certificate.ts';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { type CertificateParts, createCertificate } from './certificate.ts';
 
 export interface TlsMaterial {
   readonly key: string;
@@ -17,19 +17,34 @@ export interface TlsMaterials {
   readonly expired: TlsMaterial;
 }
 
+interface MaterialParts extends Pick<CertificateParts, 'key' | 'serial'> {
+  readonly expired?: boolean;
+}
+
 const dayMs = 86_400_000;
 
 /** Makes both certificates. With `expired`, the usual one is out of date as well. */
 export function createTlsMaterials(options: { readonly expired?: boolean } = {}): TlsMaterials {
-  return { usual: createTlsMaterial(options), expired: createTlsMaterial({ expired: true }) };
+  const usual = createTlsMaterial(options);
+  return { usual, expired: expiredMaterial(usual) };
+}
+
+/**
+ * Makes the certificate that this one is after its end: with its key, names and number. A pin is of
+ * the whole certificate, and so does not fit both.
+ */
+export function expiredMaterial({ key: pem, cert }: TlsMaterial): TlsMaterial {
+  const { serialNumber } = new X509Certificate(cert);
+  return createTlsMaterial({ expired: true, key: createPrivateKey(pem), serial: BigInt(`0x${serialNumber}`) });
 }
 
 /**
  * Makes a self-signed certificate for 127.0.0.1, in date by the real clock, which TLS clients use.
  */
-export function createTlsMaterial({ expired = false }: { readonly expired?: boolean } = {}): TlsMaterial {
+export function createTlsMaterial({ expired = false, ...own }: MaterialParts = {}): TlsMaterial {
   const nowMs = Date.now();
   const { key, cert } = createCertificate({
+    ...own,
     subject: { CN: 'simulated appliance' },
     notBefore: new Date(nowMs - 30 * dayMs),
     notAfter: new Date(expired ? nowMs - dayMs : nowMs + 3_650 * dayMs),

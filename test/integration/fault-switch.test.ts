@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { startDemonstration } from '../../simulator/demo.ts';
 import { startFaultSwitch } from '../../simulator/fault-switch.ts';
+import { readShownCertificate } from '../../src/commands/fingerprint.ts';
+import { errorCode } from '../../src/lib/check.ts';
 
 /** The simulated appliances, and the switch of their faults. */
 async function givenSwitch() {
@@ -31,6 +35,34 @@ it('a fault of a farm begins and ends by its path', async () => {
     { status: 200, text: 'lb-madrid/hung-proxy/shop has ended\n' },
   ]);
   expect([during, stateOf()]).toEqual(['hung', 'readable']);
+});
+
+it('an expired certificate has the key of the usual one, which a client that trusts it calls expired', async () => {
+  const { demonstration, send } = await givenSwitch();
+  const { appliance } = demonstration.appliances.find(({ name }) => name === 'lb-madrid')!;
+  const { certificatePem: ca, fingerprintSha256: before } = appliance;
+  const handshake = async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(appliance.url).port), ca });
+    const outcome = await once(socket, 'secureConnect').then(
+      () => 'trusted',
+      (error: unknown) => errorCode(error),
+    );
+    socket.destroy();
+    return outcome;
+  };
+  const usual = await handshake();
+
+  await send('PUT', '/lb-madrid/expired-certificate');
+
+  expect([usual, await handshake()]).toEqual(['trusted', 'CERT_HAS_EXPIRED']);
+  expect(appliance.fingerprintSha256).not.toBe(before);
+  const shown = await readShownCertificate({
+    host: '127.0.0.1',
+    port: Number(new URL(appliance.url).port),
+    serverName: undefined,
+    signal: AbortSignal.timeout(5_000),
+  });
+  expect(shown.fingerprintSha256).toBe(appliance.fingerprintSha256);
 });
 
 it('each fault of all calls begins and ends', async () => {

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import { type Demonstration, startDemonstration } from '../../../simulator/demo.ts';
 import { beginFaults, type FaultSwitch, startFaultSwitch, UnknownFaultError } from '../../../simulator/fault-switch.ts';
-import { createTlsMaterial, type TlsMaterial, tlsMaterialOf } from '../../../simulator/tls.ts';
+import { createTlsMaterial, expiredMaterial, type TlsMaterial, tlsMaterialOf } from '../../../simulator/tls.ts';
 import { type Command, untilStopped } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -18,11 +18,13 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
   const state = kept ?? { apiKey, material: createTlsMaterial(), ports: {} };
   const simulation = await start(state);
   const { appliances } = simulation;
+  // A file stays valid when a fault has ended; a text shows what the appliances present now.
+  const lasting = folder === undefined ? undefined : configurationOf(simulation, state.apiKey);
   const faults = await startFaults(appliances, state.ports.faults, flags.fault).catch(async (error: unknown) => {
     await simulation.close();
     throw error;
   });
-  const configuration = configurationOf(simulation, state.apiKey);
+  const configuration = lasting ?? configurationOf(simulation, state.apiKey);
   if (folder !== undefined) {
     const ports = Object.fromEntries(
       appliances.map(({ name, appliance }) => [name, Number(new URL(appliance.url).port)]),
@@ -64,7 +66,7 @@ async function startFaults(
 }
 
 async function start({ apiKey, material, ports }: SimulationState): Promise<Demonstration> {
-  const tls = { usual: material, expired: createTlsMaterial({ expired: true }) };
+  const tls = { usual: material, expired: expiredMaterial(material) };
   try {
     return await startDemonstration({ apiKey, latency: 'realistic', tls, ports });
   } catch (error) {
