@@ -1,5 +1,6 @@
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { createLoader } from '../app/load-settings.ts';
+import { bothOf } from '../config/problems.ts';
 import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
 import { createConfigurationSource } from '../app/reloading.ts';
@@ -35,8 +36,10 @@ export const run: Command = async (context) => {
   const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const source = createConfigurationSource(file, async (files) => {
-    const settings = await loadSettings({ file, env, files });
-    const web = webFile === undefined ? undefined : await loadWeb({ file: webFile, env, files });
+    const [settings, web] = await bothOf(
+      loadSettings({ file, env, files }),
+      webFile === undefined ? Promise.resolve(undefined) : loadWeb({ file: webFile, env, files }),
+    );
     return { settings: settingsOfShard(settings, shard), web };
   });
   // The first configuration has to be valid, or the exporter does not start.

@@ -593,6 +593,17 @@ describe('check for scripts', () => {
     });
   });
 
+  it('has the mistakes of both configurations in one round', async () => {
+    const webFile = join(givenFolder(), 'web.yml');
+    await writeFile(webFile, 'basic_auth_user: {}');
+
+    const { code, warned } = await check([{ name: 'lb-1' }], {}, {}, [`--web.config.file=${webFile}`]);
+
+    expect(code).toBe(2);
+    expect(warned.join('\n')).toMatch(/zlb\.yml:.*appliances\[0\]\.url: is missing/);
+    expect(warned.join('\n')).toMatch(/web\.yml:1:1: basic_auth_user: unknown key; did you mean "basic_auth_users"/);
+  });
+
   it('has the mistakes of a configuration in the document', async () => {
     const { code, out, warned } = await checkAs('--json', [{ name: 'lb-1' }]);
 

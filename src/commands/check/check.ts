@@ -1,9 +1,9 @@
 import { createDecoder } from '../../appliance/decode.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
-import { createFiles } from '../../config/files.ts';
+import { createFiles, type Files } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
-import { ConfigError } from '../../config/problems.ts';
+import { bothOf, ConfigError } from '../../config/problems.ts';
 import { type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
@@ -46,10 +46,15 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   const hasAppliances = flags['config.file'] !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
-  if (webFile !== undefined) webNotes(await loadWebSettings({ file: webFile, env })).forEach(report.note);
-  if (!hasAppliances) return await report.end(0);
+  const files = createFiles({ path: flags['config.file'] });
+  const [whole, web] = await bothOf(
+    hasAppliances ? loadSettings({ file: flags['config.file'], env, files }) : Promise.resolve(undefined),
+    webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env }),
+  );
+  if (web) webNotes(web).forEach(report.note);
+  if (!whole) return await report.end(0);
 
-  const { settings, isForService } = await loadWithNotes(context, report);
+  const { settings, isForService } = await settingsWithNotes(whole, files, context, report);
   const { appliances } = settings;
   const decode = createDecoder();
   let failed = 0;
@@ -83,14 +88,14 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
 }
 
-/** Loads the settings of this shard, and notes what is allowed and probably a mistake. */
-async function loadWithNotes(
-  { flags, env }: CommandContext,
+/** Returns the settings of this shard, and notes what is allowed and probably a mistake. */
+async function settingsWithNotes(
+  whole: Settings,
+  files: Files,
+  { flags }: CommandContext,
   { note }: Report,
 ): Promise<{ readonly settings: Settings; readonly isForService: boolean }> {
   const file = flags['config.file'];
-  const files = createFiles({ path: file });
-  const whole = await loadSettings({ file, env, files });
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
