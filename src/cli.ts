@@ -16,6 +16,7 @@ const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
   check: async () => (await import('./commands/check/check.ts')).check,
   deliver: async () => (await import('./commands/deliver/deliver.ts')).deliver,
   fingerprint: async () => (await import('./commands/fingerprint.ts')).fingerprint,
+  history: async () => (await import('./commands/history.ts')).history,
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck,
   init: async () => (await import('./commands/init/init.ts')).init,
   plugin: async () => (await import('./commands/plugin/plugin.ts')).plugin,

@@ -1,5 +1,6 @@
 import { parseShard } from '../config/shard.ts';
 import { parseListenAddress } from '../lib/address.ts';
+import { momentOf } from '../lib/time.ts';
 import { adminFlags, adminHelp } from './admin/help.ts';
 import { type FlagTable, gatewayFlags, gatewayUrl, isDuration, linesOf, oneOf } from './flag.ts';
 
@@ -84,7 +85,8 @@ const simulateFlags = {
   fault: { example: 'lb-madrid/hung-proxy/shop', value: 'LIST', about: 'faults to begin with, separated by commas' },
 } as const;
 
-const pluginFlags = {
+/** How commands reach a running exporter. */
+const connectionFlags = {
   'exporter.url': {
     example: 'http://127.0.0.1:9444',
     value: 'URL',
@@ -98,6 +100,22 @@ const pluginFlags = {
   },
   'exporter.cert-file': { example: 'me.pem' },
   'exporter.key-file': { example: 'me.key' },
+} as const;
+
+const historyFlags = {
+  since: {
+    example: '2h',
+    value: 'TIME',
+    about: 'a duration, or a moment such as 2026-11-21T02:00Z',
+    refuse: (value: string) =>
+      Number.isNaN(momentOf(value, 0)) ? 'must be a duration such as 2h, or a moment in ISO 8601' : undefined,
+  },
+  json: { about: 'print the answer of /api/history' },
+  ...connectionFlags,
+} as const;
+
+const pluginFlags = {
+  ...connectionFlags,
   warning: { example: '28', short: 'w' },
   critical: { example: '3', short: 'c' },
 } as const;
@@ -114,6 +132,7 @@ export type Flags = FlagsOf<typeof exporterFlags> &
   FlagsOf<typeof checkFlags> &
   FlagsOf<typeof initFlags> &
   FlagsOf<typeof simulateFlags> &
+  FlagsOf<typeof historyFlags> &
   FlagsOf<typeof pluginFlags>;
 
 export type FlagName = keyof Flags;
@@ -123,7 +142,6 @@ export const exporter: Description = {
   flags: exporterFlags,
   help: `Usage: zlb-exporter [flags]            the exporter, or a demonstration
        zlb-exporter COMMAND [flags]    COMMAND --help explains it
-
 Commands
   init HOST[:PORT]           write a configuration for an appliance
   check                      try the configuration and each appliance, read-only
@@ -134,6 +152,7 @@ Commands
   audit verify FILE          verify the record of changes
   simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
+  history [APPLIANCE]        ask the exporter what changed, and by whom
   plugin CHECK APPLIANCE     a check for Icinga, Nagios and the like
 Flags
 ${linesOf({ ...exporterFlags, ...generalFlags })}
@@ -203,6 +222,24 @@ Examples
 
 Exit codes: 0 written, 1 not reachable or the key is refused, 2 the call is
 wrong. What cannot be tried is not written.`,
+  },
+  history: {
+    flags: historyFlags,
+    asksExporter: true,
+    help: `Usage: zlb-exporter history [APPLIANCE] [farm=NAME] [flags]
+
+Prints what a running exporter has seen to change, the newest first: states, the
+configuration, calls of the gateway, reloads and restarts, each with before and
+after, and by whom. Times are in UTC.
+
+Flags
+${linesOf(historyFlags)}
+
+Examples
+  zlb-exporter history lb-paris farm=shop --since=2h
+  zlb-exporter history --since=1d --json | jq -r '.events[].by'
+
+Exit codes: 0 printed, 1 the exporter gives no answer, 2 the call is wrong.`,
   },
   plugin: {
     flags: pluginFlags,

@@ -14,6 +14,19 @@ export function listed(words: readonly string[]): string {
   return rest > 0 ? `${words.slice(0, shown).join(', ')} and ${rest} more` : words.join(', ');
 }
 
+/** Returns what became of a setting, or of a whole object: `weight: 1 → 5`. */
+export function changeText({ setting, before, after }: Changed): string {
+  if (setting !== '') return `${setting}: ${before || 'none'} → ${after || 'none'}`;
+  return after === undefined ? `gone: ${before}` : `new: ${after}`;
+}
+
+interface Changed {
+  /** Empty for a whole object. */
+  readonly setting: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
 /** Compares names: the same in every locale, and many times as fast as by the rules of one. */
 export function compareNames(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);

@@ -46,7 +46,7 @@ case "$1" in
       *) case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;
     esac
     exec ${program} "$@" ;;
-  check | fingerprint | healthcheck | audit | plugin | token | --help | --version)
+  check | fingerprint | healthcheck | history | audit | plugin | token | --help | --version)
     exec ${program} "$@" ;;
 esac
 log=$(mktemp)

@@ -1,56 +1,16 @@
-import { createDecoder } from '../../appliance/decode.ts';
-import { messageOf } from '../../appliance/errors.ts';
-import { headerOf } from '../../appliance/answer.ts';
-import { parseJson } from '../../lib/check.ts';
-import { readWhole } from '../../lib/growing-buffer.ts';
-import { Secret } from '../../lib/secret.ts';
-import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from '../admin/connection.ts';
 import type { CommandContext } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
-import { ExporterReply, type Seen } from './exporter-reply.ts';
+import { askRunning, readReply } from '../running-exporter.ts';
 import { NothingKnown } from './check-result.ts';
+import { ExporterReply, type Seen } from './exporter-reply.ts';
 
-/** The address of a running exporter and what its web configuration asks for. */
-interface Exporter extends TlsFiles {
-  readonly url: URL;
-  /** `user:password` */
-  readonly user: Secret | undefined;
-}
-
-const defaultUrl = 'http://127.0.0.1:9444';
-/** Monitoring systems give a plug-in a minute, some of them ten seconds. */
-const timeoutMs = 8_000;
-const maxBytes = 64 * 1_048_576;
 /** Clocks of two machines may differ as much. */
 const maxDifferenceMs = 300_000;
 
 /** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
-  const exporter = await readExporter(context);
-  const { url, user } = exporter;
-  const agent = tlsAgent(exporter, {});
-  try {
-    const { statusCode, headers, body } = await agent.request({
-      origin: url.origin,
-      path: `${url.pathname.replace(/\/+$/, '')}/api/status?${new URLSearchParams({ appliance }).toString()}`,
-      method: 'GET',
-      headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
-      signal: AbortSignal.any([context.stopped, AbortSignal.timeout(timeoutMs)]),
-    });
-    const text = (await readWhole(body, maxBytes, answerTooLong)).toString();
-    if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, appliance));
-    // The ages of readings are by the clock of the exporter.
-    return { ...read(text, appliance), nowMs: clockOf(headerOf(headers, 'date'), url) };
-  } catch (error) {
-    if (error instanceof NothingKnown) throw error;
-    throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${messageOf(error)}`);
-  } finally {
-    await agent.destroy();
-  }
-}
-
-function answerTooLong(): NothingKnown {
-  return new NothingKnown(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
+  const { url, text, date } = await askRunning(context, '/api/status', { appliance });
+  // The ages of readings are by the clock of the exporter.
+  return { ...read(text, appliance), nowMs: clockOf(date, url) };
 }
 
 /** Returns the exporter's time; throws NothingKnown for that of an answer which a proxy repeats. */
@@ -64,36 +24,8 @@ function clockOf(date: string, { origin }: URL): number {
   );
 }
 
-async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {
-  const url = parseUrl(
-    flags['exporter.url'] ?? (env.ZLB_EXPORTER_URL || defaultUrl),
-    '--exporter.url (or ZLB_EXPORTER_URL) must be a URL such as https://exporter.example.com:9444',
-  );
-  const file = flags['exporter.user-file'];
-  const user = file === undefined ? undefined : await readUser(url, file);
-  return { url, user, ...(await readTlsFiles(flags, url, 'exporter.')) };
-}
-
-async function readUser(url: URL, file: string): Promise<Secret> {
-  refuseOpenSecret(url, 'a password');
-  const text = (await textOf('--exporter.user-file', file, 'key')).replace(/\r?\n$/, '');
-  if (!/^[^:\r\n]+:[^\r\n]+$/.test(text))
-    throw new UsageError('--exporter.user-file must hold one line, user:password, as the web configuration has them');
-  return new Secret(text);
-}
-
-function refusalText(status: number, { origin }: URL, appliance: string): string {
-  if (status === 401) return `the exporter at ${origin} refuses the user or the password of --exporter.user-file`;
-  if (status === 404) return `the exporter at ${origin} does not watch an appliance ${appliance}`;
-  return `the exporter at ${origin} answered ${status}`;
-}
-
 function read(text: string, name: string): Omit<Seen, 'nowMs'> {
-  const reply = parseJson(text);
-  if (reply === undefined) throw new NothingKnown('what answers is no exporter: it does not speak JSON');
-  const decoded = createDecoder()(ExporterReply, reply);
-  if (!decoded.ok) throw new NothingKnown(`what answers is no exporter of this release: ${decoded.because}`);
-  const { appliances, demonstration } = reply as ExporterReply;
+  const { appliances, demonstration } = readReply(ExporterReply, text) as ExporterReply;
   const appliance = appliances.find((each) => each.name === name);
   if (!appliance) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
   return { appliance, isDemonstration: demonstration };

@@ -1,7 +1,6 @@
 import { type Difference, elsewhere, eventKinds, type HistoryEvent } from '../../history/event.ts';
-import { changeText, wholeOf } from '../../history/words.ts';
 import { isOneOf } from '../../lib/check.ts';
-import { counted } from '../../lib/text.ts';
+import { changeText, counted } from '../../lib/text.ts';
 import { levelOfState, wordOfState } from '../../state/state-level.ts';
 import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
@@ -82,8 +81,8 @@ function authorOf(by: string, adminUrl: string | undefined): Markup {
 }
 
 function differenceRow(difference: Difference): Markup {
-  const { object, name, setting, before = '', after = '' } = difference;
-  const whole = wholeOf(difference);
+  const { object, farm, service, name, setting, before = '', after = '' } = difference;
+  const whole = [object !== 'service' && service, object !== 'farm' && farm].filter(Boolean).join(', ');
   const ofAppliance = after === 'answers' ? 'well' : 'critical';
   const level = isOneOf(statefulObjects, object) ? levelOfState(object, after) : ofAppliance;
   const change =

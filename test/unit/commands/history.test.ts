@@ -1,0 +1,134 @@
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../../src/cli.ts';
+import { listening } from '../../support/listening.ts';
+import { givenContext } from './given-command.ts';
+
+async function run(words: readonly string[], url?: string) {
+  const { context, said, warned, written } = givenContext({ env: url === undefined ? {} : { ZLB_EXPORTER_URL: url } });
+  const code = await runCommandLine(['history', ...words], context);
+  return { code, said, warned: warned.join('\n'), written: Buffer.concat(written).toString() };
+}
+
+/** A server that gives this answer, and the address that it was asked for last. */
+async function givenServer(answer: string, status = 200) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(status).end(answer);
+  });
+  return { url: `http://127.0.0.1:${await listening(server)}`, asked };
+}
+
+const weight = { object: 'backend', farm: 'shop', service: 'web', name: '10.0.0.1:80', setting: 'weight' };
+const atMs = Date.UTC(2026, 10, 21, 2, 20, 1);
+const event = { id: 1, kind: 'configuration', appliance: 'lb-1', farm: 'shop', atMs, count: 1, differences: [] };
+const events = [
+  { ...event, kind: 'reload', appliance: '', farm: '', text: 'configuration reloaded' },
+  { ...event, kind: 'change', text: 'Modify a backend: HTTP 200', by: 'change ch-1 by alice' },
+  {
+    ...event,
+    sinceMs: atMs - 600_000,
+    by: 'elsewhere',
+    count: 12,
+    differences: [
+      { ...weight, before: '1', after: '5' },
+      { ...weight, name: '10.0.0.2:80', setting: '', before: 'weight 1' },
+    ],
+  },
+  { ...event, sinceMs: atMs - 86_400_000, text: 'found after a day' },
+];
+
+describe('the command history', () => {
+  it('prints a table: when, where, what, before and after, by whom', async () => {
+    const { url, asked } = await givenServer(JSON.stringify({ events }));
+
+    const { code, said } = await run(['farm=shop', 'lb-1', '--since=2h'], url);
+
+    expect(code).toBe(0);
+    expect(said.map((line) => line.split(/ {2,}/))).toEqual([
+      ['SEEN (UTC)', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
+      ['2026-11-21 02:20:01', 'the exporter', 'configuration reloaded'],
+      ['2026-11-21 02:20:01', 'lb-1/shop', 'Modify a backend: HTTP 200', 'change ch-1 by alice'],
+      [
+        '2026-11-21 02:10:01 to 02:20:01',
+        'lb-1/shop',
+        'backend 10.0.0.1:80 of web',
+        'weight: 1 → 5',
+        'elsewhere, 12 times',
+      ],
+      ['', 'lb-1/shop', 'backend 10.0.0.2:80 of web', 'gone: weight 1'],
+      ['2026-11-20 02:20:01 to 2026-11-21 02:20:01', 'lb-1/shop', 'found after a day'],
+    ]);
+    expect(asked).toEqual(['/api/history?limit=1000&since=2h&farm=shop&appliance=lb-1']);
+  });
+
+  it('prints the answer of the exporter as JSON', async () => {
+    const answer = JSON.stringify({ events });
+    const { url } = await givenServer(answer);
+
+    expect(await run(['--json'], url)).toMatchObject({ code: 0, said: [], written: `${answer}\n` });
+  });
+
+  it('says that there is nothing, and that there may be more', async () => {
+    const [none, many] = await Promise.all(
+      [0, 1_000].map((length) => givenServer(JSON.stringify({ events: Array.from({ length }, () => event) }))),
+    );
+
+    expect(await run([], none?.url)).toMatchObject({ code: 0, said: ['No change is known.'] });
+    expect((await run([], many?.url)).warned).toContain('only the newest 1000 events; name an appliance');
+  });
+
+  it('takes what commands a terminal out of names', async () => {
+    const hostile = '\u001b]0;owned\u0007\u009b2J\nfine';
+    const whole = { ...weight, farm: hostile, service: hostile, name: hostile, setting: hostile, after: hostile };
+    const { url } = await givenServer(
+      JSON.stringify({ events: [{ ...event, appliance: hostile, by: hostile, differences: [whole] }] }),
+    );
+
+    const { said } = await run([], url);
+
+    expect(said).toHaveLength(2);
+    expect(said.join('')).not.toMatch(/\p{Cc}/u);
+  });
+
+  it.each<[answer: string, status: number, words: readonly string[], says: string]>([
+    ['', 401, [], 'refuses the user or the password of --exporter.user-file'],
+    ['No appliance of that name', 404, ['lb-9'], 'does not watch an appliance lb-9'],
+    ['Not found.', 404, [], 'answered 404: Not found.'],
+    ['The history cannot be read;\nsee the log.\n', 503, [], 'answered 503: The history cannot be read; see the log.'],
+    ['<html>', 200, [], 'what answers is no exporter: it does not speak JSON'],
+    ['{"events":[{"farm":1}]}', 200, [], 'what answers is no exporter of this release'],
+  ])('ends with 1 and a reason for the answer %j', async (answer, status, words, says) => {
+    const { url } = await givenServer(answer, status);
+
+    const { code, said, warned } = await run(words, url);
+
+    expect({ code, said }).toEqual({ code: 1, said: [] });
+    expect(warned).toContain(says);
+    expect(warned).toMatch(/^zlb-exporter: [^\n]+; history --help explains --exporter.url and its flags$/);
+  });
+
+  it('ends with 1 if nobody answers', async () => {
+    expect(await run(['--exporter.url=http://127.0.0.1:1'])).toMatchObject({
+      code: 1,
+      warned: expect.stringContaining('the exporter at http://127.0.0.1:1 gave no answer') as string,
+    });
+  });
+
+  it.each([
+    [['lb-1', 'lb-2'], 'history takes one appliance and one farm'],
+    [['farm=a', 'farm=b'], 'history takes one appliance and one farm'],
+    [['lb-1', 'since=2h'], 'history takes one appliance and one farm'],
+    [['farm='], 'history takes one appliance and one farm'],
+    [['--since=soon'], '--since must be a duration such as 2h, or a moment in ISO 8601'],
+    [['--config.file=x'], 'which asks a running exporter'],
+    [['--warning=3'], '--warning goes with zlb-exporter plugin'],
+    [['--exporter.url=ftp://x'], 'must be a URL'],
+  ])('refuses %j', async (words, says) => {
+    const { code, said, warned } = await run(words);
+
+    expect({ code, said }).toEqual({ code: 2, said: [] });
+    expect(warned).toContain(says);
+  });
+});
