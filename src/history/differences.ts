@@ -27,10 +27,7 @@ export function compareConfigured(
   const isListed = ({ object }: ConfiguredObject): boolean => object !== 'check';
   const gone = [...old].flatMap(([key, object]) => (current.has(key) || !isListed(object) ? [] : object));
   const added = [...current].flatMap(([key, object]) => (old.has(key) || !isListed(object) ? [] : object));
-  const renamed = gone.flatMap((object) => {
-    const next = renamedFrom(object, gone, added);
-    return next ? { object, next } : [];
-  });
+  const renamed = renamedOf(gone, added);
   const others = new Set(renamed.flatMap(({ object, next }) => [object, next]));
   return [
     ...changed,
@@ -83,22 +80,19 @@ function wholeObject(object: ConfiguredObject, before: string | undefined, after
   return { ...placeOf(object), setting: '', before, after };
 }
 
-/** Returns the new object that can only be this one under another name. */
-function renamedFrom(
-  object: ConfiguredObject,
-  gone: readonly ConfiguredObject[],
-  added: readonly ConfiguredObject[],
-): ConfiguredObject | undefined {
-  if (Object.values(object.settings).every((value) => value === '')) return undefined;
-  const alike = (other: ConfiguredObject): boolean => isAlike(object, other);
-  const [next, ...more] = added.filter(alike);
-  return more.length === 0 && gone.filter(alike).length === 1 ? next : undefined;
+/** Pairs each object that is gone with the new one that can only be it under another name. */
+function renamedOf(gone: readonly ConfiguredObject[], added: readonly ConfiguredObject[]) {
+  const candidates = Map.groupBy(added, likeness);
+  return [...Map.groupBy(gone, likeness)].flatMap(([text, [object, ...others]]) => {
+    const [next, ...more] = candidates.get(text) ?? [];
+    return text !== '' && object && next && others.length + more.length === 0 ? { object, next } : [];
+  });
 }
 
-function isAlike(one: ConfiguredObject, other: ConfiguredObject): boolean {
-  if (one.object !== other.object || one.service !== other.service) return false;
-  if (one.object !== 'farm' && one.farm !== other.farm) return false;
-  return describe(one.settings) === describe(other.settings);
+/** Returns all but the name of an object; empty if nothing is set in it. */
+function likeness({ object, farm, service, settings }: ConfiguredObject): string {
+  const text = describe(settings);
+  return text === '' ? '' : [object, object === 'farm' ? '' : farm, service, text].join('\n');
 }
 
 /** Returns the settings that are set: `weight 5, timeout 20`. */

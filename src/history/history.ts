@@ -73,8 +73,8 @@ export class History {
   #writing: Promise<void> | undefined;
   #failing: string | undefined;
   #touches = 0;
-  /** The bytes of all interfaces of an appliance, when they were read last. */
-  readonly #traffic = new Map<string, number>();
+  /** By appliance and interface, the bytes when they were read last. */
+  readonly #traffic = new Map<string, ReadonlyMap<string, number>>();
 
   constructor(settings: HistorySettings, parts: HistoryParts) {
     this.#parts = parts;
@@ -103,7 +103,8 @@ export class History {
       put: (reading, transitions, moment) => {
         this.#configured({ name, scope }, reading, moment);
         this.#trafficBegan(name, reading, moment);
-        for (const transition of transitions) this.#add(stateEvent(transition));
+        for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
+          this.#add(stateEvent(ofFarm));
       },
       removed: (origin, why) => {
         if (why === 'gone') this.#gone(name, origin);
@@ -182,17 +183,17 @@ export class History {
     this.#enter({ gone: { appliance, collector: origin.collector, farm: origin.farm ?? '' } });
   }
 
-  /** Notes that an appliance was restarted: its interfaces count their traffic since then. */
+  /** Notes a restart of an appliance: all of its interfaces count their traffic from 0. */
   #trafficBegan(appliance: string, { collector, data }: FoundReading, { atMs }: Moment): void {
     if (collector.name !== interfaces.name) return;
     const { traffic } = data as Interfaces;
-    const bytes = traffic.reduce(
-      (sum, { receivedBytes, sentBytes }) => sum + (receivedBytes ?? 0) + (sentBytes ?? 0),
-      0,
+    const before = this.#traffic.get(appliance);
+    const bytes = new Map(
+      traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),
     );
-    const before = this.#traffic.get(appliance) ?? 0;
     this.#traffic.set(appliance, bytes);
-    if (bytes >= before / 2) return;
+    const known = [...bytes].filter(([name]) => (before?.get(name) ?? 0) > 0);
+    if (known.length === 0 || known.some(([name, now]) => now >= (before?.get(name) ?? 0))) return;
     const text = 'restarted: its interfaces count their traffic from 0';
     this.#add({ kind: 'restart', appliance, farm: '', atMs, text, differences: [] });
   }
@@ -314,9 +315,12 @@ function createKeeper({ file }: HistorySettings): Keeper {
   return new AskedThread(worker, { workerData: { file } });
 }
 
-function stateEvent({ appliance, atMs, object, labels, from, to }: Transition): NewEvent {
-  const { farm = '', service = '', backend, file, interface: named } = labels;
-  const name = backend ?? file ?? named ?? farm;
-  const difference: Difference = { object, farm, service, name, setting: 'state', before: from, after: to };
-  return { kind: 'state', appliance, farm, atMs, differences: [difference] };
+/** Makes one event of what changed on a farm between two readings. */
+function stateEvent(transitions: readonly Transition[]): NewEvent {
+  const differences = transitions.map(({ object, labels, from, to }): Difference => {
+    const { farm = '', service = '', backend, file, interface: named } = labels;
+    return { object, farm, service, name: backend ?? file ?? named ?? farm, setting: 'state', before: from, after: to };
+  });
+  const { appliance = '', atMs = 0 } = transitions[0] ?? {};
+  return { kind: 'state', appliance, farm: differences[0]?.farm ?? '', atMs, differences };
 }

@@ -4,7 +4,7 @@ import type { ConfiguredObject } from '../collectors/configured.ts';
 import { toError } from '../lib/check.ts';
 import { makeFolder, openRegularFile } from '../lib/disk.ts';
 import type { EventQuery, HistoryEvent } from './event.ts';
-import { type Entry, HistoryStore } from './store.ts';
+import { type Entry, HistoryStore, inMemory } from './store.ts';
 
 /** A question to the history. */
 export type Question =
@@ -54,7 +54,7 @@ export class HistoryKeeper {
       // For its own user alone, which its write-ahead log then is too.
       await (await openRegularFile(file, constants.O_RDWR | constants.O_CREAT)).close();
     }
-    this.#store = new HistoryStore(file ?? ':memory:');
+    this.#store = new HistoryStore(file ?? inMemory);
     return this.#store;
   }
 

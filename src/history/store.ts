@@ -41,15 +41,18 @@ export type Entry =
   | { readonly touch: KeptTouch }
   | { readonly event: NewEvent };
 
+/** Stands for a file, see SQLite. */
+export const inMemory = ':memory:';
 /** The word ZLBH, by which the file is known. */
 const applicationId = 0x5a_4c_42_48;
 const formatVersion = 1;
-/** The most events that are kept. */
-const maxEvents = 100_000;
+/** The most events that are kept in a file, and in memory. */
+const maxEvents = { file: 100_000, memory: 10_000 } as const;
 /** Events that repeat within this time are counted as one. */
 const repeatMs = 3_600_000;
-/** So many differences of one author within the time of `burstMs` become one event. */
+/** More differences of one author, in several events within `burstMs`, become one event. */
 const burstDifferences = 50;
+const burstEvents = 5;
 const burstMs = 900_000;
 /** Differences of one event that are listed. */
 const maxListed = 1_000;
@@ -77,9 +80,11 @@ type Values = Readonly<Record<string, string | number | null | Uint8Array>>;
 /** The history in a file of SQLite, or in memory. */
 export class HistoryStore {
   readonly #database: DatabaseSync;
+  readonly #maxEvents: number;
 
   /** Throws the error of SQLite, and for a file that is no history. */
   constructor(file: string) {
+    this.#maxEvents = file === inMemory ? maxEvents.memory : maxEvents.file;
     this.#database = new DatabaseSync(file, { timeout: 0 });
     try {
       // No other process writes it; a lost second after a power failure is no loss.
@@ -139,7 +144,7 @@ export class HistoryStore {
     this.#inOne(() => {
       this.#run('DELETE FROM events WHERE at < :beforeMs OR id <= (SELECT max(id) FROM events) - :maxEvents', {
         beforeMs,
-        maxEvents,
+        maxEvents: this.#maxEvents,
       });
       this.#run('DELETE FROM touches WHERE ifnull(until, since) < :beforeMs', { beforeMs });
       this.#run('DELETE FROM readings WHERE seen < :beforeMs', { beforeMs });
@@ -292,7 +297,8 @@ export class HistoryStore {
     if (kind !== 'configuration') return undefined;
     const recent = this.#recent(appliance, atMs - burstMs).filter((each) => each.by === by);
     const differences = [...recent.flatMap((each) => each.differences), ...event.differences];
-    if (recent.length === 0 || differences.length <= burstDifferences) return undefined;
+    const isLarge = differences.length > burstDifferences;
+    if (!isLarge || (recent.length < burstEvents && !recent.some(isBurst))) return undefined;
     const sinceMs = Math.min(...[...recent, event].map((each) => each.sinceMs ?? each.atMs));
     const whole = this.#replace(recent, { ...event, farm: commonFarm(differences), sinceMs, differences }, 1);
     return { ...whole, differences: event.differences };
@@ -365,6 +371,10 @@ function subjectOf({ kind, differences }: NewEvent): string {
     kind,
     ...differences.map(({ object, farm, service, name, setting }) => [object, farm, service, name, setting].join(' ')),
   ].join('\n');
+}
+
+function isBurst({ farm, differences }: HistoryEvent): boolean {
+  return farm === '' && differences.length > burstDifferences;
 }
 
 function isSame(one: readonly Difference[], other: readonly Difference[]): boolean {
