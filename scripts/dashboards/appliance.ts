@@ -37,6 +37,7 @@ export function appliance(): Dashboard {
     title: 'Appliance',
     description: 'One load balancer, or some: its answers, its farms, its system.',
     from: 'now-6h',
+    changesOf: 'appliances',
     sections: {
       Now: section({
         'Answers now': tile({

@@ -6,9 +6,9 @@ import {
   RowBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertTable } from './common-tables.ts';
-import { linksToBoards, tag } from './links.ts';
+import { exporterPage, linksToBoards, tag } from './links.ts';
 import type { Titled } from './look.ts';
-import { changesMade, exporterSeries, firing, series } from './queries.ts';
+import { changesMade, exporterSeries, farmId, firing, inFarm, once, series } from './queries.ts';
 import { datasource, type VariableName, variables } from './variables.ts';
 
 export interface BoardSpec {
@@ -17,6 +17,8 @@ export interface BoardSpec {
   readonly description: string;
   readonly variables?: readonly VariableName[];
   readonly from: string;
+  /** Marks changes of the configuration: all of the appliances, or the last one of each farm. */
+  readonly changesOf?: 'appliances' | 'farms';
   /** Matchers of the alerts that the first panel of the first section shows. */
   readonly alerts?: readonly string[];
   /** By their headings. */
@@ -52,7 +54,7 @@ export function board(spec: BoardSpec): Dashboard {
     .refresh(refreshOf(spec.from))
     .tooltip(DashboardCursorSync.Crosshair)
     .variables(variables(spec.variables ?? []))
-    .annotations(annotations())
+    .annotations([...annotations(), ...(spec.changesOf ? [configurationChanges[spec.changesOf]()] : [])])
     .links([linksToBoards()]);
   const alerts = { 'What is wrong now': alertTable(spec.alerts) };
   for (const [index, [heading, { panels, isCollapsed }]] of Object.entries(spec.sections).entries()) {
@@ -130,6 +132,29 @@ function annotations(): AnnotationQueryBuilder[] {
       .titleFormat('{{method}} {{endpoint}}')
       .textFormat('{{appliance}}'),
   ];
+}
+
+const configurationChanges = {
+  appliances: () => {
+    const changes = (offset: string) =>
+      once('site, appliance, object, by', `${series('zlb_configuration_changes_total')}${offset}`);
+    return annotation('Configuration changes', 'yellow', `${changes('')} > ${changes(' offset 1m')}`)
+      .titleFormat('{{object}} changed')
+      .textFormat(`{{appliance}}, by {{by}} ${timelineLink('appliance')}`);
+  },
+  farms: () => {
+    const changed = series('zlb_farm_configuration_changed_timestamp_seconds', inFarm);
+    return annotation('Configuration changes', 'yellow', `${once(farmId, changed)} * 1000`)
+      .titleFormat('{{farm}} changed')
+      .textFormat(`{{appliance}} ${timelineLink('appliance', 'farm')}`)
+      .useValueForTime(true);
+  },
+};
+
+/** Returns a link of an annotation, which Grafana shows as HTML without what could be a script. */
+function timelineLink(...labels: readonly string[]): string {
+  const query = labels.map((label) => `${label}={{${label}}}`).join('&');
+  return `<a href="${exporterPage}/?list=changes&${query}">What changed</a>`;
 }
 
 function annotation(name: string, color: string, expr: string): AnnotationQueryBuilder {

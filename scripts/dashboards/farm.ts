@@ -49,6 +49,7 @@ export function farm(): Dashboard {
     title: 'Farms and backends',
     description: 'Farms (virtual services), their services and their backends.',
     from: 'now-6h',
+    changesOf: 'farms',
     variables: ['farm', 'service'],
     alerts: [inFarm, 'farm!=""'],
     sections: {

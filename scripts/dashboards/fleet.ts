@@ -38,6 +38,7 @@ export function fleet(): Dashboard {
     title: 'Fleet',
     description: 'All load balancers: what is wrong now, and where to look next.',
     from: 'now-6h',
+    changesOf: 'appliances',
     sections: {
       Now: section({
         Answering: tile({

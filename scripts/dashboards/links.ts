@@ -32,10 +32,13 @@ export const toFarm = rowLink('This farm', 'zlb-farm', ['appliance', 'farm']);
 export const toCertificates = rowLink('Certificates of this appliance', 'zlb-certificates', ['appliance']);
 export const toExporter = rowLink('How this appliance is polled', 'zlb-exporter', ['appliance']);
 
+/** Stands for the address of the exporter, until an operator writes it. */
+export const exporterPage = 'https://runbooks.example';
+
 /** From an alert to its runbook, with the labels that fill in its commands. */
 export const toRunbook: RowLink = {
   title: 'Runbook',
-  url: `https://runbooks.example/runbooks/\${__data.fields.alertname}?${['appliance', 'farm']
+  url: `${exporterPage}/runbooks/\${__data.fields.alertname}?${['appliance', 'farm']
     .map((label) => `${label}=\${__data.fields.${label}}`)
     .join('&')}`,
 };

@@ -240,6 +240,47 @@ describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
   });
 });
 
+describe.skipIf(!isThere('promtool'))('the marks of changes of the configuration', () => {
+  const place = 'job="zlb", instance="exporter:9444", appliance="lb"';
+  const marksOf = (uid: string) =>
+    boards.find((board) => board.uid === uid)?.annotations.list.find(({ name }) => name === 'Configuration changes');
+  const counted = (object: string, values: string) => ({
+    series: `zlb_configuration_changes_total{${place}, object="${object}", by="elsewhere"}`,
+    values,
+  });
+
+  it.each(['zlb-fleet', 'zlb-appliance'])('are on %s where a count went up, and lead to the timeline', (uid) => {
+    const marks = marksOf(uid);
+    const input = [counted('backend', '0 0 2 2 0 0'), counted('farm', '3 3 3 3 0 1')];
+    const labels = (object: string) => `{appliance="lb", object="${object}", by="elsewhere"}`;
+    const expected = [
+      [],
+      [],
+      [{ labels: labels('backend'), value: 2 }],
+      [],
+      [],
+      [{ labels: labels('farm'), value: 1 }],
+    ];
+
+    expectSamples(marks?.expr, input, expected);
+    expect(marks).toMatchObject({
+      textFormat: expect.stringContaining('href="https://runbooks.example/?list=changes&appliance={{appliance}}"'),
+    });
+  });
+
+  it('are on zlb-farm at the last change of each farm', () => {
+    const marks = marksOf('zlb-farm');
+    const series = `zlb_farm_configuration_changed_timestamp_seconds{${place}, farm="shop"}`;
+
+    expectSamples(
+      marks?.expr,
+      [{ series, values: '1700' }],
+      [[{ labels: '{appliance="lb", farm="shop"}', value: 1_700_000 }]],
+    );
+    expect(marks).toMatchObject({ useValueForTime: true, textFormat: expect.stringContaining('&farm={{farm}}"') });
+  });
+});
+
 /**
  * Compares the rows of the fleet's table with `ALERT [APPLIANCE [FARM]][: OBJECT]`, evaluated by
  * promtool.
@@ -256,15 +297,17 @@ function expectRows(series: readonly object[], rows: readonly (readonly [severit
       value,
     };
   });
-  const test = {
-    tests: [
-      {
-        input_series: series,
-        promql_expr_test: [{ expr: filled(target?.expr ?? ''), eval_time: '0m', exp_samples: samples }],
-      },
-    ],
-  };
+  expectSamples(target?.expr, series, [samples]);
+}
 
+/** Compares an expression, minute by minute, with its samples, evaluated by promtool. */
+function expectSamples(expr = '', series: readonly object[], samples: readonly (readonly object[])[]): void {
+  const promql_expr_test = samples.map((exp_samples, minute) => ({
+    expr: filled(expr),
+    eval_time: `${minute}m`,
+    exp_samples,
+  }));
+  const test = { tests: [{ interval: '1m', input_series: series, promql_expr_test }] };
   const folder = givenFolder();
   const file = join(folder, 'alerts.test.json');
   writeFileSync(file, JSON.stringify(test));
