@@ -32,49 +32,58 @@ interface Reach {
   readonly kinds: readonly ConfiguredKind[];
 }
 
-/** Routes that act, and leave the configuration as it is. */
-const acts = /\/(?:actions|maintenance)$/;
-
 /** The objects that calls of a route can change; the first one that matches counts. */
 const reaches: readonly Reach[] = [
-  { route: /\/backends/, kinds: ['backend'] },
-  { route: /\/services(?:\/\{service\})?$/, kinds: ['service', 'backend'] },
+  // A restored backup may change anything.
+  { route: /\/backup\/\{name\}\/actions$|\/factory$/, kinds: configuredKinds },
+  { route: /\/letsencryptz?\/\{name\}(?:\/actions)?$/, kinds: ['certificate', 'farm'] },
+  { route: /\/certificates\/\{certificate\}\/actions$/, kinds: ['farm'] },
+  // Other actions leave the configuration as it is.
+  { route: /\/(?:actions|maintenance)$/, kinds: [] },
+  { route: / \/farms\/.*\/backends/, kinds: ['backend'] },
+  { route: / \/farms\/.*\/services(?:\/\{service\})?$/, kinds: ['service', 'backend'] },
   { route: / \/farms\/\{farmname\}\//, kinds: ['farm', 'service'] },
   { route: / \/farms/, kinds: ['farm', 'service', 'backend'] },
-  { route: /\/monitoring\/fg/, kinds: ['check', 'farm', 'service'] },
-  { route: / \/certificates/, kinds: ['certificate', 'farm'] },
-  { route: / \/(?:interfaces|aliases|routing)/, kinds: ['interface'] },
-  // A backup may change anything.
-  { route: /\/backup/, kinds: configuredKinds },
-  { route: / \/(?:system|cluster)/, kinds: ['version', 'interface'] },
+  { route: / \/monitoring\/fg/, kinds: ['check', 'farm', 'service'] },
+  { route: / \/certificates(?:\/pem|\/\{file\}|\/letsencryptz?)?$/, kinds: ['certificate'] },
+  { route: / \/interfaces/, kinds: ['interface'] },
+  { route: /\/packages\/offline$/, kinds: ['version'] },
 ];
 
 /** Returns true if a call can have caused a difference. */
 export function explains({ route, params, fields }: Touch, difference: FoundDifference): boolean {
-  if (acts.test(route)) return false;
-  const reach = reaches.find((each) => each.route.test(route));
+  const { kinds = [] } = reaches.find((each) => each.route.test(route)) ?? {};
+  if (kinds === configuredKinds) return true;
   return (
-    reach?.kinds.some((kind) => kind === difference.object) === true &&
-    isAbout({ params, fields }, difference) &&
+    kinds.some((kind) => kind === difference.object) &&
+    isOnFarm({ params, fields }, difference) &&
+    isOfName({ params, fields }, difference) &&
     isOfSetting(route, fields, difference)
   );
 }
 
-/** Compares what the path and the body name with the names of the difference. */
-function isAbout({ params, fields }: Pick<Touch, 'params' | 'fields'>, difference: FoundDifference): boolean {
-  const { object, farm, service, name, id, setting, after } = difference;
+type Names = Pick<Touch, 'params' | 'fields'>;
+
+/** Compares the farm and the service that a call names with those of the difference. */
+function isOnFarm({ params, fields }: Names, { object, farm, service, setting, after }: FoundDifference): boolean {
   const namedFarm = params.farmname ?? fields.farmname;
   if (namedFarm !== undefined && farm !== '' && namedFarm !== farm && namedFarm !== after) return false;
   const namedService = params.service ?? (object === 'service' && setting === '' ? fields.id : undefined);
-  if (namedService !== undefined && namedService !== service) return false;
-  if (object === 'backend') {
-    if (params.backend !== undefined && id !== undefined && id !== '' && params.backend !== id) return false;
-    if (setting === '' && fields.ip !== undefined && !name.includes(fields.ip)) return false;
-  }
-  const file = params.certificate ?? fields.filename;
-  if (object === 'certificate' && file !== undefined && file !== name) return false;
-  const ofInterface = params.interface ?? params.name ?? fields.name;
-  return object !== 'interface' || ofInterface === undefined || ofInterface === name;
+  return namedService === undefined || namedService === service;
+}
+
+/** Compares the object that a call names with that of the difference. */
+function isOfName({ params, fields }: Names, { object, name, id, setting }: FoundDifference): boolean {
+  if (object === 'backend' && setting === '' && fields.ip !== undefined) return fields.ip === hostOf(name);
+  if (object === 'backend') return params.backend === undefined || !id || params.backend === id;
+  if (object === 'farm' || object === 'service') return true;
+  const named = params.file ?? params.farmguardian ?? params.interface ?? params.name ?? fields.name ?? fields.filename;
+  return named === undefined || named === name || `${named}.pem` === name;
+}
+
+/** Returns the address in the name of a backend, without its port. */
+function hostOf(name: string): string {
+  return name.replace(/#.*$/, '').replace(/:\d+$/, '').replaceAll(/[[\]]/g, '');
 }
 
 /** A PUT changes the settings that its body names, and an object's name or address with them. */
