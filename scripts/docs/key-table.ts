@@ -73,7 +73,7 @@ function keyRows(parent: SchemaNode, prefix: string): readonly (readonly string[
 
 /** The description, with an example where the type does not show how a value is written. */
 function meaning({ description = '', examples, items, additionalProperties }: SchemaNode): string {
-  const isSimple = additionalProperties === undefined && items?.reads?.reader !== 'pattern';
+  const isSimple = additionalProperties === undefined && items?.reads?.reader !== 'pattern' && !items?.items;
   return isSimple || examples === undefined ? description : `${description} Example: ${code(examples[0])}`;
 }
 
@@ -102,6 +102,7 @@ function code(value: unknown): string {
 
 function itemWords(item: SchemaNode): string {
   if (item.properties) return 'mappings';
+  if (item.items) return `lists of ${itemWords(item.items)}`;
   if (item.enum) return item.enum.length > 10 ? 'names' : item.enum.join(', ');
   return item.reads ? [`${readerWords[item.reads.reader]}s`, ...limitWords(item.reads)].join(', ') : 'texts';
 }

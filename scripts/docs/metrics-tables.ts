@@ -1,6 +1,6 @@
 import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { collectors } from '../../src/collectors/registry.ts';
-import { changeFamilies } from '../../src/history/change-counts.ts';
+import { historyFamilies } from '../../src/history/families.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
 import { requestFamilies } from '../../src/request-log/counts.ts';
@@ -25,7 +25,7 @@ export function metricsTables(): Readonly<Record<string, string>> {
   return {
     collectors: ofCollectors.join('\n\n'),
     requests: table(requestFamilies),
-    history: table(changeFamilies),
+    history: table(historyFamilies),
     appliance_state: table(ownFamilies),
     gateway: adminTable(),
   };

@@ -3,7 +3,7 @@ import type { Decode } from '../appliance/decode.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../config/settings.ts';
 import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
-import { changeFamilies } from '../history/change-counts.ts';
+import { historyFamilies } from '../history/families.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
@@ -28,13 +28,13 @@ export function watchedIn(settings: Settings, appliances = settings.appliances):
 
 /** Creates the store of all metrics of appliances. */
 export function createStore(): MetricsStore {
-  return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies, ...changeFamilies]);
+  return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies]);
 }
 
 interface PollingParts
   extends Pick<
     AppliancePollerParts,
-    'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition' | 'history'
+    'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition' | 'listeners'
   > {
   readonly decode: Decode;
   readonly counters?: AppliancePollerParts['counters'] | undefined;

@@ -3,6 +3,7 @@ import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metr
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { History, type RememberedAppliance } from '../history/history.ts';
+import { TwinWatch } from '../history/twin-watch.ts';
 import { type ApplianceSettings, type Settings, sendersOf } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
@@ -64,19 +65,21 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const self = createSelfMetrics(build, parts);
   const store = createStore();
   const history = new History(settings.history, { store, registry: self.registry, log, now });
-  const fleet = createFleet(parts, { store, decode, cron, history });
+  const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
+  const fleet = createFleet(parts, { store, decode, cron, history, twins });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings, web };
   await fleet.watch(watchedIn(settings));
   await history.watch(remembered(settings));
+  twins.watch(settings.twins);
   history.note('start', `exporter ${build.version} started`);
   self.configurationLoaded(now());
   warnOfOpenKeys(log, parts.openKeys);
   const httpLog = log.child({ part: 'http' });
   const access = createWebAccess({ policy: web, log: httpLog });
   const gateway = createGateway(parts, { fleet, history, decode, self });
-  const reloading = createReload(parts, { current, fleet, gateway, requests, history, access, self });
+  const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
   const app = createMetricsApp({
     fleet,
     shardWatching: (appliance) => current.settings.shard?.elsewhere.get(appliance),
@@ -120,6 +123,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       // The gateway first: its last calls still notify the fleet.
       await gateway.close();
       await Promise.all([app.close(), requests.close(), fleet.close()]);
+      twins.close();
       await history.close();
     },
   };
@@ -136,11 +140,12 @@ interface PollingParts {
   readonly decode: Decode;
   readonly cron: Cron;
   readonly history: History;
+  readonly twins: TwinWatch;
 }
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, decode, cron, history }: PollingParts,
+  { store, decode, cron, history, twins }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   return new FleetPoller<WatchedAppliance>({
     store,
@@ -152,7 +157,7 @@ function createFleet(
         counters,
         state,
         onTransition,
-        history: history.listenerOf(rememberedAs(appliance)),
+        listeners: [history.listenerOf(rememberedAs(appliance)), twins.listenerOf(appliance.name)],
         log: log.child({ appliance: appliance.name }),
         now,
         random,
@@ -190,13 +195,14 @@ interface ReloadParts {
   readonly gateway: GatewayLifecycle;
   readonly requests: RequestLog;
   readonly history: History;
+  readonly twins: TwinWatch;
   readonly access: WebAccess;
   readonly self: SelfMetrics;
 }
 
 /** Creates what applies changes of the configuration; undefined if it cannot change. */
 function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
-  const { current, fleet, gateway, requests, history, access, self } = parts;
+  const { current, fleet, gateway, requests, history, twins, access, self } = parts;
   if (!source) return undefined;
   return createReloading({
     source,
@@ -214,6 +220,7 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       const change = describeChange(await fleet.watch(watchedIn(settings)));
       requests.publish(true);
       await history.watch(remembered(settings), settings.history);
+      twins.watch(settings.twins);
       history.note('reload', `configuration reloaded: ${change}`);
       warnOfOpenKeys(log, openKeys);
       return change;

@@ -1,5 +1,6 @@
 import { collectorFamilies } from '../collectors/registry.ts';
 import { adminMetricFamilies } from '../admin/calls/admin-metrics.ts';
+import { historyFamilies } from '../history/families.ts';
 import type { Family, StateSet } from '../metrics/family.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { selfLabels } from '../metrics/self.ts';
@@ -18,7 +19,7 @@ const ruleLabels = ['severity', 'fault', 'resource', 'event', 'certificate'];
 export function reservedLabels(): readonly string[] {
   const names = [
     'appliance',
-    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies].flatMap(labelsOf),
+    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies].flatMap(labelsOf),
     ...Object.values(adminMetricFamilies).flatMap((family) => ('labelNames' in family ? family.labelNames : [])),
     ...selfLabels,
     ...ruleLabels,

@@ -30,6 +30,7 @@ export function checkCombinations(checked: Checked, problems: Problems): void {
     requireRequests,
     requireUniqueTokens,
     requireKnownAppliances,
+    requireTwins,
     requireKnownOperations,
   ])
     check(checked, report);
@@ -175,6 +176,22 @@ function requireKnownAppliances({ settings: { admin, appliances } }: Checked, re
         ['admin', 'tokens', index, 'appliances', position],
         `is the name of no appliance; ${suggest(name, known, 'write one of those in appliances, or a pattern such as lb-*')}`,
       );
+    }
+  }
+}
+
+/** Reports twins that are no two appliances, or of which one has another twin. */
+function requireTwins({ settings: { twins, appliances } }: Checked, report: Report): void {
+  const known = appliances.map(({ name }) => name);
+  const taken = new Set<string>();
+  for (const [index, pair] of twins.entries()) {
+    if (pair.length !== 2) report(['twins', index], 'is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]');
+    for (const [position, name] of pair.entries()) {
+      const at: Path = ['twins', index, position];
+      if (!known.includes(name))
+        report(at, `is the name of no appliance; ${suggest(name, known, 'write one of those in appliances')}`);
+      else if (taken.has(name)) report(at, 'has a twin already; name each appliance once');
+      taken.add(name);
     }
   }
 }

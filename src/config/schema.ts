@@ -126,6 +126,11 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
       default: [],
       examples: [['appliances.d/*.yml']],
     }),
+    twins: Type.Array(Type.Array(Type.String(), { examples: [['lb-paris-1', 'lb-paris-2']] }), {
+      description: 'Pairs of appliances of which one takes over from the other; what they differ in is shown.',
+      default: [],
+      examples: [[['lb-paris-1', 'lb-paris-2']]],
+    }),
     collectors,
     polling,
     limits,

@@ -73,19 +73,21 @@ export function mergeCollectors(
 }
 
 /**
- * Returns the settings of one shard: its own appliances, and the owners of the others. Without a
- * shard, returns all.
+ * Returns the settings of one shard: its own appliances, and the owners of the others. Twins have
+ * one owner, that of the first. Without a shard, returns all.
  */
 export function settingsOfShard(settings: Settings, shard: Shard | undefined): Settings {
   if (!shard) return settings;
   const own: ApplianceSettings[] = [];
   const elsewhere = new Map<string, number>();
+  const firsts = new Map(settings.twins.flatMap(([first = '', twin = '']) => [[twin, first]]));
   for (const appliance of settings.appliances) {
-    const owner = shardOf(appliance.name, shard.count);
+    const owner = shardOf(firsts.get(appliance.name) ?? appliance.name, shard.count);
     if (owner === shard.index) own.push(appliance);
     else elsewhere.set(appliance.name, owner);
   }
-  return { ...settings, appliances: own, shard: { ...shard, elsewhere } };
+  const twins = settings.twins.filter(([first = '']) => !elsewhere.has(first));
+  return { ...settings, appliances: own, twins, shard: { ...shard, elsewhere } };
 }
 
 /** Compares this many characters of a name, since an appliance may report very long ones. */

@@ -5,6 +5,7 @@ import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { ApplianceStatus, FleetStatus, Transition } from '../state/status.ts';
+import type { Reading } from '../state/reading.ts';
 import { TransitionHistory } from '../state/transition-history.ts';
 
 /** All appliances together, as the listeners see them. */
@@ -138,6 +139,12 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   /** Returns the status of one appliance as of now; undefined for one that is not watched. */
   statusOf(appliance: string): ApplianceStatus | undefined {
     return this.#watched.get(appliance)?.poller.describe();
+  }
+
+  /** Returns the fresh readings of an appliance; undefined while it does not answer. */
+  readingsOf(appliance: string): ReadonlyMap<string, Reading> | undefined {
+    const poller = this.#watched.get(appliance)?.poller;
+    return poller?.describe().up === true ? poller.state.known.snapshot() : undefined;
   }
 
   /** Passes a change to {@link AppliancePoller.changed}; returns at once. */

@@ -41,8 +41,8 @@ export interface AppliancePollerParts {
   readonly maxBytes: number;
   readonly counters: Counters;
   readonly onTransition: (transition: Transition) => void;
-  /** Hears of all that is read, as the parts here do. */
-  readonly history?: StateListener | undefined;
+  /** Hear of all that is read, as the parts here do. */
+  readonly listeners?: readonly StateListener[] | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
   readonly state?: PollerState | undefined;
   readonly store: MetricsStore;
@@ -92,7 +92,7 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
   const failures = new FailureLog(log, now);
   const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
   const transitions: StateListener = { put: (_, seen) => seen.forEach(parts.onTransition) };
-  const listeners = [text, counters, failures, transitions, ...(parts.history ? [parts.history] : [])];
+  const listeners = [text, counters, failures, transitions, ...(parts.listeners ?? [])];
   const known = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.known });
   const breaker = createBreaker({ now: known.age, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);

@@ -40,7 +40,7 @@ export class Report {
    * fresh samples never appear next to `zlb_up 0`.
    */
   refresh(): void {
-    const { name, jobs, store, counters, breaker, answers, known, history } = this.#parts;
+    const { name, jobs, store, counters, breaker, answers, known, listeners = [] } = this.#parts;
     const ageMs = known.age();
     const up = answers.isUp(ageMs);
     const failureReason = answers.failing?.reason;
@@ -55,7 +55,8 @@ export class Report {
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#status = undefined;
-    if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp) history?.answering?.(up, failureReason);
+    if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp)
+      for (const listener of listeners) listener.answering?.(up, failureReason);
     this.#wasUp = up ?? this.#wasUp;
     const clockOffsetSeconds = answers.clockOffsetSeconds(ageMs);
     const numbers = { up, failureReason, breaker: breaker.state, collectors, clockOffsetSeconds, series };

@@ -144,7 +144,7 @@ export class ApplianceState {
    * Keeps a reading, unless a newer one came first; throws if it is too long beside the others.
    */
   put(found: FoundReading): Changes {
-    const { collector, farm, isWhole: _forListeners, ...kept } = found;
+    const { collector, farm, ...kept } = found;
     const origin = { collector: collector.name, farm };
     const key = keyOf(origin);
     if ((this.#readings.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > kept.takenAtMs) return noChanges;

@@ -25,6 +25,8 @@ export interface Reading<Data = unknown> extends Origin {
   readonly data: Data;
   /** When it was asked for, on the clock of ages. */
   readonly takenAtMs: number;
+  /** False where a value or a row of its replies could not be read. */
+  readonly isWhole: boolean;
   /** When the states in it began, as far as that was seen. */
   readonly since: Since | undefined;
 }

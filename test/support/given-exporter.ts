@@ -14,6 +14,7 @@ const everySecond = '* * * * * *';
 export interface GivenExporterOptions {
   /** Collectors that run every second on the appliances with a world of their own. */
   readonly eager?: readonly string[];
+  readonly twins?: readonly (readonly string[])[];
   /**
    * Further appliances, all alike, in a process of their own. Only their `eager` collectors are
    * read: the first round of all of them keeps a small machine busy for minutes.
@@ -42,6 +43,7 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
     daemon = await startDaemon({
       settings: await settingsOf({
         appliances: watchedAppliances,
+        twins: options.twins ?? [],
         // A thousand appliances answer late at first: they and the exporter share this machine.
         polling: { timeout: options.fleet ? '30s' : '5s', max_busy_ratio: 1, jitter: 0 },
         limits: { series_per_appliance: 500_000, body_bytes: '32MiB' },

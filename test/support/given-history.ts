@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { collectors } from '../../src/collectors/registry.ts';
-import { changeFamilies } from '../../src/history/change-counts.ts';
+import { historyFamilies } from '../../src/history/families.ts';
 import { History } from '../../src/history/history.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import { createTestPoller, type Target } from './poller.ts';
@@ -16,7 +16,7 @@ export async function givenHistory(
   apiKey: string,
   { now = Date.now, file }: { readonly now?: () => number; readonly file?: string } = {},
 ) {
-  const store = createMetricsStore(changeFamilies);
+  const store = createMetricsStore(historyFamilies);
   store.arrange([appliance.name]);
   const registry = new Registry();
   const lines: string[] = [];
@@ -25,7 +25,7 @@ export async function givenHistory(
   await history.watch([appliance]);
   const { poller, close } = createTestPoller(target, {
     apiKey,
-    parts: { history: history.listenerOf(appliance), now },
+    parts: { listeners: [history.listenerOf(appliance)], now },
   });
   let closed: Promise<void> | undefined;
   const stop = (): Promise<void> => (closed ??= close().then(() => history.close()));

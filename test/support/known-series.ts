@@ -3,7 +3,7 @@ import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';
 import { transitionStates } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
-import { changeFamilies } from '../../src/history/change-counts.ts';
+import { historyFamilies } from '../../src/history/families.ts';
 import { lostMetric } from '../../src/history/history.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
@@ -32,7 +32,7 @@ const configuredLabels = ['site'];
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
 export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   const served = new Map([
-    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies, ...changeFamilies].flatMap(seriesOfFamily),
+    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies].flatMap(seriesOfFamily),
     seriesOf(lostMetric.name, []),
     seriesOf(refusalMetric.name, refusalMetric.labelNames, { reason: refusalReasons }),
     ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>

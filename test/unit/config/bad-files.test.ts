@@ -215,6 +215,19 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':4:70: appliances[2].tls.server_name: must be the host name in the certificate, such as lb.example.org; no address, port or path',
     ':5:79: appliances[3].tls.insecure_skip_verify: must be true or false, got "yes"',
   ],
+  'twins-kinds.yml': [
+    ':3:9: twins[0]: must be a list, such as ["lb-paris-1","lb-paris-2"]',
+    ':3:22: twins[1][0]: must be a single value',
+  ],
+  'twins.yml': [
+    ':5:5: twins[0]: is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
+    ':6:6: twins[1][0]: has a twin already; name each appliance once',
+    ':7:5: twins[2]: is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
+    ':7:6: twins[2][0]: is the name of no appliance; did you mean "lb-paris-2"?',
+    ':7:17: twins[2][1]: is the name of no appliance; write one of those in appliances',
+    ':7:26: twins[2][2]: is the name of no appliance; write one of those in appliances',
+    ':8:5: twins[3]: is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
+  ],
   'two-documents.yml': [
     ':3:1: a second document starts here; remove the "---" line, all settings stand in one document',
   ],
@@ -231,7 +244,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',
     ':10:44: appliances[0].collectors.farms.every: unknown key; the keys here are enabled, schedule, max_stale',
     ':11:1: poling: unknown key; did you mean "polling"?',
-    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, collectors, polling, limits, history, admin, requests',
+    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, twins, collectors, polling, limits, history, admin, requests',
   ],
   'unquoted-variable.yml': [
     ':2:44: this does not belong here; check the indentation, and put values with special characters in quotes, such as "${NAME}" inside { }',
@@ -307,6 +320,7 @@ const refusedLast: readonly string[] = [
   'requests-rules.yml',
   'requests-silent.yml',
   'tls-rules.yml',
+  'twins.yml',
   'vip-rules.yml',
 ];
 

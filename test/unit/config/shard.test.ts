@@ -74,6 +74,17 @@ describe('the shard of a name', () => {
   });
 });
 
+it('twins fall to the shard of the first of them', async () => {
+  const entries = ['lb-paris', 'lb-madrid'].map((name) => `{ name: ${name}, url: 192.0.2.10, api_key: f1x7ure }`);
+  const settings = await loadText(`appliances: [${entries.join()}]\ntwins: [[lb-paris, lb-madrid]]`);
+
+  expect(settingsOfShard(settings, { index: 1, count: 3 })).toMatchObject({ appliances: [], twins: [] });
+  expect(settingsOfShard(settings, { index: 2, count: 3 })).toMatchObject({
+    appliances: [{ name: 'lb-paris' }, { name: 'lb-madrid' }],
+    twins: [['lb-paris', 'lb-madrid']],
+  });
+});
+
 it('the settings of a shard have its own appliances in order, the owners of the others, and everything else unchanged', async () => {
   const entries = ['lb-paris', 'lb-madrid', 'lb-berlin', 'lb-lisbon'].map(
     (name) => `{ name: ${name}, url: 192.0.2.10, api_key: f1x7ure }`,

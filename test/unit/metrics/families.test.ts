@@ -4,7 +4,7 @@ import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { adminMetricFamilies } from '../../../src/admin/calls/admin-metrics.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { ownFamilies } from '../../../src/scheduler/own-numbers.ts';
-import { changeFamilies } from '../../../src/history/change-counts.ts';
+import { historyFamilies } from '../../../src/history/families.ts';
 import { lostMetric } from '../../../src/history/history.ts';
 import { requestFamilies } from '../../../src/request-log/counts.ts';
 import { refusalMetric } from '../../../src/request-log/request-log.ts';
@@ -15,7 +15,7 @@ const names = [
   ...ownFamilies,
   ...requestFamilies,
   refusalMetric,
-  ...changeFamilies,
+  ...historyFamilies,
   lostMetric,
   ...Object.values(adminMetricFamilies),
   ...registry.getMetricsAsArray(),

@@ -23,7 +23,7 @@ const byKey = (readings: readonly Given[]) =>
   new Map(
     readings.map((each): [string, Reading] => [
       keyOf(each),
-      { data: undefined, takenAtMs: 0, since: undefined, ...each },
+      { data: undefined, takenAtMs: 0, since: undefined, isWhole: true, ...each },
     ]),
   );
 

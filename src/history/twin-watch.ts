@@ -1,0 +1,143 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Family, gauge } from '../metrics/family.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import type { MetricsStore } from '../metrics/store.ts';
+import type { StateListener } from '../state/appliance-state.ts';
+import { compareTwins, type Readings, seenFromTwin, type TwinComparison, twinKinds } from './twins.ts';
+
+const pairs = gauge(
+  'zlb_twins_info',
+  'A pair of twins; `appliance` is the first of the two in the configuration (this exporter).',
+  ['twin'],
+);
+const differing = gauge(
+  'zlb_twin_differences',
+  'Differences between the configurations of twins; absent while one does not answer, or a kind of objects was not read of both (this exporter).',
+  ['twin', 'object'],
+);
+
+/** The families of what is compared here. */
+export const twinFamilies: readonly Family[] = [pairs, differing];
+
+export interface TwinWatchParts {
+  readonly store: Pick<MetricsStore, 'put' | 'remove'>;
+  /** Returns the fresh readings of an appliance; undefined while it does not answer. */
+  readonly readingsOf: (appliance: string) => Readings | undefined;
+}
+
+/** How an appliance compares with its twin; `comparison` is undefined while that is not known. */
+export interface TwinOf {
+  readonly name: string;
+  readonly comparison: TwinComparison | undefined;
+}
+
+interface Pair {
+  readonly first: string;
+  readonly twin: string;
+  comparison: TwinComparison | undefined;
+  /** True if something was read since the last comparison. */
+  isNews: boolean;
+}
+
+/** The key of the numbers in the metrics store. */
+const storeKey = 'twins';
+/** A pair is compared at most once in this time. */
+const betweenMs = 60_000;
+/** After a start or a reload most is read within this time. */
+const soonMs = 5_000;
+
+/** Compares the appliances that are twins while both answer, and shows the differences. */
+export class TwinWatch {
+  readonly #parts: TwinWatchParts;
+  readonly #pairs = new Map<string, Pair>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: TwinWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Compares these pairs and no others; called after each change of settings. */
+  watch(twins: readonly (readonly string[])[]): void {
+    for (const name of this.#pairs.keys()) this.#parts.store.remove(name, storeKey);
+    this.#pairs.clear();
+    for (const [first = '', twin = ''] of twins) {
+      const pair = { first, twin, comparison: undefined, isNews: true };
+      for (const name of [first, twin]) this.#pairs.set(name, pair);
+      this.#publish(pair);
+    }
+    clearTimeout(this.#timer);
+    this.#next(soonMs);
+  }
+
+  /** Returns what hears of the readings of an appliance. */
+  listenerOf(appliance: string): StateListener {
+    return {
+      put: ({ collector }) => {
+        const pair = collector.configured && this.#pairs.get(appliance);
+        if (pair) pair.isNews = true;
+      },
+      removed: (_, why) => {
+        if (why === 'stale') this.#withdraw(appliance);
+      },
+      answering: (isUp) => {
+        if (!isUp) this.#withdraw(appliance);
+      },
+    };
+  }
+
+  /** Returns undefined for an appliance without a twin. */
+  twinOf(appliance: string): TwinOf | undefined {
+    const pair = this.#pairs.get(appliance);
+    if (!pair) return undefined;
+    const { first, twin, comparison } = pair;
+    if (appliance === first) return { name: twin, comparison };
+    return { name: first, comparison: comparison && seenFromTwin(comparison) };
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#pairs.clear();
+  }
+
+  #next(afterMs: number): void {
+    if (this.#pairs.size > 0) this.#timer = setTimeout(() => void this.#compare(), afterMs).unref();
+  }
+
+  async #compare(): Promise<void> {
+    const timer = this.#timer;
+    for (const pair of new Set(this.#pairs.values())) {
+      if (!pair.isNews || this.#pairs.get(pair.first) !== pair) continue;
+      const [here, there] = [this.#parts.readingsOf(pair.first), this.#parts.readingsOf(pair.twin)];
+      pair.comparison = here && there && compareTwins(here, there);
+      pair.isNews = pair.comparison === undefined;
+      this.#publish(pair);
+      await nextTurn();
+    }
+    // A call of `watch` meanwhile has set its own timer.
+    if (this.#timer === timer) this.#next(betweenMs);
+  }
+
+  /** Shows nothing old as new: a reading is too old, or one of the two does not answer. */
+  #withdraw(appliance: string): void {
+    const pair = this.#pairs.get(appliance);
+    if (!pair) return;
+    pair.isNews = true;
+    if (!pair.comparison) return;
+    pair.comparison = undefined;
+    this.#publish(pair);
+  }
+
+  #publish(pair: Pair): void {
+    for (const appliance of [pair.first, pair.twin]) {
+      const { name: twin, comparison } = this.twinOf(appliance) ?? { name: '', comparison: undefined };
+      const filled = fillRegistry(appliance, (emit) => {
+        if (appliance === pair.first) emit.sample(pairs, { twin }, 1);
+        for (const object of comparison ? twinKinds : []) {
+          const count = comparison?.differences.filter((each) => each.object === object).length ?? 0;
+          if (count > 0 || !comparison?.unknown.has(object)) emit.sample(differing, { twin, object }, count);
+        }
+      });
+      this.#parts.store.put(appliance, storeKey, filled);
+    }
+  }
+}

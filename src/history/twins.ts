@@ -1,0 +1,155 @@
+import { appliance } from '../collectors/appliance.ts';
+import { backends } from '../collectors/backends.ts';
+import { certificates } from '../collectors/certificates.ts';
+import { type Collector, type FarmFact, isFarmCollector } from '../collectors/collector.ts';
+import type { ConfiguredKind, ConfiguredObject, Settings } from '../collectors/configured.ts';
+import { farmConfig } from '../collectors/farm-config.ts';
+import type { FarmList } from '../collectors/farm-list.ts';
+import { farms } from '../collectors/farms.ts';
+import { interfaces } from '../collectors/interfaces.ts';
+import { keyOf, type Reading } from '../state/reading.ts';
+import { compareConfigured } from './differences.ts';
+import type { Difference } from './event.ts';
+
+/** The kinds of objects that twins have in common; interfaces have the addresses of the machine. */
+export const twinKinds = ['version', 'certificate', 'farm', 'service', 'backend', 'check'] as const;
+
+type TwinKind = (typeof twinKinds)[number];
+
+/** Something that is not the same on two appliances; without a setting, one lacks the object. */
+export interface TwinDifference extends Omit<Difference, 'before' | 'after'> {
+  /** The value on the appliance; undefined where it lacks the object. */
+  readonly here: string | undefined;
+  /** The value on its twin. */
+  readonly there: string | undefined;
+}
+
+export interface TwinComparison {
+  readonly differences: readonly TwinDifference[];
+  /** Kinds of which something is not known of both: there may be more differences. */
+  readonly unknown: ReadonlySet<TwinKind>;
+}
+
+/** The fresh readings of an appliance, by {@link keyOf}. */
+export type Readings = ReadonlyMap<string, Reading>;
+
+const ofFarms: readonly TwinKind[] = ['farm', 'service', 'backend', 'check'];
+
+/** The readings that are compared, and the kinds of objects that are not known without them. */
+const compared: readonly (readonly [Collector, readonly TwinKind[]])[] = [
+  [appliance, ['version']],
+  [certificates, ['certificate']],
+  [farms, ofFarms],
+  [farmConfig, ofFarms],
+  [backends, ['backend']],
+];
+
+/**
+ * Compares the configurations of two appliances. A setting that one of them does not know is no
+ * difference, and parts of a farm or of a service that one of them lacks are no further ones.
+ */
+export function compareTwins(here: Readings, there: Readings): TwinComparison {
+  const [own, others] = [here, there].map(ownAddresses);
+  const unknown = new Set<TwinKind>(own && others ? [] : ['farm']);
+  const found = compared.flatMap(([collector, kinds]) =>
+    keysOf(collector, here, there).flatMap((key) => {
+      const [before, after] = [objectsIn(collector, here.get(key), own), objectsIn(collector, there.get(key), others)];
+      if (before && after) return withoutParts(compareConfigured(before, after));
+      for (const kind of kinds) unknown.add(kind);
+      return [];
+    }),
+  );
+  const differences = found.map(({ before, after, id: _ofOne, ...place }) => ({
+    ...place,
+    here: before,
+    there: after,
+  }));
+  // Each farm that uses a check has it.
+  return { differences: [...new Map(differences.map((each) => [JSON.stringify(each), each])).values()], unknown };
+}
+
+/** Returns the comparison as the twin sees it. */
+export function seenFromTwin({ differences, unknown }: TwinComparison): TwinComparison {
+  const turned = differences.map(({ here, there, ...place }) => {
+    const name = place.setting === 'name' && there !== undefined ? there : place.name;
+    return { ...place, name, here: there, there: here };
+  });
+  return { differences: turned, unknown };
+}
+
+/** Says in a sentence what a failover to the twin, or from it, would do. */
+export function failoverSentence(difference: TwinDifference, twin: string): string {
+  const { setting, here, there } = difference;
+  const object = objectWords(difference);
+  if (there === undefined) return `A failover to ${twin} now would lose ${object}.`;
+  if (here === undefined) return `A failover from ${twin} now would lose ${object}.`;
+  if (setting === 'name') return `A failover to ${twin} now would replace ${object} by ${there}.`;
+  return `A failover to ${twin} now would change ${setting} of ${object}.`;
+}
+
+function objectWords({ object, farm, service, name }: TwinDifference): string {
+  if (object === 'version') return 'the system';
+  const kind = object === 'check' ? 'health check' : object;
+  const of = [
+    object === 'backend' && service !== '' && `service ${service}`,
+    object !== 'farm' && farm && `farm ${farm}`,
+  ];
+  return [`${kind} ${name}`, ...of.filter(Boolean)].join(' of ');
+}
+
+/** Returns the keys of the readings to compare: of farms those that both have. */
+function keysOf(collector: Collector, here: Readings, there: Readings): readonly string[] {
+  const { name } = collector;
+  if (!isFarmCollector(collector)) return [name];
+  const common = new Set(farmsIn(there).map((farm) => farm.name));
+  // Backends of other farms are in their configuration.
+  const isRead = (farm: FarmFact): boolean =>
+    collector.covers({ ...farm, isSilent: false }) && (collector !== backends || farm.profile === 'l4xnat');
+  return farmsIn(here).flatMap((farm) =>
+    common.has(farm.name) && isRead(farm) ? keyOf({ collector: name, farm: farm.name }) : [],
+  );
+}
+
+function farmsIn(readings: Readings): readonly FarmFact[] {
+  // Only what this collector returned is kept under its name.
+  return (readings.get(farms.name) as Reading<FarmList> | undefined)?.data.farms ?? [];
+}
+
+/** Returns undefined where nobody knows all objects of a reading. */
+function objectsIn(
+  collector: Collector,
+  reading: Reading | undefined,
+  own: ReadonlySet<string> | undefined,
+): readonly ConfiguredObject[] | undefined {
+  const objects = reading?.isWhole === true ? collector.configured?.(reading.data) : undefined;
+  // A signing request waits on one machine for its certificate.
+  return objects
+    ?.filter(({ object, settings }) => object !== 'certificate' || settings.kind !== 'csr')
+    .map((each) => ({ ...each, settings: commonSettings(each, own) }));
+}
+
+/** Settings that belong to one machine alone, or say in other words what others say. */
+const leftOut: Partial<Record<ConfiguredKind, readonly string[]>> = {
+  version: ['hostname'],
+  certificate: ['issuer', 'not_before'],
+};
+
+function commonSettings({ object, settings }: ConfiguredObject, own: ReadonlySet<string> | undefined): Settings {
+  const isOwn = (name: string, value: string): boolean =>
+    leftOut[object]?.includes(name) === true || (object === 'farm' && name === 'vip' && (!own || own.has(value)));
+  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => !isOwn(name, value)));
+}
+
+/** Returns the addresses of the machine itself, which no failover moves. */
+function ownAddresses(readings: Readings): ReadonlySet<string> | undefined {
+  const objects = objectsIn(interfaces, readings.get(interfaces.name), undefined);
+  return objects && new Set(objects.flatMap(({ settings: { kind, ip } }) => (kind === 'virtual' || !ip ? [] : ip)));
+}
+
+/** Leaves out the backends of a service that one of the two lacks. */
+function withoutParts(found: ReturnType<typeof compareConfigured>): ReturnType<typeof compareConfigured> {
+  const services = new Set(
+    found.flatMap(({ object, service, setting }) => (object === 'service' && !setting ? service : [])),
+  );
+  return found.filter(({ object, service }) => object !== 'backend' || !services.has(service));
+}

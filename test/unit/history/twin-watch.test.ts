@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { historyFamilies } from '../../../src/history/families.ts';
+import { TwinWatch } from '../../../src/history/twin-watch.ts';
+import type { Readings } from '../../../src/history/twins.ts';
+import { createMetricsStore } from '../../../src/metrics/store.ts';
+import { seriesOf } from '../../support/samples.ts';
+import { textOf } from '../../support/store-text.ts';
+
+const minuteMs = 60_000;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Two appliances with one certificate each, of which only the end is looked at. */
+function givenTwins() {
+  const store = createMetricsStore(historyFamilies);
+  store.arrange(['lb-1', 'lb-2']);
+  const ends = new Map([
+    ['lb-1', 100],
+    ['lb-2', 100],
+  ]);
+  const answering = new Set(ends.keys());
+  const looks = vi.fn<() => void>();
+  const readingsOf = (appliance: string): Readings | undefined => {
+    looks();
+    const data = [{ file: 'shop.pem', kind: 'certificate', commonName: 'shop', notAfterSeconds: ends.get(appliance) }];
+    const reading = { collector: 'certificates', data, takenAtMs: 0, since: undefined, isWhole: true };
+    return answering.has(appliance) ? new Map([['certificates', reading]]) : undefined;
+  };
+  const twins = new TwinWatch({ store, readingsOf });
+  onTestFinished(() => twins.close());
+  twins.watch([['lb-1', 'lb-2']]);
+  return {
+    twins,
+    answering,
+    ends,
+    looks,
+    /** Something was read of an appliance. */
+    read(appliance: string) {
+      const reading = { collector: farmConfig, data: {}, takenAtMs: 0, maxStaleMs: 1, lifeMs: 1, isWhole: true };
+      twins.listenerOf(appliance).put?.(reading, [], { atMs: 0, ageMs: 0 });
+    },
+    async shown(name = 'zlb_twin_differences') {
+      const text = await textOf(store);
+      return seriesOf(text, name).map((line) =>
+        line.replaceAll(/.*?\w+="([^"]*)"(?=.*\})|\} /g, '$1 ').replaceAll(/ +/g, ' '),
+      );
+    },
+  };
+}
+
+const numbers = (count: number): readonly string[] => [
+  `lb-1 lb-2 certificate ${count}`,
+  `lb-2 lb-1 certificate ${count}`,
+];
+
+it('twins are compared soon after a start, and shown for both, as far as both are known', async () => {
+  const { twins, shown } = givenTwins();
+  expect(await shown('zlb_twins_info')).toEqual(['lb-1 lb-2 1']);
+  expect(await shown()).toEqual([]);
+  expect(twins.twinOf('lb-2')).toEqual({ name: 'lb-1', comparison: undefined });
+
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  expect(await shown()).toEqual(numbers(0));
+  expect(twins.twinOf('lb-2')).toMatchObject({ name: 'lb-1', comparison: { differences: [] } });
+  expect(twins.twinOf('lb-3')).toBeUndefined();
+});
+
+it('twins are compared again once a minute, if something was read', async () => {
+  const { shown, ends, read, looks } = givenTwins();
+  await vi.advanceTimersByTimeAsync(5_000);
+  looks.mockClear();
+
+  await vi.advanceTimersByTimeAsync(10 * minuteMs);
+  expect(looks).not.toHaveBeenCalled();
+
+  ends.set('lb-2', 200);
+  for (let time = 0; time < 100; time += 1) read('lb-2');
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(looks).toHaveBeenCalledTimes(2);
+  expect(await shown()).toEqual(numbers(1));
+});
+
+it('nothing is shown of twins from the moment at which one does not answer, or a reading is too old', async () => {
+  const { twins, shown, answering } = givenTwins();
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  answering.delete('lb-2');
+  twins.listenerOf('lb-2').answering?.(false, 'timeout');
+  expect(await shown()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(await shown()).toEqual([]);
+
+  answering.add('lb-2');
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(await shown()).toEqual(numbers(0));
+
+  twins.listenerOf('lb-1').removed?.({ collector: 'certificates' }, 'stale');
+  expect(await shown()).toEqual([]);
+});
+
+it('a reload drops the pairs that it no longer names', async () => {
+  const { twins, shown } = givenTwins();
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  twins.watch([]);
+
+  expect(await shown()).toEqual([]);
+  expect(await shown('zlb_twins_info')).toEqual([]);
+  expect(twins.twinOf('lb-1')).toBeUndefined();
+});

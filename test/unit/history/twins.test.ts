@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
+import { compareTwins, failoverSentence, type Readings, seenFromTwin } from '../../../src/history/twins.ts';
+import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
+
+type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
+
+/** The readings of an appliance: these take the place of the usual ones. */
+function readings(...others: readonly Given[]): Readings {
+  return new Map(
+    [...usual, ...others].map((each): [string, Reading] => [
+      keyOf(each),
+      { takenAtMs: 0, since: undefined, isWhole: true, ...each },
+    ]),
+  );
+}
+
+const listed = (name: string, profile: string, vip = '192.0.2.50', vport = '443') => ({
+  name,
+  profile,
+  state: 'up',
+  vip,
+  vport,
+});
+const farmList = (...farms: readonly object[]): Given => ({ collector: 'farms', data: { farms, excluded: 0 } });
+
+const object = (
+  kind: ConfiguredObject['object'],
+  name: string,
+  settings: ConfiguredObject['settings'],
+  [farm = '', service = '']: readonly string[] = [],
+): ConfiguredObject => ({ object: kind, farm, service, name, settings });
+const shop = ['shop', 'web'] as const;
+
+interface Shop {
+  readonly settings?: ConfiguredObject['settings'];
+  readonly service?: ConfiguredObject['settings'];
+  readonly weights?: Readonly<Record<string, string>>;
+  readonly check?: ConfiguredObject['settings'];
+  readonly services?: readonly string[];
+}
+
+/** The configuration of the farm `shop`, and of its backends. */
+function shopConfig({ settings, service, weights, check, services = ['web'] }: Shop = {}): Given {
+  const configured = [
+    object('farm', 'shop', { rewritelocation: 'enabled', ...settings }, ['shop']),
+    ...services.flatMap((name) => [
+      object('service', name, { farmguardian: 'check_tcp', ...service }, ['shop', name]),
+      ...Object.entries(weights ?? { '10.0.0.1:80': '5', '10.0.0.2:80': '6' }).map(([backend, weight]) =>
+        object('backend', backend, { weight }, ['shop', name]),
+      ),
+    ]),
+    object('check', 'check_tcp', { interval: '10', ...check }),
+  ];
+  return { collector: 'farm_config', farm: 'shop', data: { configured } };
+}
+
+/** The backends of the L4 farm `dns`. */
+const dnsBackends = (...backends: readonly object[]): Given => ({
+  collector: 'backends',
+  farm: 'dns',
+  data: { backends },
+});
+const dnsBackend = { farm: 'dns', service: '', backend: '10.0.1.1:53', id: '0', weight: 1 };
+
+const certificate = (file: string, commonName: string, day: number, kind = 'certificate') => ({
+  file,
+  kind,
+  commonName,
+  issuer: `authority ${day}`,
+  notBeforeSeconds: day,
+  notAfterSeconds: 86_400 * day,
+});
+const store = (...data: readonly object[]): Given => ({ collector: 'certificates', data });
+const system = (hostname: string, version = '7.8'): Given => ({
+  collector: 'appliance',
+  data: { hostname, product: 'relianoid', version, edition: 'community', apiVersion: 'v4.0', kernel: '6.1' },
+});
+const nics = (ip: string): Given => ({
+  collector: 'interfaces',
+  data: {
+    interfaces: [
+      { name: 'eth0', kind: 'nic', ip, mac: ip, parent: '' },
+      { name: 'eth0:web', kind: 'virtual', ip: '192.0.2.50', mac: ip, parent: 'eth0' },
+    ],
+  },
+});
+
+const usual: readonly Given[] = [
+  farmList(listed('shop', 'https'), listed('dns', 'l4xnat', '192.0.2.51', '53')),
+  shopConfig(),
+  {
+    collector: 'farm_config',
+    farm: 'dns',
+    data: { configured: [object('farm', 'dns', { protocol: 'udp' }, ['dns'])] },
+  },
+  dnsBackends(dnsBackend),
+  store(certificate('shop.pem', 'shop.example.com', 400)),
+  system('lb-1'),
+  nics('192.0.2.11'),
+];
+
+const sentencesOf = (here: Readings, there: Readings): readonly string[] =>
+  compareTwins(here, there).differences.map((each) => failoverSentence(each, 'lb-2'));
+
+describe('two appliances', () => {
+  it('that are configured alike have no difference, whatever the machines are called', () => {
+    const there = readings(system('lb-2'), nics('192.0.2.12'));
+    expect(compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set() });
+  });
+
+  it('have ten findings for ten differences', () => {
+    const there = readings(
+      farmList(listed('shop', 'https', '192.0.2.50', '8443'), listed('dns', 'l4xnat', '192.0.2.51', '53')),
+      shopConfig({
+        settings: { rewritelocation: 'disabled' },
+        service: { farmguardian: 'check_http' },
+        weights: { '10.0.0.1:80': '1', '10.0.0.3:80': '7' },
+        check: { interval: '30' },
+      }),
+      dnsBackends({ ...dnsBackend, weight: 2 }),
+      store(certificate('shop.pem', 'shop.example.com', 500)),
+      system('lb-2', '7.9'),
+    );
+
+    expect(sentencesOf(readings(), there)).toEqual([
+      'A failover to lb-2 now would change version of the system.',
+      'A failover to lb-2 now would change not_after of certificate shop.pem.',
+      'A failover to lb-2 now would change vport of farm shop.',
+      'A failover to lb-2 now would change rewritelocation of farm shop.',
+      'A failover to lb-2 now would change farmguardian of service web of farm shop.',
+      'A failover to lb-2 now would change weight of backend 10.0.0.1:80 of service web of farm shop.',
+      'A failover to lb-2 now would change interval of health check check_tcp.',
+      'A failover to lb-2 now would lose backend 10.0.0.2:80 of service web of farm shop.',
+      'A failover from lb-2 now would lose backend 10.0.0.3:80 of service web of farm shop.',
+      'A failover to lb-2 now would change weight of backend 10.0.1.1:53 of farm dns.',
+    ]);
+  });
+
+  it('have what each of them has, from both sides', () => {
+    const comparison = compareTwins(readings(), readings(shopConfig({ weights: { '10.0.0.1:80': '1' } })));
+    const place = { object: 'backend', farm: 'shop', service: 'web' };
+
+    expect(comparison.differences).toEqual([
+      { ...place, name: '10.0.0.1:80', setting: 'weight', here: '5', there: '1' },
+      { ...place, name: '10.0.0.2:80', setting: '', here: 'weight 6', there: undefined },
+    ]);
+    expect(seenFromTwin(comparison).differences).toMatchObject([
+      { here: '1', there: '5' },
+      { here: undefined, there: 'weight 6' },
+    ]);
+  });
+
+  it('differ once where one lacks a farm or a service with all that is in it', () => {
+    expect(sentencesOf(readings(), readings(farmList(listed('shop', 'https'))))).toEqual([
+      'A failover to lb-2 now would lose farm dns.',
+    ]);
+    expect(sentencesOf(readings(), readings(shopConfig({ services: ['web', 'api'] })))).toEqual([
+      'A failover from lb-2 now would lose service api of farm shop.',
+    ]);
+  });
+
+  it('differ once where a backend has another address', () => {
+    const comparison = compareTwins(
+      readings(),
+      readings(shopConfig({ weights: { '10.0.0.1:80': '5', '10.0.0.9:80': '6' } })),
+    );
+
+    expect(comparison.differences.map((each) => failoverSentence(each, 'lb-2'))).toEqual([
+      'A failover to lb-2 now would replace backend 10.0.0.2:80 of service web of farm shop by 10.0.0.9:80.',
+    ]);
+    expect(seenFromTwin(comparison).differences.map((each) => failoverSentence(each, 'lb-1'))).toEqual([
+      'A failover to lb-1 now would replace backend 10.0.0.9:80 of service web of farm shop by 10.0.0.2:80.',
+    ]);
+  });
+
+  it('differ once in a health check that two farms use', () => {
+    const check = { collector: 'farm_config', farm: 'dns' };
+    const here = readings({ ...check, data: { configured: [object('check', 'check_tcp', { interval: '10' })] } });
+    const there = readings(shopConfig({ check: { interval: '30' } }), {
+      ...check,
+      data: { configured: [object('check', 'check_tcp', { interval: '30' })] },
+    });
+
+    expect(compareTwins(here, there).differences).toHaveLength(1);
+  });
+
+  it('do not differ in farms on the addresses of the machines themselves, and in requests for certificates', () => {
+    const here = readings(farmList(listed('shop', 'https', '192.0.2.11')));
+    const there = readings(
+      nics('192.0.2.12'),
+      farmList(listed('shop', 'https', '192.0.2.12')),
+      store(certificate('shop.pem', 'shop.example.com', 400), certificate('new.csr', 'new.example.com', 1, 'csr')),
+    );
+
+    expect(compareTwins(here, there).differences).toEqual([]);
+  });
+
+  it('do not differ in a setting that one of them does not know', () => {
+    const there = readings(
+      shopConfig({ settings: { httpverb: 'standardHTTP' } }),
+      dnsBackends({ ...dnsBackend, weight: undefined }),
+    );
+
+    expect(compareTwins(readings(), there).differences).toEqual([]);
+  });
+
+  it.each([
+    ['one could not read its certificates', { ...store(), isWhole: false }, ['certificate']],
+    [
+      'one has not read the configuration of a farm',
+      { ...shopConfig(), farm: 'other' },
+      ['farm', 'service', 'backend', 'check'],
+    ],
+    [
+      'one could not read its list of farms',
+      { ...farmList(listed('shop', 'https'), listed('dns', 'l4xnat', '192.0.2.51', '53')), isWhole: false },
+      ['farm', 'service', 'backend', 'check'],
+    ],
+    ['one does not know the backends of an L4 farm', { ...dnsBackends(), data: { backends: undefined } }, ['backend']],
+    ['one does not know its own addresses', { ...nics(''), isWhole: false }, ['farm']],
+  ])('are not known to be alike where %s', (_, reading, kinds) => {
+    const there = new Map(readings(reading));
+    if (reading.farm === 'other') there.delete(keyOf({ collector: 'farm_config', farm: shop[0] }));
+
+    expect(compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set(kinds) });
+  });
+});
