@@ -8,7 +8,10 @@ export function givenHistory(...events: readonly NewEvent[]) {
   const store = new HistoryStore(':memory:');
   onTestFinished(() => store.close());
   store.write(events.map((event) => ({ event })));
-  return { find: (query: EventQuery): Promise<readonly HistoryEvent[]> => Promise.resolve(store.find(query)) };
+  return {
+    add: (event: NewEvent): void => void store.write([{ event }]),
+    find: (query: EventQuery): Promise<readonly HistoryEvent[]> => Promise.resolve(store.find(query)),
+  };
 }
 
 /** A difference of the configuration of the farm `shop` of `lb-1`, made elsewhere a minute ago. */

@@ -76,6 +76,7 @@ ${head(title, 'unknown')}
 <script type="module" src="./assets/copy.js"></script>
 </head>
 <body class="document">
+${levelIcons}
 <a class="skip" href="#main">Skip to the content</a>
 <header><a class="brand" href="./">zlb-exporter</a></header>
 <main id="main" tabindex="-1">

@@ -170,6 +170,23 @@ describe('the timeline', () => {
     );
   });
 
+  it('is another page as soon as something changes, and the same one before', async () => {
+    const history = givenHistory(historyEvent());
+    const page = givenPage([], {}, history);
+    const { headers } = await page.get(ofFarm);
+    const known = { 'if-none-match': String(headers.etag) };
+    expect((await page.get(ofFarm, known)).statusCode).toBe(304);
+
+    history.add(historyEvent({ differences: [weightChange({ setting: 'priority' })] }));
+
+    const changed = await until(
+      () => page.get(ofFarm, known),
+      ({ statusCode }) => statusCode !== 304,
+      5_000,
+    );
+    expect(changed.payload).toContain('priority: 1 → 5');
+  });
+
   it('says so of a history that cannot be read', async () => {
     const page = givenPage([], {}, { find: () => Promise.reject(new Error('not a database')) });
 
@@ -223,8 +240,10 @@ function givenPage(
     history,
     now: () => nowMs,
   });
-  const text = async (url: string): Promise<string> => (await app.inject(url)).payload;
+  const get = (url: string, headers = {}) => app.inject({ url, headers });
+  const text = async (url: string): Promise<string> => (await get(url)).payload;
   return {
+    get,
     text,
     /** The events of a page as a reader sees them. */
     async events(url: string): Promise<readonly string[]> {
