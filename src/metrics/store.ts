@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Family } from './family.ts';
-import { createPage, type Format, type Page, type Representation } from './page.ts';
+import { createPage, type Format, type Page, type Representation, type TextPart } from './page.ts';
 import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines, totalSeries } from './render.ts';
 import { divideLimit } from './series-limit.ts';
 
@@ -17,11 +17,19 @@ interface Shown {
   readonly families: readonly FamilySize[];
   /** The families that are shown, rendered or not yet. */
   shown: readonly FamilySize[];
-  /** The finished lines by family; empty until they are rendered. */
-  lines: ReadonlyMap<Family, Buffer>;
+  /** The finished lines; empty until they are rendered. */
+  text: FinishedText;
   /** Its turn when the limit is divided; undefined if it is not limited. */
   readonly rank: number | undefined;
 }
+
+/** The finished lines of a reading: a buffer for each family would take more than its lines. */
+interface FinishedText {
+  readonly bytes: Buffer;
+  readonly families: readonly { readonly family: Family; readonly start: number; readonly end: number }[];
+}
+
+const noText: FinishedText = { bytes: Buffer.alloc(0), families: [] };
 
 /** The limit that a reading shares with the others of its appliance. */
 interface Limit {
@@ -64,7 +72,7 @@ export function createMetricsStore(families: readonly Family[]) {
       const readings = appliances.get(appliance);
       if (!readings) return 0;
       const { families } = reading;
-      const shown: Shown = { families, shown: families, lines: new Map(), rank: limit?.rank };
+      const shown: Shown = { families, shown: families, text: noText, rank: limit?.rank };
       readings.set(key, shown);
       pages.clear();
       const leftOut = limit ? applyLimit(readings, limit.maxSeries) : 0;
@@ -115,7 +123,8 @@ function applyLimit(readings: Readings, maxSeries: number): number {
     if (allowed.length === reading.shown.length) continue;
     leftOut += totalSeries(reading.shown) - totalSeries(allowed);
     reading.shown = allowed;
-    reading.lines = new Map([...reading.lines].filter(([family]) => quota.allows(key, family)));
+    const { bytes, families } = reading.text;
+    reading.text = { bytes, families: families.filter(({ family }) => quota.allows(key, family)) };
   }
   return leftOut;
 }
@@ -130,47 +139,58 @@ async function render({ registry }: FilledRegistry, shown: Shown): Promise<void>
     texts.push([family, await renderLines(registry, family.name)]);
   }
   const allowed = new Set(shown.shown.map(({ family }) => family));
-  shown.lines = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
+  shown.text = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
 }
 
-/** Returns bytes in one memory of their own: short buffers of the pool would keep all of it. */
-function toBytes(texts: readonly (readonly [Family, string])[]): ReadonlyMap<Family, Buffer> {
+/** Returns bytes in a memory of their own: short buffers of the pool would keep all of it. */
+function toBytes(texts: readonly (readonly [Family, string])[]): FinishedText {
   const size = texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
   const bytes = Buffer.allocUnsafeSlow(size);
   let end = 0;
-  return new Map(
-    texts.map(([family, text]) => {
-      const start = end;
-      end += bytes.write(text, start);
-      return [family, bytes.subarray(start, end)];
-    }),
-  );
+  const families = texts.map(([family, text]) => {
+    const start = end;
+    end += bytes.write(text, start);
+    return { family, start, end };
+  });
+  return { bytes, families };
 }
 
-type Header = readonly [Family, Readonly<Record<Format, Buffer>>];
+type Header = readonly [Family, Readonly<Record<Format, TextPart>>];
 
 /** Returns the lines of some appliances, each family under its header and once. */
-function join(headers: readonly Header[], format: Format, chosen: readonly Readings[], isBare: boolean): Buffer {
-  const joined = new Map<Family, Buffer[]>(headers.map(([family]) => [family, []]));
+function join(
+  headers: readonly Header[],
+  format: Format,
+  chosen: readonly Readings[],
+  isBare: boolean,
+): readonly TextPart[] {
+  const joined = new Map<Family, TextPart[]>(headers.map(([family]) => [family, []]));
   for (const readings of chosen)
-    for (const { lines } of readings.values())
-      for (const [family, bytes] of lines)
-        joined.get(family)?.push(isBare && family.takesConfiguredLabels ? withOwnLabels(bytes, family) : bytes);
+    for (const { text } of readings.values())
+      for (const { family, start, end } of text.families) {
+        const part = { bytes: text.bytes, start, end };
+        joined.get(family)?.push(isBare && family.takesConfiguredLabels ? withOwnLabels(part, family) : part);
+      }
   const isNeeded = ([family]: Header): boolean => (joined.get(family)?.length ?? 0) > 0;
-  return Buffer.concat(
-    headers.filter(isNeeded).flatMap(([family, header]) => [header[format], ...(joined.get(family) ?? [])]),
-  );
+  return headers.filter(isNeeded).flatMap(([family, header]) => [header[format], ...(joined.get(family) ?? [])]);
 }
 
 /** Removes labels that are not the family's: those of the configuration. */
-function withOwnLabels(lines: Buffer, { labels }: Family): Buffer {
+function withOwnLabels({ bytes, start, end }: TextPart, { labels }: Family): TextPart {
   const own = new Set(['appliance', ...labels]);
-  return Buffer.from(
-    lines.toString().replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (own.has(name) ? pair : '')),
+  return partOf(
+    bytes
+      .toString('utf8', start, end)
+      .replaceAll(/,(\w+)="(?:[^"\\]|\\.)*"/g, (pair, name: string) => (own.has(name) ? pair : '')),
   );
 }
 
 async function headerOf(family: Family): Promise<Header> {
   const classic = await renderHeader(family);
-  return [family, { text: Buffer.from(classic), openmetrics: Buffer.from(inFormat(classic, 'openmetrics')) }];
+  return [family, { text: partOf(classic), openmetrics: partOf(inFormat(classic, 'openmetrics')) }];
+}
+
+function partOf(text: string): TextPart {
+  const bytes = Buffer.from(text);
+  return { bytes, start: 0, end: bytes.length };
 }

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPage } from '../../../src/metrics/page.ts';
+import { createPage, type TextPart } from '../../../src/metrics/page.ts';
 import { feed, isThere } from '../../support/programs.ts';
 
 const texts = fc.tuple(fc.string({ maxLength: 20, unit: 'grapheme' }), fc.nat(5_000));
@@ -11,12 +11,19 @@ describe('a compressed page', () => {
     await fc.assert(
       fc.asyncProperty(texts, texts, texts, async (...parts) => {
         const [text, end, other] = parts.map(([part, times]) => part.repeat(times)) as [string, string, string];
-        const page = await createPage(Buffer.from(text), 'gzip');
+        const page = await createPage(partsOf(text), 'gzip');
 
         expect(gunzipSync(Buffer.concat(page.finish(end))).toString()).toBe(text + end);
         expect(gunzipSync(Buffer.concat(page.finish(other))).toString()).toBe(text + other);
       }),
     );
+  });
+
+  it('unpacks to a text that is longer than what is compressed at a time', async () => {
+    const lines = Array.from({ length: 90_000 }, (_, index) => `zlb_up{appliance="lb-${index}"} 1\n`);
+    const page = await createPage(partsOf(...lines), 'gzip');
+
+    expect(gunzipSync(Buffer.concat(page.finish('# EOF\n'))).toString()).toBe(`${lines.join('')}# EOF\n`);
   });
 
   it.skipIf(!isThere('python3'))('is one member, for clients that read no second one', async () => {
@@ -29,6 +36,17 @@ describe('a compressed page', () => {
 
 async function sample(): Promise<Buffer> {
   const lines = Array.from({ length: 20_000 }, (_, index) => `zlb_up{appliance="lb-${index}"} 1\n`);
-  const page = await createPage(Buffer.from(lines.join('')), 'gzip');
+  const page = await createPage(partsOf(...lines), 'gzip');
   return Buffer.concat(page.finish('# EOF\n'));
+}
+
+/** Texts as parts of one memory. */
+function partsOf(...texts: readonly string[]): readonly TextPart[] {
+  const bytes = Buffer.from(texts.join(''));
+  let end = 0;
+  return texts.map((text) => {
+    const start = end;
+    end += Buffer.byteLength(text);
+    return { bytes, start, end };
+  });
 }
