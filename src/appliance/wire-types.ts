@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../lib/schema.ts';
 
 /** The Ajv keywords behind the types below; decode.ts gives them their meaning. */
 export const wireKeyword = 'wire';

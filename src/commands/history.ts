@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../lib/schema.ts';
 import { changeText } from '../lib/text.ts';
 import type { Command, CommandContext } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../lib/schema.ts';
 
 import { flag, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 

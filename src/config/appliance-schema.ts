@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from '../lib/schema.ts';
 
 import { applianceRequestsSchema } from './request-log-schema.ts';
 import { file, flag, mapping, value } from './schema-parts.ts';

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Type } from 'typebox';
+import { Type } from '../lib/schema.ts';
 import type { History } from '../history/history.ts';
 import { inFormat } from '../metrics/render.ts';
 import { percentDecoded } from '../lib/text.ts';

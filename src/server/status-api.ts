@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Type } from 'typebox';
+import { Type } from '../lib/schema.ts';
 import { createTimeSlice } from '../lib/time.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
 import { levelsOf } from '../state/object-levels.ts';

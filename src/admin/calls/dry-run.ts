@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../lib/schema.ts';
 import { mediaTypeOf } from '../../appliance/answer.ts';
 import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpointRows, endpoints } from '../../appliance/api/table.ts';

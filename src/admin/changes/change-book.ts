@@ -1,7 +1,8 @@
 import type { Caller, Principals } from '../policy/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../lib/schema.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../lib/schema.ts';
 
 /**
  * `intent` is written before a call is sent, `outcome` after it; the others are single records. A

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../lib/schema.ts';
 import type { Calls, Write } from './calls.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { KnownFarm } from '../policy/guards/guard.ts';

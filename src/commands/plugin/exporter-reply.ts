@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../../lib/schema.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { type Finding, NothingKnown } from './check-result.ts';

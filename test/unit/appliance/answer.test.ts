@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../../../src/lib/schema.ts';
 import { describe, expect, it } from 'vitest';
 import { type ApplianceAnswer, checkAnswer, codeOfStatus } from '../../../src/appliance/answer.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../../lib/schema.ts';
 import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import { assert } from '../../../lib/check.ts';
