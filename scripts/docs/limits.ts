@@ -3,7 +3,7 @@ import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
 import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
 import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
-import * as gateway from '../../src/admin/http/gateway-core.ts';
+import * as gateway from '../../src/admin/http/gateway-services.ts';
 import { alertsPerMinute } from '../../src/admin/http/change-routes.ts';
 import { bytesPerMinute, maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
 import { maxValues } from '../../src/admin/calls/request-body.ts';

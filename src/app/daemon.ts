@@ -7,7 +7,7 @@ import { TwinWatch } from '../history/twin-watch.ts';
 import { type ApplianceSettings, type Settings, sendersOf } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
-import type { GatewaySurroundings } from '../admin/http/gateway-core.ts';
+import type { GatewaySurroundings } from '../admin/http/gateway-services.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
 import { listen, RestartNeededError } from '../lib/listen.ts';
 import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';

@@ -149,12 +149,8 @@ export class AppliancePoller {
   expire(): void {
     const { jobs, known, answers, lateness } = this.#parts;
     this.#noticeJump();
-    // An appliance that does not answer has no reading that lives longer.
     const isAnswering = answers.hasAnswered(known.age()) === true;
-    const expired = known.expire(({ collector, lifeMs }) => {
-      const job = isAnswering ? jobs.get(collector) : undefined;
-      return job ? Math.max(lifeMs, lateness.lifeMs(job)) : 0;
-    });
+    const expired = known.expire((reading) => lateness.maxAgeMs(reading, jobs.get(reading.collector), isAnswering));
     // However late its next step, it runs as soon as the breaker closes again.
     for (const { collector } of expired) {
       const job = jobs.get(collector);

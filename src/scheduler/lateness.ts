@@ -1,4 +1,5 @@
 import { steadyNow } from '../lib/time.ts';
+import type { ReadingLife } from '../state/appliance-state.ts';
 import type { Job } from './job.ts';
 
 /**
@@ -23,6 +24,14 @@ export class Lateness {
   begin(job: Job, atMs: number): void {
     job.late = { ms: Math.max(0, atMs - job.nextRunMs), lostMs: this.#lostMs - job.lostBeforeMs };
     job.lostBeforeMs = this.#lostMs;
+  }
+
+  /**
+   * Returns the age up to which a reading is shown: `max_stale`, and while the appliance answers
+   * also the life that its job gave it when it came, or gives it now.
+   */
+  maxAgeMs({ maxStaleMs, lifeMs }: ReadingLife, job: Job | undefined, isAnswering: boolean): number {
+    return job && isAnswering ? Math.max(maxStaleMs, lifeMs, this.lifeMs(job)) : maxStaleMs;
   }
 
   /**

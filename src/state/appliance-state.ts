@@ -10,23 +10,27 @@ import type { Transition } from './status.ts';
 /** All readings of an appliance together are as long as so many of its longest replies. */
 export const keptReplies = 4;
 
+/** How long a reading is shown; scheduler/lateness.ts has the rule. */
+export interface ReadingLife {
+  /** The age up to which it is shown in any case. */
+  readonly maxStaleMs: number;
+  /** The age up to which it may be shown while the appliance answers, as runs came at that time. */
+  readonly lifeMs: number;
+}
+
 /** A reading as a run found it. */
-export interface FoundReading {
+export interface FoundReading extends ReadingLife {
   readonly collector: Collector;
   /** The farm, if its collector asks farm by farm. */
   readonly farm?: string | undefined;
   readonly data: unknown;
   /** When it was asked for, on the clock of ages. */
   readonly takenAtMs: number;
-  /** The age up to which it is shown in any case. */
-  readonly maxStaleMs: number;
-  /** The age up to which it may be shown while the appliance answers, as runs come now. */
-  readonly lifeMs: number;
   /** False where a value or a row of its replies could not be read. */
   readonly isWhole: boolean;
 }
 
-interface KeptReading<Data = unknown> extends Reading<Data>, Pick<FoundReading, 'maxStaleMs' | 'lifeMs'> {
+interface KeptReading<Data = unknown> extends Reading<Data>, ReadingLife {
   readonly bytes: number;
 }
 
@@ -164,16 +168,12 @@ export class ApplianceState {
     return { ...learned, farms: [...farms, ...learned.newFarms] };
   }
 
-  /**
-   * Removes what is too old, and returns it. `lifeMs` returns how long a reading may live beyond
-   * its `max_stale`.
-   */
-  expire(lifeMs: (reading: Origin & Pick<FoundReading, 'lifeMs'>) => number): readonly Reading[] {
+  /** Removes what is too old, and returns it. `maxAgeMs` returns up to which age it is shown. */
+  expire(maxAgeMs: (reading: Origin & ReadingLife) => number): readonly Reading[] {
     const ageMs = this.age();
     const expired: Reading[] = [];
     for (const [key, reading] of this.#readings) {
-      const passedMs = ageMs - reading.takenAtMs;
-      if (passedMs < reading.maxStaleMs || passedMs < lifeMs(reading)) continue;
+      if (ageMs - reading.takenAtMs < maxAgeMs(reading)) continue;
       const { collector, farm } = reading;
       this.#readings.delete(key);
       this.#stale.set(key, { collector, farm });

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import { ListenError, RestartNeededError } from '../../lib/listen.ts';
-import type { GatewaySettings, GatewaySurroundings } from './gateway-core.ts';
+import type { GatewaySettings, GatewaySurroundings } from './gateway-services.ts';
 import type { StartedGateway } from './start-gateway.ts';
 
 export type GatewayLifecycle = ReturnType<typeof createGatewayLifecycle>;

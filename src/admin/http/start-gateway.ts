@@ -11,38 +11,38 @@ import { noRequest } from '../journal/record.ts';
 import { isSame } from '../../lib/same.ts';
 import {
   connectAdmin,
-  createGatewayCore,
-  type GatewayCore,
+  createGatewayServices,
+  type GatewayServices,
   type GatewaySettings,
   type GatewaySurroundings,
-} from './gateway-core.ts';
+} from './gateway-services.ts';
 
 /** The admin gateway while it listens. */
 export type StartedGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the gateway; rejects when its address cannot be listened on. */
 export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings) {
-  const core = createGatewayCore(settings, parts);
-  const gateway = createGatewayWithApprovals(core);
+  const services = createGatewayServices(settings, parts);
+  const gateway = createGatewayWithApprovals(services);
   // The journal logs why it cannot be opened; each call tries again.
-  await core.journal.open().catch(() => undefined);
+  await services.journal.open().catch(() => undefined);
   // Ends at once what a stopped exporter left behind.
   gateway.sweep();
-  const listener = await createListener(core, gateway);
+  const listener = await createListener(services, gateway);
   const { app } = listener;
-  const close = (): Promise<void> => closeGateway(core, gateway, listener);
+  const close = (): Promise<void> => closeGateway(services, gateway, listener);
   const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
     await close();
     throw error;
   });
-  announce(core, url);
+  announce(services, url);
   return {
     url,
     /** True while all changes are frozen. */
     get isFrozen() {
-      return core.freeze.state !== undefined;
+      return services.freeze.state !== undefined;
     },
-    update: (next: GatewaySettings) => update(core, next, listener),
+    update: (next: GatewaySettings) => update(services, next, listener),
     close,
   };
 }
@@ -52,30 +52,30 @@ type GatewayWithApprovals = ReturnType<typeof createGatewayWithApprovals>;
 const sweepEveryMs = 5_000;
 
 /** Creates the gateway, and the changes, whose calls it sends. */
-function createGatewayWithApprovals(core: GatewayCore) {
-  const { timeoutMs } = core.settings.admin;
+function createGatewayWithApprovals(services: GatewayServices) {
+  const { timeoutMs } = services.settings.admin;
   // Read at each use: a reload may change them.
-  const approvals = (): ApprovalSettings => core.settings.admin.approvals;
+  const approvals = (): ApprovalSettings => services.settings.admin.approvals;
   const gateway = new Gateway({
-    ...core,
+    ...services,
     timeoutMs,
     approvals,
-    onLeaving: core.touching,
-    onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
+    onLeaving: services.touching,
+    onChanged: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
   });
   const recipes = (): readonly Recipe[] => allRecipes(approvals().certificatesFolder);
   const changes = createChanges({
-    ...core,
+    ...services,
     gateway,
     recipes,
     settings: approvals,
-    reachOf: (appliance) => reachOf(appliance, core.settings),
+    reachOf: (appliance) => reachOf(appliance, services.settings),
     sleep,
     steadyNow,
-    ...core.waits,
+    ...services.waits,
   });
-  const proposals = new Proposals({ ...core, changes, recipes });
-  const sweep = (): void => void Promise.all([core.freeze.keepAgain(), changes.sweep()]);
+  const proposals = new Proposals({ ...services, changes, recipes });
+  const sweep = (): void => void Promise.all([services.freeze.keepAgain(), changes.sweep()]);
   const timer = setInterval(sweep, sweepEveryMs);
   return {
     sweep,
@@ -85,24 +85,24 @@ function createGatewayWithApprovals(core: GatewayCore) {
     async close() {
       clearInterval(timer);
       await Promise.all([proposals.close(), changes.close()]);
-      core.metrics.noChanges();
+      services.metrics.noChanges();
     },
   };
 }
 
 async function createListener(
-  core: GatewayCore,
+  services: GatewayServices,
   { gateway, changes, proposals }: GatewayWithApprovals,
 ): Promise<AdminListener> {
-  const { admin } = core.settings;
+  const { admin } = services.settings;
   return await createAdminApp({
-    ...core,
+    ...services,
     gateway,
     changes,
     proposals,
-    selfApproval: () => core.settings.admin.approvals.selfApproval,
-    applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),
-    describe: () => core.fleet.describe().appliances,
+    selfApproval: () => services.settings.admin.approvals.selfApproval,
+    applianceNamesOf: (principal) => [...services.appliances.keys()].filter((name) => principal.covers(name)),
+    describe: () => services.fleet.describe().appliances,
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
   });
@@ -114,34 +114,38 @@ function reachOf(name: string, { appliances }: GatewaySettings): VipLimits | und
   return collectors?.vip?.enabled ? vip : undefined;
 }
 
-function announce(core: GatewayCore, url: string): void {
-  const { settings, journal, freeze, log } = core;
+function announce(services: GatewayServices, url: string): void {
+  const { settings, journal, freeze, log } = services;
   void journal.append({ event: 'started', ...noRequest }).catch(() => undefined);
   const { length: tokens } = settings.admin.tokens;
   log.info({ url, tokens, frozen: freeze.state !== undefined }, 'admin gateway listening');
-  logWarnings(core);
+  logWarnings(services);
 }
 
 /**
  * Applies other settings, also to requests under way; returns false if they need another listener
  * or journal.
  */
-function update(core: GatewayCore, next: GatewaySettings, listener: AdminListener): boolean {
-  const before = core.settings;
+function update(services: GatewayServices, next: GatewaySettings, listener: AdminListener): boolean {
+  const before = services.settings;
   if (!fitsListener(before.admin, next.admin)) return false;
-  core.settings = next;
-  if (!isSame(before.admin, next.admin)) logWarnings(core);
-  core.principals.replace(next.admin.tokens);
+  services.settings = next;
+  if (!isSame(before.admin, next.admin)) logWarnings(services);
+  services.principals.replace(next.admin.tokens);
   if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.present(next.admin.tls);
-  reconnectChanged(core, before);
+  reconnectChanged(services, before);
   return true;
 }
 
 /** Time for calls under way after the gateway began to close. */
 const closeGraceMs = 2_500;
 
-async function closeGateway(core: GatewayCore, gateway: GatewayWithApprovals, { app }: AdminListener): Promise<void> {
-  const { queue, appliances, recorder, journal, metrics } = core;
+async function closeGateway(
+  services: GatewayServices,
+  gateway: GatewayWithApprovals,
+  { app }: AdminListener,
+): Promise<void> {
+  const { queue, appliances, recorder, journal, metrics } = services;
   // Calls whose callers left get the same time as the callers that are still connected.
   await Promise.all([app.close(), gateway.close(), queue.close(closeGraceMs)]);
   await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
@@ -151,7 +155,7 @@ async function closeGateway(core: GatewayCore, gateway: GatewayWithApprovals, { 
 }
 
 /** Logs what an operator should know of the tokens and keys. */
-function logWarnings({ settings: { admin, appliances }, log, now }: GatewayCore): void {
+function logWarnings({ settings: { admin, appliances }, log, now }: GatewayServices): void {
   const expired = admin.tokens.filter(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs <= now());
   for (const { name } of expired) log.warn({ principal: name }, 'token has expired');
   for (const { name, adminApiKey } of appliances)
@@ -162,8 +166,8 @@ function logWarnings({ settings: { admin, appliances }, log, now }: GatewayCore)
  * Replaces the connections of appliances that changed or were removed; the old ones close when they
  * are idle.
  */
-function reconnectChanged(core: GatewayCore, before: GatewaySettings): void {
-  const { appliances, settings } = core;
+function reconnectChanged(services: GatewayServices, before: GatewaySettings): void {
+  const { appliances, settings } = services;
   const old = new Map(before.appliances.map((each) => [each.name, each]));
   const isLimitsSame = isSame(limitsOf(before), limitsOf(settings));
   const connected = new Map(appliances);
@@ -171,7 +175,7 @@ function reconnectChanged(core: GatewayCore, before: GatewaySettings): void {
   for (const each of settings.appliances) {
     const known = connected.get(each.name);
     const isKept = known && isLimitsSame && isSame(old.get(each.name), each);
-    appliances.set(each.name, isKept ? known : connectAdmin(each, settings, core));
+    appliances.set(each.name, isKept ? known : connectAdmin(each, settings, services));
     if (isKept) connected.delete(each.name);
   }
   for (const { relay, client } of connected.values()) void Promise.all([relay.retire(), client.retire()]);

@@ -24,3 +24,16 @@ it.each([
     expect(lateness.lifeMs(job as Job)).toBe(life);
   },
 );
+
+it.each([
+  ['max_stale, where nothing is late', { isAnswering: true, ms: 0, lifeMs: 90_000 }, 90_000],
+  ['as long as its run allowed when it came', { isAnswering: true, ms: 0, lifeMs: 200_000 }, 200_000],
+  ['as long as its runs allow now', { isAnswering: true, ms: 60_000, lifeMs: 90_000 }, 180_000],
+  ['max_stale, while the appliance does not answer', { isAnswering: false, ms: 60_000, lifeMs: 200_000 }, 90_000],
+])('a reading is shown for %s', (_, { isAnswering, ms, lifeMs }, maxAgeMs) => {
+  const maxStaleMs = 90_000;
+  const late = { ms, lostMs: 0 };
+  const job = { intervalMs: 30_000, maxStaleMs, late, nextRunMs: Infinity, lostBeforeMs: 0 } as Job;
+
+  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, isAnswering)).toBe(maxAgeMs);
+});

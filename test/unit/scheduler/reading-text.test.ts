@@ -88,7 +88,7 @@ function knownBy(state: ApplianceState, text: ReadingText) {
     /** Removes what is too old at that age, and returns its collectors. */
     expire(ageMs: number) {
       vi.advanceTimersByTime(ageMs - state.age());
-      return state.expire(() => 0).map(({ collector }) => collector);
+      return state.expire(({ maxStaleMs }) => maxStaleMs).map(({ collector }) => collector);
     },
     remove: (origin: Origin) => text.removed(origin, 'gone'),
     get data() {

@@ -52,7 +52,7 @@ export const maxWaitMs = 30_000;
 /** A call without an answer keeps its slot in the queue for this multiple of `admin.timeout`. */
 const slotTimeoutFactor = 2;
 /** The parts of a gateway that live as long as it listens. */
-export interface GatewayCore extends GatewaySurroundings {
+export interface GatewayServices extends GatewaySurroundings {
   /** The settings in force; `update` replaces them. */
   settings: GatewaySettings;
   readonly operations: Operations;
@@ -67,7 +67,7 @@ export interface GatewayCore extends GatewaySurroundings {
 }
 
 /** Creates everything but the listener and the changes. */
-export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurroundings): GatewayCore {
+export function createGatewayServices(settings: GatewaySettings, parts: GatewaySurroundings): GatewayServices {
   const { metrics, log, now } = parts;
   const { admin } = settings;
   metrics.frozen(false);
@@ -84,13 +84,13 @@ export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurro
   journal.onOpened((opened) => freeze.found(opened.freeze));
   const recorder = createRecorder({
     journal,
-    keys: () => keysOf(core.settings),
+    keys: () => keysOf(services.settings),
     isToken: (word) => principals.isToken(word),
     onLost: (error, { id }) => log.error({ err: error, request: id }, 'record of the journal lost'),
     steadyNow,
     maxDenialsPerMinute,
   });
-  const core: GatewayCore = {
+  const services: GatewayServices = {
     ...parts,
     settings,
     operations: createOperations(),
@@ -102,7 +102,7 @@ export function createGatewayCore(settings: GatewaySettings, parts: GatewaySurro
     journal,
     recorder,
   };
-  return core;
+  return services;
 }
 
 function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
