@@ -92,6 +92,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     lastMinuteOf: (appliance, farm) => requests.lastMinute(appliance, farm),
     history,
+    twinOf: (appliance) => twins.twinOf(appliance),
     access,
     log: httpLog,
     now,

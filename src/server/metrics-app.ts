@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from '../lib/schema.ts';
 import type { History } from '../history/history.ts';
+import type { TwinWatch } from '../history/twin-watch.ts';
 import { inFormat } from '../metrics/render.ts';
 import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
@@ -37,6 +38,7 @@ export interface MetricsAppParts {
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly lastMinuteOf: LastMinuteOf;
   readonly history: Pick<History, 'find'>;
+  readonly twinOf: TwinWatch['twinOf'];
   readonly log: Logger;
   readonly now: () => number;
   /** Access control, which has the app. */
@@ -193,8 +195,7 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
 }
 
 function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
-  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, lastMinuteOf, history, now } =
-    parts;
+  const { fleet, shardWatching, shard, self, build, isDemonstration, spoken, adminUrl, now } = parts;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
@@ -210,8 +211,9 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
       shard: shard(),
     }),
     spoken,
-    lastMinuteOf,
-    history,
+    lastMinuteOf: parts.lastMinuteOf,
+    history: parts.history,
+    twinOf: parts.twinOf,
     now,
   });
 }

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from '../lib/schema.ts';
 import { createTimeSlice } from '../lib/time.ts';
+import type { TwinOf, TwinWatch } from '../history/twin-watch.ts';
+import { failoverSentence } from '../history/twins.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
 import { levelsOf } from '../state/object-levels.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
@@ -53,9 +55,23 @@ function toJson(appliance: ApplianceStatus): string {
   );
 }
 
+/** Describes a comparison; its lists are null where it is not known. */
+function describeTwin(twin: TwinOf | undefined) {
+  if (!twin) return undefined;
+  const { name, comparison } = twin;
+  if (!comparison) return { name, differences: null, unknown: null };
+  const { differences, unknown } = comparison;
+  const described = differences.map((each) => {
+    const { here = null, there = null } = each;
+    return { ...each, here, there, text: failoverSentence(each, name) };
+  });
+  return { name, differences: described, unknown: [...unknown] };
+}
+
 export interface StatusApiParts {
   readonly fleet: Pick<Fleet, 'describe' | 'ready' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
+  readonly twinOf: TwinWatch['twinOf'];
   readonly build: { readonly version: string };
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
@@ -75,7 +91,7 @@ const judgedForMs = 1_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { fleet, shardWatching, build, isDemonstration, now, answers }: StatusApiParts,
+  { fleet, shardWatching, twinOf, build, isDemonstration, now, answers }: StatusApiParts,
 ): void {
   /** An unchanged appliance keeps its status object, and so its JSON. */
   const texts = new WeakMap<ApplianceStatus, string>();
@@ -90,7 +106,8 @@ export function registerStatusApi(
     const text = texts.get(appliance) ?? toJson(appliance);
     texts.set(appliance, text);
     const problems = applianceProblems(appliance, nowMs);
-    const judgement = JSON.stringify({ problems, levels: levelsOf(appliance, problems) });
+    const twin = describeTwin(twinOf(appliance.name));
+    const judgement = JSON.stringify({ problems, levels: levelsOf(appliance, problems), twin });
     const bytes = Buffer.from(`${text.slice(0, -1)},${judgement.slice(1)}`);
     judged.set(appliance, { atMs: nowMs, bytes });
     return bytes;

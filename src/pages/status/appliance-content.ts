@@ -23,12 +23,12 @@ const maxDoubts = 20;
 
 type ApplianceView = View & { readonly kind: 'appliance' };
 
-/** Renders one appliance, with what changed, and all of its farms and their backends. */
+/** Renders one appliance, with other panels of it, and all of its farms and their backends. */
 export function applianceContent(
   health: ApplianceHealth,
   view: ApplianceView,
   summary: HealthSummary,
-  changes: Markup,
+  panels: Part,
 ): Markup {
   const { status, problems, doubts } = health;
   const { name } = status;
@@ -42,7 +42,7 @@ ${problems.length > 0 && panel('problems', 'What is wrong now', problemList(prob
 ${doubts.length > 0 && panel('doubts', 'What is not known', problemList(doubts.slice(0, maxDoubts), nowMs, name))}
 ${panel('farms', 'Farms', farmsOf(health, view, summary))}
 </div><div>
-${changes}
+${panels}
 ${panel('appliance', 'The appliance', facts(health))}
 ${panel('readings', 'Readings', allReadingChips(status, nowMs))}
 ${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, maxCertificates), nowMs))}

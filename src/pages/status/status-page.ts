@@ -16,6 +16,8 @@ import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
 import { causesFirst, maxEvents, Timeline } from './timeline.ts';
 import { changesContent, changesPanel } from './timeline-content.ts';
+import type { TwinWatch } from '../../history/twin-watch.ts';
+import { twinPanel } from './twin-panel.ts';
 import { type ApplianceHealth, createHealthSummary, type HealthSummary } from '../../state/health.ts';
 import { overallStatusOf } from './overall-status.ts';
 
@@ -28,6 +30,7 @@ export interface StatusPageParts {
   readonly spoken: (text: string) => string;
   readonly lastMinuteOf: LastMinuteOf;
   readonly history: Pick<History, 'find'>;
+  readonly twinOf: TwinWatch['twinOf'];
   readonly now: () => number;
 }
 
@@ -178,8 +181,10 @@ async function contentOfAppliance(
 ): Promise<Markup> {
   if (view.kind === 'certificate') return certificateContent(health, view.certificate, summary.takenAtMs);
   const { appliance } = view;
-  if (view.kind === 'appliance')
-    return applianceContent(health, view, summary, await newestChanges(parts, { appliance }));
+  if (view.kind === 'appliance') {
+    const panels = [await newestChanges(parts, { appliance }), twinPanel(appliance, parts.twinOf(appliance))];
+    return applianceContent(health, view, summary, panels);
+  }
   const { farm } = view;
   const spoken = parts.exporter().adminUrl === undefined ? undefined : parts.spoken;
   const changes = await newestChanges(parts, { appliance, farm }, health.status);

@@ -1,5 +1,6 @@
 import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
+import type { TwinOf } from '../../../src/history/twin-watch.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
 import type { NewEvent } from '../../../src/history/event.ts';
 import { givenHistory, historyEvent, weightChange } from '../../support/given-events.ts';
@@ -44,12 +45,23 @@ async function pageOf(name: string, query: string): Promise<string> {
     exporter: () => exporterFacts(),
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
+    twinOf: () => twinCalled(name),
     history: givenHistory(...eventsCalled(name)),
     now: () => nowMs,
   });
   const { payload } = await app.inject(`/${query}`);
   await app.close();
   return payload;
+}
+
+function twinCalled(name: string): TwinOf {
+  const place = { object: 'farm', farm: name, service: name, name } as const;
+  const differences = [
+    { ...place, setting: '', here: name, there: undefined },
+    { ...place, setting: name, here: name, there: name },
+    { ...place, setting: 'name', here: name, there: name },
+  ];
+  return { name, comparison: { differences, unknown: new Set() } };
 }
 
 function fleetCalled(name: string): FleetStatus {

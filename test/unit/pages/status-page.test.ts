@@ -1,6 +1,7 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { TwinOf } from '../../../src/history/twin-watch.ts';
 import type { ExporterFacts } from '../../../src/pages/status/exporter-panel.ts';
 import { registerStatusPage } from '../../../src/pages/status/status-page.ts';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
@@ -357,6 +358,41 @@ describe('one appliance', () => {
   });
 });
 
+describe('twins', () => {
+  const given = (comparison: TwinOf['comparison']) =>
+    givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {}, { twin: { name: 'lb-2', comparison } });
+  const sectionOf = async (comparison: TwinOf['comparison']): Promise<string> =>
+    /<section id="twin".*?<\/section>/s.exec(await textAt(given(comparison), '/?appliance=lb-1'))?.[0] ?? '';
+  const place = { object: 'backend', farm: 'shop', service: 'web', name: '10.0.0.1:80' } as const;
+
+  it('have both columns, and what a failover would do', async () => {
+    const differences = [
+      { ...place, setting: '', here: 'weight 5', there: undefined },
+      { ...place, setting: 'timeout', here: '', there: '<b>20</b>' },
+    ];
+    const section = await sectionOf({ differences, unknown: new Set(['certificate']) });
+
+    expect(
+      section
+        .replaceAll(/<[^>]*>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    ).toBe(
+      'Twin lb-2 : 2 differences A failover lb-1 lb-2 ' +
+        'A failover to lb-2 now would lose backend 10.0.0.1:80 of service web of farm shop. weight 5 not there ' +
+        'A failover to lb-2 now would change timeout of backend 10.0.0.1:80 of service web of farm shop. ' +
+        'not set &lt;b&gt;20&lt;/b&gt; Not known of both: certificate.',
+    );
+  });
+
+  it('say so where nothing is known, and at most a hundred differences', async () => {
+    expect(await sectionOf(undefined)).toContain('Not compared now');
+    expect(await sectionOf({ differences: [], unknown: new Set() })).toContain('0 differences');
+    const many = Array.from({ length: 103 }, () => ({ ...place, setting: 'weight', here: '1', there: '2' }));
+    expect(await sectionOf({ differences: many, unknown: new Set() })).toContain('And 3 more');
+  });
+});
+
 describe('a search', () => {
   const appliances = [
     applianceStatus({ name: 'lb-paris', labels: { site: 'paris' } }),
@@ -478,7 +514,7 @@ describe('the response', () => {
 function givenPage(
   fleet: FleetStatus | (() => FleetStatus),
   facts: Partial<ExporterFacts> = {},
-  lastMinute: Readonly<Record<string, LastMinute>> = {},
+  { lastMinute = {}, twin }: { lastMinute?: Readonly<Record<string, LastMinute>>; twin?: TwinOf } = {},
 ): FastifyInstance {
   const app = fastify();
   registerStatusPage(app, {
@@ -487,6 +523,7 @@ function givenPage(
     exporter: () => exporterFacts(facts),
     spoken: (text) => text,
     lastMinuteOf: (_, farm) => lastMinute[farm],
+    twinOf: () => twin,
     history: givenHistory(),
     now: () => nowMs,
   });
@@ -572,7 +609,10 @@ describe('what clients of a farm meet', () => {
     [{ perSecond: 0, failed: 0, p95Seconds: undefined }, '0.0 requests a second in the last minute, none failed'],
   ])('is in the log of requests: %o', async (lastMinute, expected) => {
     const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop' }), farmStatus({ name: 'db' })] });
-    const page = await textAt(givenPage(fleetStatus(status), {}, { shop: lastMinute }), '/?appliance=lb-1');
+    const page = await textAt(
+      givenPage(fleetStatus(status), {}, { lastMinute: { shop: lastMinute } }),
+      '/?appliance=lb-1',
+    );
     const shown = page.match(/<span class="requests">.*?(?=<\/summary>)/g) ?? [];
     const textOf = (part: string) =>
       part

@@ -237,6 +237,7 @@ function givenPage(
     exporter: () => exporterFacts(facts),
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
+    twinOf: () => undefined,
     history,
     now: () => nowMs,
   });

@@ -370,6 +370,7 @@ function givenApp({
     isDemonstration: false,
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
+    twinOf: () => undefined,
     history: { find: () => Promise.resolve([]) },
     access: createWebAccess({ policy: openToAll, log }),
     log,

@@ -1,6 +1,7 @@
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { TwinOf } from '../../../src/history/twin-watch.ts';
 import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
 import { limitUnfinished } from '../../../src/server/unfinished-answers.ts';
@@ -60,7 +61,7 @@ const changeOf = (name: string): FleetStatus['transitions'][number] => ({
 
 function given(status: FleetStatus) {
   const app = fastify();
-  const state = { status };
+  const state: { status: FleetStatus; twin?: TwinOf } = { status };
   registerStatusApi(app, {
     fleet: {
       describe: () => state.status,
@@ -68,6 +69,7 @@ function given(status: FleetStatus) {
       watches: (name) => status.appliances.some((each) => each.name === name),
     },
     shardWatching: () => undefined,
+    twinOf: () => state.twin,
     build: { version: '1.2.3' },
     isDemonstration: false,
     now: () => 1_795_200_060_000,
@@ -125,6 +127,25 @@ describe('GET /api/status', () => {
       [{ name: 'lb-1' }, { name: 'lb-3' }],
       [{ appliance: 'lb-1' }, { appliance: 'lb-3' }],
     ]);
+  });
+
+  it('has what an appliance and its twin differ in, and null where that is not known', async () => {
+    const { get, state } = given({ appliances: [appliance('lb-1')], transitions: [] });
+    state.twin = { name: 'lb-2', comparison: undefined };
+    expect((await get()).json()).toMatchObject({
+      appliances: [{ twin: { name: 'lb-2', differences: null, unknown: null } }],
+    });
+
+    const place = { object: 'backend', farm: 'shop', service: '', name: '10.0.0.1:80', setting: '' } as const;
+    const comparison = { differences: [{ ...place, here: 'weight 5', there: undefined }], unknown: new Set([]) };
+    state.twin = { name: 'lb-2', comparison };
+    state.status = { appliances: [appliance('lb-1')], transitions: [] };
+    const text = 'A failover to lb-2 now would lose backend 10.0.0.1:80 of farm shop.';
+    expect((await get()).json()).toMatchObject({
+      appliances: [
+        { twin: { name: 'lb-2', differences: [{ ...place, here: 'weight 5', there: null, text }], unknown: [] } },
+      ],
+    });
   });
 
   it('renders a changed appliance again', async () => {
