@@ -1,40 +1,20 @@
 import type { Static } from 'typebox';
 import { Type } from '../lib/schema.ts';
 import { changeText } from '../lib/text.ts';
+import { answerOf, readReply } from './ask-exporter.ts';
 import type { Command, CommandContext } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
-import { askRunning, readReply } from './running-exporter.ts';
 import { tableLines } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
-const maybe = Type.Optional(Type.String());
-const word = Type.String();
-/** The part of `/api/history` that is printed. */
-const Reply = Type.Object({
-  events: Type.Array(
-    Type.Object({
-      appliance: word,
-      farm: word,
-      atMs: Type.Number(),
-      sinceMs: Type.Optional(Type.Number()),
-      by: maybe,
-      text: maybe,
-      count: Type.Number(),
-      differences: Type.Array(
-        Type.Object({
-          object: word,
-          farm: word,
-          service: word,
-          name: word,
-          setting: word,
-          before: maybe,
-          after: maybe,
-        }),
-      ),
-    }),
-  ),
-});
-type Reply = Static<typeof Reply>;
+const [word, maybe] = [Type.String(), Type.Optional(Type.String())];
+const time = Type.Number();
+const place = { object: word, farm: word, service: word, name: word };
+const differences = Type.Array(Type.Object({ ...place, setting: word, before: maybe, after: maybe }));
+const told = { by: maybe, text: maybe, count: Type.Number(), differences };
+/** The part of an event of `/api/history` that is printed. */
+const Told = Type.Object({ appliance: word, farm: word, atMs: time, sinceMs: Type.Optional(time), ...told });
+const Reply = Type.Object({ events: Type.Array(Told) });
 
 const header = ['SEEN (UTC)', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
 /** The most that the exporter gives. */
@@ -45,8 +25,8 @@ export const history: Command = async (context) => {
   const { flags, shell, say, warn } = context;
   const query = readCall(context);
   try {
-    const { text } = await askRunning(context, '/api/history', query);
-    const { events } = readReply(Reply, text) as Reply;
+    const { text } = await answerOf(context, '/api/history', query);
+    const { events } = readReply(Reply, text) as Static<typeof Reply>;
     if (flags.json) await shell.write(Buffer.from(`${text}\n`));
     else if (events.length === 0) say('No change is known.');
     else tableLines(header, events.flatMap(rowsOf)).forEach((line) => say(line));
@@ -72,7 +52,7 @@ function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<
 }
 
 /** Returns a row for each difference; the first one has what they share. */
-function rowsOf({ appliance, farm, atMs, sinceMs, by, text, count, differences }: Reply['events'][number]) {
+function rowsOf({ appliance, farm, atMs, sinceMs, by, text, count, differences }: Static<typeof Told>) {
   const where = (of: string): string => [appliance || 'the exporter', of].filter(Boolean).join('/');
   const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
   const when = from === to ? to : `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
@@ -82,7 +62,7 @@ function rowsOf({ appliance, farm, atMs, sinceMs, by, text, count, differences }
     index === 0 ? when : '',
     where(each.farm || farm),
     `${object} ${name}${service && object !== 'service' ? ` of ${service}` : ''}`,
-    changeText(each),
+    changeText(each.setting, each.before, each.after),
     index === 0 ? author : '',
   ]);
 }

@@ -14,17 +14,10 @@ export function listed(words: readonly string[]): string {
   return rest > 0 ? `${words.slice(0, shown).join(', ')} and ${rest} more` : words.join(', ');
 }
 
-/** Returns what became of a setting, or of a whole object: `weight: 1 → 5`. */
-export function changeText({ setting, before, after }: Changed): string {
+/** Returns what became of a setting: `weight: 1 → 5`; one without a name is a whole object. */
+export function changeText(setting: string, before: string | undefined, after: string | undefined): string {
   if (setting !== '') return `${setting}: ${before || 'none'} → ${after || 'none'}`;
   return after === undefined ? `gone: ${before}` : `new: ${after}`;
-}
-
-interface Changed {
-  /** Empty for a whole object. */
-  readonly setting: string;
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
 }
 
 /** Compares names: the same in every locale, and many times as fast as by the rules of one. */

@@ -2,7 +2,7 @@ import { closestWord } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { askExporter } from './ask-exporter.ts';
+import { askExporter } from '../ask-exporter.ts';
 import { checkAppliance } from './check-appliance.ts';
 import { checkConnections, checkFarms } from './check-farms.ts';
 import { checkActivation, checkCertificates } from './check-validity.ts';

@@ -14,7 +14,7 @@ import { compareProblems, type Problem } from '../../state/problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
-import { causesFirst, maxEvents, Timeline } from './timeline.ts';
+import { causesFirst, createFindEvents, type FindEvents, maxEvents } from './timeline.ts';
 import { changesContent, changesPanel } from './timeline-content.ts';
 import type { TwinWatch } from '../../history/twin-watch.ts';
 import { twinPanel } from './twin-panel.ts';
@@ -35,7 +35,7 @@ export interface StatusPageParts {
 }
 
 interface PageParts extends StatusPageParts {
-  readonly timeline: Timeline;
+  readonly findEvents: FindEvents;
 }
 
 /** Events that are shown beside other things. */
@@ -49,7 +49,7 @@ const pageHeaders = { 'content-security-policy': contentPolicy("'self'"), 'refer
  * query.
  */
 export function registerStatusPage(app: FastifyInstance, given: StatusPageParts): void {
-  const parts = { ...given, timeline: new Timeline(given.history, given.now) };
+  const parts = { ...given, findEvents: createFindEvents(given.history, given.now) };
   const { describe, exporter, spoken, lastMinuteOf, now } = parts;
   const assets = loadAssets();
   for (const { name, type, bytes } of assets)
@@ -92,7 +92,7 @@ export function registerStatusPage(app: FastifyInstance, given: StatusPageParts)
   }
 }
 
-function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, timeline }: PageParts): void {
+function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, findEvents }: PageParts): void {
   let loading: Promise<string> | undefined;
   app.get('/runbooks', async (request, reply) => {
     const runbooks = await (loading ??= loadRunbooks().then(spoken));
@@ -102,7 +102,7 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, ti
     const addresses = { exporter: `${request.protocol}://${request.host}`, gateway, appliance: status?.url };
     const { appliance, farm } = labels;
     const filter = { appliance, farm, since: '6h' };
-    const events = status && (await timeline.find(filter, maxEvents, status));
+    const events = status && (await findEvents(filter, maxEvents, status));
     const when = ` on this ${farm === undefined ? 'appliance' : 'farm'} in the last 6 hours`;
     const shown = events && causesFirst(events, maxAboveRunbooks);
     const page = quietDocument(
@@ -127,7 +127,7 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, ti
 }
 
 async function newestChanges(parts: PageParts, filter: EventFilter, status?: ApplianceStatus): Promise<Markup> {
-  const events = await parts.timeline.find(filter, maxBeside, status);
+  const events = await parts.findEvents(filter, maxBeside, status);
   return changesPanel(filter, events, parts.exporter().adminUrl);
 }
 
@@ -146,7 +146,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: PageParts): 
     }
     case 'changes': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
-      const events = await parts.timeline.find(view, maxEvents, health?.status);
+      const events = await parts.findEvents(view, maxEvents, health?.status);
       return { ...head, main: changesContent(view, events, facts.adminUrl) };
     }
     case 'list':

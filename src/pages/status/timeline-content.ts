@@ -88,7 +88,7 @@ function differenceRow(difference: Difference): Markup {
   const change =
     setting === 'state'
       ? html`<span class="faint">${wordOfState(before)} →</span> ${stateMark(level, wordOfState(after))}`
-      : html`<bdi>${changeText(difference)}</bdi>`;
+      : html`<bdi>${changeText(setting, difference.before, difference.after)}</bdi>`;
   return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${whole !== '' && html` of <bdi>${whole}</bdi>`}</span>
 <span class="to">${change}</span></span>`;
 }

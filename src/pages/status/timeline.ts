@@ -12,45 +12,38 @@ export const maxEvents = 1_000;
 /** A page waits no longer for a disk. */
 const patienceMs = 1_000;
 
-/** Finds events for pages. */
-export class Timeline {
-  readonly #history: Pick<History, 'find'>;
-  readonly #now: () => number;
-  #late = 0;
+/** Finds events; with those of a farm, those of its appliance that it depends on. */
+export type FindEvents = (filter: EventFilter, limit: number, status?: ApplianceStatus) => Promise<FoundEvents>;
 
-  constructor(history: Pick<History, 'find'>, now: () => number) {
-    this.#history = history;
-    this.#now = now;
-  }
-
-  /** Finds events; with those of a farm, those of its appliance that it depends on. */
-  async find(filter: EventFilter, limit: number, status?: ApplianceStatus): Promise<FoundEvents> {
-    const { appliance, farm, event, since } = filter;
-    const sinceMs = since === undefined ? undefined : momentOf(since, this.#now());
-    const kinds = event === undefined ? undefined : eventKinds.filter((kind) => kind === event);
-    const query = { appliance, sinceMs, kinds, limit };
-    const own = await this.#findSoon({ ...query, farm });
-    if (farm === undefined || appliance === undefined) return own;
-    const others = await this.#findSoon({ ...query, limit: maxEvents });
-    if (!own || !others) return undefined;
-    const certificates = status?.farms?.find(({ name }) => name === farm)?.certificates ?? [];
-    const all = [...own, ...others.filter((each) => isShared(each, certificates))];
-    return newestFirst([...new Map(all.map((each) => [each.id, each])).values()]).slice(0, limit);
-  }
+export function createFindEvents(history: Pick<History, 'find'>, now: () => number): FindEvents {
+  let late = 0;
 
   /** Gives up after a moment; nobody waits while an earlier question is late. */
-  async #findSoon(query: EventQuery): Promise<FoundEvents> {
-    if (this.#late > 0) return undefined;
-    const asked = this.#history.find(query);
+  async function findSoon(query: EventQuery): Promise<FoundEvents> {
+    if (late > 0) return undefined;
+    const asked = history.find(query);
     try {
       return await inTime(asked, patienceMs, () => new Error('late'));
     } catch {
-      this.#late += 1;
-      const over = (): number => (this.#late -= 1);
+      late += 1;
+      const over = (): number => (late -= 1);
       void asked.then(over, over);
       return undefined;
     }
   }
+
+  return async ({ appliance, farm, event, since }, limit, status) => {
+    const sinceMs = since === undefined ? undefined : momentOf(since, now());
+    const kinds = event === undefined ? undefined : eventKinds.filter((kind) => kind === event);
+    const query = { appliance, sinceMs, kinds, limit };
+    const own = await findSoon({ ...query, farm });
+    if (farm === undefined || appliance === undefined) return own;
+    const others = await findSoon({ ...query, limit: maxEvents });
+    if (!own || !others) return undefined;
+    const certificates = status?.farms?.find(({ name }) => name === farm)?.certificates ?? [];
+    const all = [...own, ...others.filter((each) => isShared(each, certificates))];
+    return newestFirst([...new Map(all.map((each) => [each.id, each])).values()]).slice(0, limit);
+  };
 }
 
 function isShared({ kind, differences }: HistoryEvent, certificates: readonly string[]): boolean {

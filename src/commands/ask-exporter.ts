@@ -9,6 +9,7 @@ import { oneLine } from '../lib/text.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from './admin/connection.ts';
 import type { CommandContext } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
+import { ExporterReply, type Seen } from './plugin/exporter-reply.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The address of a running exporter and what its web configuration asks for. */
@@ -22,20 +23,18 @@ const defaultUrl = 'http://127.0.0.1:9444';
 /** Monitoring systems give a plug-in a minute, some of them ten seconds. */
 const timeoutMs = 8_000;
 const maxBytes = 64 * 1_048_576;
+/** Clocks of two machines may differ as much. */
+const maxDifferenceMs = 300_000;
 
-interface ExporterAnswer {
-  readonly url: URL;
-  readonly text: string;
-  /** The header of that name. */
-  readonly date: string;
+/** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
+export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
+  const { url, text, date } = await answerOf(context, '/api/status', { appliance });
+  // The ages of readings are by the clock of the exporter.
+  return { ...read(text, appliance), nowMs: clockOf(date, url) };
 }
 
-/** Asks a running exporter; throws NothingKnown if it does not say. */
-export async function askRunning(
-  context: CommandContext,
-  path: string,
-  query: Readonly<Record<string, string>>,
-): Promise<ExporterAnswer> {
+/** Asks a running exporter for a path; throws NothingKnown if it does not say. */
+export async function answerOf(context: CommandContext, path: string, query: Readonly<Record<string, string>>) {
   const exporter = await readExporter(context);
   const { url, user } = exporter;
   const agent = tlsAgent(exporter, {});
@@ -60,6 +59,17 @@ export async function askRunning(
 
 function answerTooLong(): NothingKnown {
   return new NothingKnown(`the answer is longer than ${maxBytes} bytes, or has too many parts`);
+}
+
+/** Returns the exporter's time; throws NothingKnown for that of an answer which a proxy repeats. */
+function clockOf(date: string, { origin }: URL): number {
+  const saidMs = Date.parse(date);
+  if (Number.isNaN(saidMs)) return Date.now();
+  const differenceMs = Math.abs(Date.now() - saidMs);
+  if (differenceMs <= maxDifferenceMs) return saidMs;
+  throw new NothingKnown(
+    `the answer of ${origin} is of ${new Date(saidMs).toISOString()}: a proxy repeats an old one, or a clock is wrong`,
+  );
 }
 
 async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {
@@ -94,4 +104,11 @@ export function readReply(schema: TSchema, text: string): unknown {
   const decoded = createDecoder()(schema, reply);
   if (!decoded.ok) throw new NothingKnown(`what answers is no exporter of this release: ${decoded.because}`);
   return reply;
+}
+
+function read(text: string, name: string): Omit<Seen, 'nowMs'> {
+  const { appliances, demonstration } = readReply(ExporterReply, text) as ExporterReply;
+  const appliance = appliances.find((each) => each.name === name);
+  if (!appliance) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
+  return { appliance, isDemonstration: demonstration };
 }
