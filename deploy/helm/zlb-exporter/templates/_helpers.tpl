@@ -48,6 +48,8 @@ labels:
 {{- if .Values.gateway.enabled }}
 {{- $audit := dict "journal_file" "/var/lib/zlb-exporter/journal.db" }}
 {{- $_ := set $config "admin" (merge $audit .Values.gateway.config) }}
+{{- $kept := dict "file" "/var/lib/zlb-exporter/history.db" }}
+{{- $_ := set $config "history" (merge (default dict $config.history) $kept) }}
 {{- end }}
 {{- toYaml $config }}
 {{- end }}
