@@ -135,9 +135,9 @@ const leftOut: Partial<Record<ConfiguredKind, readonly string[]>> = {
 };
 
 function commonSettings({ object, settings }: ConfiguredObject, own: ReadonlySet<string> | undefined): Settings {
-  const isOwn = (name: string, value: string): boolean =>
-    leftOut[object]?.includes(name) === true || (object === 'farm' && name === 'vip' && (!own || own.has(value)));
-  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => !isOwn(name, value)));
+  const isOwnVip = object === 'farm' && settings.vip !== undefined && (!own || own.has(settings.vip));
+  const names = isOwnVip ? ['vip'] : leftOut[object];
+  return names ? Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name))) : settings;
 }
 
 /** Returns the addresses of the machine itself, which no failover moves. */
