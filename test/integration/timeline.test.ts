@@ -55,7 +55,8 @@ it('a weight that somebody changed on the appliance itself is on the pages, in t
 
   const seen = await until(
     () => saidBy(metricsUrl),
-    ({ page }) => page.includes('weight:'),
+    // A page is of the last second, and they are asked one after another.
+    ({ page, command }) => [page, command].every((text) => text.includes('weight:')),
   );
   for (const text of [before.page, before.list, before.runbooks, before.api, before.command])
     expect(text).not.toContain('weight');
@@ -81,7 +82,7 @@ it('a change through the gateway has its author, and leads to the console', asyn
   const by = `change ${id} by alice`;
   const seen = await until(
     () => saidBy(metricsUrl),
-    ({ page, api }) => page.includes('new:') && api.includes(by),
+    ({ page, command }) => [page, command].every((text) => text.includes('new:')),
   );
 
   expect(seen.html).toContain(`<a href="${url}/console#${id}"><bdi>${by}</bdi></a>`);
