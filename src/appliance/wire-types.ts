@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox';
-import { Type } from '../lib/schema.ts';
+import { type Static, type TSchema, Type } from 'typebox';
 
 /** The Ajv keywords behind the types below; decode.ts gives them their meaning. */
 export const wireKeyword = 'wire';

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { changeText } from '../lib/text.ts';
 import { answerOf, readReply } from './ask-exporter.ts';
 import type { Command, CommandContext } from './command.ts';

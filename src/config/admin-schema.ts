@@ -1,4 +1,4 @@
-import { Type } from '../lib/schema.ts';
+import { Type } from 'typebox';
 
 import { flag, listenerTls, mapping, path, type SettingsOf, value } from './schema-parts.ts';
 

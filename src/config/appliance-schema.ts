@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox';
-import { Type } from '../lib/schema.ts';
+import { type TSchema, Type } from 'typebox';
 
 import { applianceRequestsSchema } from './request-log-schema.ts';
 import { file, flag, mapping, value } from './schema-parts.ts';

@@ -1,4 +1,4 @@
-import { Type } from '../lib/schema.ts';
+import { Type } from 'typebox';
 import { listenerTls, mapping, value } from './schema-parts.ts';
 
 /** The log of requests that appliances send; a file without this block receives none. */

@@ -1,5 +1,12 @@
-import type { Static, TObjectOptions, TOptional, TProperties, TSchema, TSchemaOptions } from 'typebox';
-import { Type } from '../lib/schema.ts';
+import {
+  type Static,
+  type TObjectOptions,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+  Type,
+} from 'typebox';
 
 import type { QuantityLimits, ReadBy, ReaderName } from './readers.ts';
 

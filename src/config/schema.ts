@@ -1,4 +1,4 @@
-import { Type } from '../lib/schema.ts';
+import { Type } from 'typebox';
 
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';

@@ -1,6 +1,5 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
-import type { Static } from 'typebox';
-import { Type } from '../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { file, mapping, type SettingsOf, value } from './schema-parts.ts';
 
 /** The versions of TLS: the name in Go's libraries, and the name in Node. */

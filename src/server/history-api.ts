@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from '../lib/schema.ts';
+import { Type } from 'typebox';
 import { eventKinds } from '../history/event.ts';
 import type { History } from '../history/history.ts';
 import { momentOf } from '../lib/time.ts';

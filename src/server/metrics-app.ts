@@ -1,7 +1,7 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Type } from '../lib/schema.ts';
+import { Type } from 'typebox';
 import type { History } from '../history/history.ts';
 import type { TwinWatch } from '../history/twin-watch.ts';
 import { inFormat } from '../metrics/render.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Type } from '../lib/schema.ts';
+import { Type } from 'typebox';
 import { createTimeSlice } from '../lib/time.ts';
 import type { TwinOf, TwinWatch } from '../history/twin-watch.ts';
 import { failoverSentence } from '../history/twins.ts';

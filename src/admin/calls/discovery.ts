@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';

@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { mediaTypeOf } from '../../appliance/answer.ts';
 import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpointRows, endpoints } from '../../appliance/api/table.ts';

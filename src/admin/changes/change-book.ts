@@ -1,8 +1,7 @@
 import type { Caller, Principals } from '../policy/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { endpoints } from '../../appliance/api/table.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';

@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import { DryRunSchema } from '../calls/dry-run.ts';
 import { TargetSchema } from '../recipes/recipe.ts';

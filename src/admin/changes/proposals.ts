@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { Allowance } from '../../lib/allowance.ts';
 import { oneLine } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';

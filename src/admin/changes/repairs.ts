@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import { isOneOf } from '../../lib/check.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import type { Caller } from '../policy/principal.ts';

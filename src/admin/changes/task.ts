@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
 import type { Operations } from '../policy/operation.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from '../../lib/schema.ts';
+import { Type } from 'typebox';
 import type { Journal } from '../journal/journal.ts';
 import { auditEvents } from '../journal/record.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from '../../lib/schema.ts';
+import { Type } from 'typebox';
 import type { Gateway } from '../calls/gateway.ts';
 import type { Caller, Principal } from '../policy/principal.ts';
 import { refuseViewer } from '../policy/policy.ts';

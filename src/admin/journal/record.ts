@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 
 /**
  * `intent` is written before a call is sent, `outcome` after it; the others are single records. A

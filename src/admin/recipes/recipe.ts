@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import type { Calls, Write } from './calls.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { KnownFarm } from '../policy/guards/guard.ts';

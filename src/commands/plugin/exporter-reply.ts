@@ -1,5 +1,4 @@
-import type { Static, TSchema } from 'typebox';
-import { Type } from '../../lib/schema.ts';
+import { type Static, type TSchema, Type } from 'typebox';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { type Finding, NothingKnown } from './check-result.ts';

@@ -1,4 +1,4 @@
-import { Type } from '../../../src/lib/schema.ts';
+import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { type ApplianceAnswer, checkAnswer, codeOfStatus } from '../../../src/appliance/answer.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';

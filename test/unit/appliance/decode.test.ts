@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { Type } from '../../../src/lib/schema.ts';
+import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { createDecoder, type Unreadable } from '../../../src/appliance/decode.ts';
 import {

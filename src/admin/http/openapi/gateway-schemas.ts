@@ -1,4 +1,4 @@
-import { Type } from '../../../lib/schema.ts';
+import { Type } from 'typebox';
 import { AuditLineSchema } from '../../journal/record.ts';
 import { ParameterSchema } from '../../calls/discovery.ts';
 import { DryRunSchema } from '../../calls/dry-run.ts';
@@ -82,8 +82,6 @@ const ListedAuditLineSchema = Type.Object({
 const AuditSchema = Type.Object({ records: Type.Array(Type.Ref('#/components/schemas/AuditLine')) });
 
 /** The components, by name, that are not of a reply. */
-const { plan: _plan, ...withoutPlan } = ShownChangeSchema.properties;
-
 export const gatewaySchemas = {
   Problem: ProblemSchema,
   ApplianceError: ApplianceErrorSchema,
@@ -100,7 +98,7 @@ export const gatewaySchemas = {
   ChangeEvent: ChangeEventSchema,
   PlanOfChange: PlanOfChangeSchema,
   Changes: Type.Object({
-    changes: Type.Array(Type.Object(withoutPlan), { description: 'Without `plan`.' }),
+    changes: Type.Array(Type.Omit(ShownChangeSchema, ['plan']), { description: 'Without `plan`.' }),
     not_proposed: Type.Array(NotProposedSchema, {
       description: 'Repairs of firing alerts that could not be planned; empty for a token without approver.',
     }),

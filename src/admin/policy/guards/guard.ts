@@ -1,5 +1,4 @@
-import type { Static } from 'typebox';
-import { Type } from '../../../lib/schema.ts';
+import { type Static, Type } from 'typebox';
 import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import { assert } from '../../../lib/check.ts';
