@@ -231,6 +231,27 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     90_000,
   );
 
+  it('shows both columns of twins without a scroll to the side, 390 wide', async () => {
+    const width = 390;
+    const [first, second] = healthyPair();
+    const { page, url } = await givenPage(
+      open,
+      { 'lb-paris-1': first, 'lb-paris-2': second },
+      { twins: [['lb-paris-1', 'lb-paris-2']] },
+      { viewport: { width, height: 844 } },
+    );
+
+    await page.goto(`${url}/?appliance=lb-paris-1`);
+    await seen(page, 'A failover to lb-paris-2 now would change not_after of certificate www_example_com.pem.');
+
+    expect(await page.locator('#twin h2').innerText()).toBe('Twin lb-paris-2: 1 difference');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await page.evaluate(axe.source);
+    expect(await page.evaluate(`axe.run('#twin').then(({ violations }) => violations.map(({ id }) => id))`)).toEqual(
+      [],
+    );
+  }, 60_000);
+
   it.each([320, 390])(
     'shows an appliance that has never answered without a scroll to the side, %i wide',
     async (width) => {

@@ -36,6 +36,25 @@ describe('polling.ask_l4_daemon', () => {
 });
 
 describe('a reload', () => {
+  it('brings twins and takes them away, also of appliances in other files', async () => {
+    const given = await givenReloadable(
+      ['a', 'b'],
+      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.yml'] }),
+      { 'more.yml': [] },
+    );
+    const files = { appliance_files: ['more.yml'], appliances: [given.entry('a')] };
+    await given.write('more.yml', [given.entry('b')]);
+    await given.write('zlb.yml', { ...files, twins: [['a', 'b']] });
+
+    expect(await given.post(reloadPath)).toMatchObject({ status: 200 });
+    await until(given.page, (page) => valueOf(page, 'zlb_twin_differences', { appliance: 'a', object: 'farm' }) === 0);
+    expect(await given.page()).toContain('zlb_twins_info{appliance="a",twin="b"} 1');
+
+    await given.write('zlb.yml', files);
+    await given.post(reloadPath);
+    expect(await given.page()).not.toContain('zlb_twin');
+  });
+
   it('adds and removes appliances, without a call or a lost series of the others', async () => {
     const given = await givenReloadable(['a', 'b', 'c'], ({ entry }) => ({ appliances: [entry('a'), entry('b')] }));
     const before = await given.allRead('a', 'b');
