@@ -31,7 +31,7 @@ export async function requestResults(): Promise<readonly Result[]> {
       counts.answered(content);
     },
     fault: refuse,
-    piece: () => refuse('half a line'),
+    part: () => refuse('half a line'),
     isOverLimit: false,
   };
   const each = (lines: number, read: () => void) => {

@@ -31,7 +31,7 @@ export function createStore(): MetricsStore {
   return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies]);
 }
 
-interface PollingParts
+interface PollerParts
   extends Pick<
     AppliancePollerParts,
     'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition' | 'listeners'
@@ -46,7 +46,7 @@ interface PollingParts
 /** Creates the poller of one appliance from its settings. */
 export function createPoller(
   appliance: WatchedAppliance,
-  { decode, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollingParts,
+  { decode, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({

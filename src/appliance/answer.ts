@@ -36,7 +36,7 @@ export type CheckedAnswer = (
 };
 
 /** A body as JSON, or why it was not parsed. */
-type Body = { readonly json: unknown } | Excess;
+type ParsedBody = { readonly json: unknown } | Excess;
 
 /** Checks an answer against its row of the endpoint table. Parses the body once. */
 export function checkAnswer(answer: ApplianceAnswer, expectation: Expected, decode: Decode): CheckedAnswer {
@@ -143,7 +143,7 @@ function fieldOf(body: unknown, field: string): unknown {
   return isRecord(body) ? body[field] : undefined;
 }
 
-function parse(text: string, maxValues: number): Body {
+function parse(text: string, maxValues: number): ParsedBody {
   const excess = excessOf(text, maxValues);
   if (excess) return excess;
   try {

@@ -90,7 +90,7 @@ function summarized(losses: readonly Loss[]): readonly Unreadable[] {
 type DataValidateFunction = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
 /** The place of a value, as Ajv describes it. */
-type Place = NonNullable<Parameters<ValidateFunction>[1]>;
+type ValuePlace = NonNullable<Parameters<ValidateFunction>[1]>;
 
 /** Reads one value; refuses a name, without which its row means nothing. */
 function valueKeyword(lose: Lose): FuncKeywordDefinition {
@@ -99,7 +99,7 @@ function valueKeyword(lose: Lose): FuncKeywordDefinition {
     compile(kind: WireKind) {
       const isNumber = kind === 'number' || kind === 'signed';
       const message = expectation[kind];
-      const read: DataValidateFunction = (value: unknown, place?: Place) => {
+      const read: DataValidateFunction = (value: unknown, place?: ValuePlace) => {
         const result = coerceWire(kind, value);
         if (!place || (result === undefined && kind === 'name')) {
           read.errors = [{ keyword: wireKeyword, message, params: {} }];
@@ -122,7 +122,7 @@ function partsKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
     keyword: partKeyword,
     compile(part: AnySchemaObject) {
       const validate = ajv.compile(part);
-      return (value: unknown, place?: Place): boolean => {
+      return (value: unknown, place?: ValuePlace): boolean => {
         if (!place || value === null || validate(value, place)) return true;
         const { parentData, parentDataProperty } = place;
         parentData[parentDataProperty] = null;
@@ -140,7 +140,7 @@ function listKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
     type: 'array',
     compile({ item, key, maxRows }: WireRowsSchema) {
       const validate = ajv.compile(item);
-      return (rows: unknown[], place?: Place): boolean => {
+      return (rows: unknown[], place?: ValuePlace): boolean => {
         if (!place) return false;
         const path = place.instancePath;
         const list = String(place.parentDataProperty);

@@ -8,7 +8,7 @@ export interface AskedFarm {
   readonly awaitedAtMs?: number | undefined;
 }
 
-interface Farm extends FarmFact {
+interface SuspectedFarm extends FarmFact {
   readonly vip?: string | undefined;
   readonly vport?: string | undefined;
   readonly asked?: AskedFarm | undefined;
@@ -16,7 +16,7 @@ interface Farm extends FarmFact {
 
 /** The list before: states from it serve until a farm is asked for again. */
 interface ListBefore {
-  readonly farms: readonly Farm[];
+  readonly farms: readonly SuspectedFarm[];
   readonly startedAtMs?: number;
 }
 
@@ -51,7 +51,7 @@ const neverMs = Number.NEGATIVE_INFINITY;
  * longest are asked first, as many as the time of a run allows; silent ones after all others, one a
  * run. A farm that is not asked keeps the last word of the appliance.
  */
-export async function askEachFarm<Listed extends Farm>(
+export async function askEachFarm<Listed extends SuspectedFarm>(
   context: CollectContext,
   listed: readonly Listed[],
   { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
@@ -78,7 +78,7 @@ export async function askEachFarm<Listed extends Farm>(
  * no better word for such a farm than for one without backends. Asks one by one unless those that
  * were silent before explain the wait.
  */
-export async function askSuspects<Listed extends Farm>(
+export async function askSuspects<Listed extends SuspectedFarm>(
   context: CollectContext,
   listed: readonly Listed[],
   { before, hanging }: { readonly before: ListBefore | undefined; readonly hanging: number },
@@ -100,15 +100,15 @@ export async function askSuspects<Listed extends Farm>(
 }
 
 /** Returns the farms of a list by their names. */
-export function byName<Listed extends Farm>(list: { readonly farms: readonly Listed[] } | undefined) {
+export function byName<Listed extends SuspectedFarm>(list: { readonly farms: readonly Listed[] } | undefined) {
   return new Map(list?.farms.map((farm) => [farm.name, farm]));
 }
 
 /** Asks for one farm after another, until a moment on the clock of ages. */
-async function askUntil<Listed extends Farm>(
+async function askUntil<Listed extends SuspectedFarm>(
   context: CollectContext,
   due: readonly Listed[],
-  { known, endMs, ...limits }: Limits & { readonly known: ReadonlyMap<string, Farm>; readonly endMs: number },
+  { known, endMs, ...limits }: Limits & { readonly known: ReadonlyMap<string, SuspectedFarm>; readonly endMs: number },
 ): Promise<Map<string, Listed | undefined>> {
   const asked = new Map<string, Listed | undefined>();
   for (const farm of due) {
@@ -119,7 +119,7 @@ async function askUntil<Listed extends Farm>(
 }
 
 /** Returns a list without the farms that are gone; `otherwise` gives those that were not asked. */
-function withAsked<Listed extends Farm>(
+function withAsked<Listed extends SuspectedFarm>(
   listed: readonly Listed[],
   asked: ReadonlyMap<string, Listed | undefined>,
   otherwise: (farm: Listed) => Listed,
@@ -148,9 +148,9 @@ export function hasProxy({ profile }: FarmFact): boolean {
 }
 
 /** Returns the farms to ask for, without silent ones: by their wait, those with a proxy first. */
-function dueOf<Listed extends Farm>(
+function dueOf<Listed extends SuspectedFarm>(
   listed: readonly Listed[],
-  known: ReadonlyMap<string, Farm>,
+  known: ReadonlyMap<string, SuspectedFarm>,
   nowMs: number,
 ): readonly Listed[] {
   const lastMs = ({ name }: Listed): number => askedAt(known.get(name));
@@ -160,7 +160,11 @@ function dueOf<Listed extends Farm>(
 }
 
 /** Returns the silent farm whose turn it is, if any. */
-function nextSilent<Listed extends Farm>(listed: readonly Listed[], known: ReadonlyMap<string, Farm>, nowMs: number) {
+function nextSilent<Listed extends SuspectedFarm>(
+  listed: readonly Listed[],
+  known: ReadonlyMap<string, SuspectedFarm>,
+  nowMs: number,
+) {
   const silent = listed.filter(({ name }) => known.get(name)?.isSilent);
   const lastMs = Math.max(neverMs, ...silent.map(({ name }) => askedAt(known.get(name))));
   if (nowMs - lastMs < silentEveryMs) return undefined;
@@ -176,10 +180,10 @@ interface Limits {
 }
 
 /** Returns the farm with its state; undefined if it is gone. */
-async function askState<Listed extends Farm>(
+async function askState<Listed extends SuspectedFarm>(
   context: CollectContext,
   farm: Listed,
-  was: Farm | undefined,
+  was: SuspectedFarm | undefined,
   { callMs, limitMs, workMs: countedMs }: Limits,
 ): Promise<Listed | undefined> {
   const { read, age } = context;
@@ -213,7 +217,11 @@ async function askState<Listed extends Farm>(
 const ofAppliance: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'unauthorized', 'unlicensed'];
 
 /** Returns profile and address of an HTTP farm that was never listed with them. */
-async function addressOf({ read, unlessL4 }: CollectContext, farm: Farm, limitMs: number): Promise<Partial<Farm>> {
+async function addressOf(
+  { read, unlessL4 }: CollectContext,
+  farm: SuspectedFarm,
+  limitMs: number,
+): Promise<Partial<SuspectedFarm>> {
   if (farm.vip !== undefined || farm.profile !== 'http') return {};
   try {
     const farmname = await unlessL4(farm);
@@ -227,9 +235,9 @@ async function addressOf({ read, unlessL4 }: CollectContext, farm: Farm, limitMs
 }
 
 /** Returns a farm that was not asked, as it was before; without its state if that is too old. */
-function asBefore<Listed extends Farm>(
+function asBefore<Listed extends SuspectedFarm>(
   farm: Listed,
-  was: Farm | undefined,
+  was: SuspectedFarm | undefined,
   before: ListBefore | undefined,
   nowMs: number,
 ): Listed {
@@ -240,7 +248,7 @@ function asBefore<Listed extends Farm>(
   return { ...farm, state, isSilent: was.isSilent ?? false, asked };
 }
 
-function askedAt(farm: Farm | undefined): number {
+function askedAt(farm: SuspectedFarm | undefined): number {
   return farm?.asked?.atMs ?? neverMs;
 }
 

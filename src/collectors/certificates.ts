@@ -70,9 +70,9 @@ export const certificates = defineCollector<readonly Certificate[]>({
   ],
 });
 
-type Listed = ReplyOf<'listCertificates'>['params'][number];
+type ListedCertificate = ReplyOf<'listCertificates'>['params'][number];
 
-function toCertificate(listed: Listed): Certificate {
+function toCertificate(listed: ListedCertificate): Certificate {
   const kind = kindOf(listed);
   const begins = dateToSeconds(listed.creation ?? '');
   const ends = dateToSeconds(listed.expiration ?? '');
@@ -103,7 +103,7 @@ function nameIn(text: string | null | undefined, none: string): string {
   return text === none ? '' : (text ?? '');
 }
 
-function kindOf({ type, file: name }: Listed): Certificate['kind'] {
+function kindOf({ type, file: name }: ListedCertificate): Certificate['kind'] {
   return (type ?? '').toUpperCase() === 'CSR' || (!type && name.endsWith('.csr')) ? 'csr' : 'certificate';
 }
 

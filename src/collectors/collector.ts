@@ -84,10 +84,10 @@ export interface VipSettings {
 export type ReadFrom = <Key extends ReadKey>(
   key: Key,
   params: Params<Key>,
-  options?: ReadOptions,
+  options?: CollectorReadOptions,
 ) => Promise<ReplyOf<Key>>;
 
-export interface ReadOptions {
+export interface CollectorReadOptions {
   /** The time limit of the call; the client's own if left out. */
   readonly limitMs?: number;
   /**

@@ -73,9 +73,9 @@ type Farm = ReplyOf<'readFarm'>;
 interface ListedChecks {
   /** The name of the check of a farm or a service, as `farm` or `farm_service`. */
   readonly linked: ReadonlyMap<string, string>;
-  readonly rows: readonly Check[];
+  readonly rows: readonly LinkedCheck[];
 }
-type Check = ReplyOf<'listFarmguardians'>['params'][number];
+type LinkedCheck = ReplyOf<'listFarmguardians'>['params'][number];
 type LinkedChecks = ListedChecks['linked'] | undefined;
 
 /**

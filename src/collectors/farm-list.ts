@@ -1,5 +1,5 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { type CollectContext, type FarmFact, orIfMissing, type ReadOptions, stateWord } from './collector.ts';
+import { type CollectContext, type FarmFact, orIfMissing, type CollectorReadOptions, stateWord } from './collector.ts';
 import { type AskedFarm, askEachFarm, askSuspects, byName, hungMs } from './ask-farms.ts';
 
 export interface FarmList {
@@ -85,7 +85,7 @@ function countSilent({ farms: list }: FarmList): number {
  * Returns the limits of a list of all farms. It grows with the farms and the connection table of
  * the appliance, so one that failed gets all the time that the web server allows.
  */
-function limitsOf(before: FarmList | undefined): ReadOptions {
+function limitsOf(before: FarmList | undefined): CollectorReadOptions {
   if (!before) return {};
   const { usualMs, retryAtMs } = before;
   if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };

@@ -82,13 +82,13 @@ export const interfaces = defineCollector<Interfaces>({
   ],
 });
 
-type Listed = NonNullable<ReplyOf<'listInterfaces'>['interfaces']>[number];
+type ListedInterface = NonNullable<ReplyOf<'listInterfaces'>['interfaces']>[number];
 
 /**
  * Lists all interfaces. The newest release leaves the status of a virtual interface empty in the
  * list of all and has it in the list of virtual ones (docs/api.md §3.13).
  */
-async function listWithVirtual({ read }: CollectContext): Promise<readonly Listed[]> {
+async function listWithVirtual({ read }: CollectContext): Promise<readonly ListedInterface[]> {
   const all = (await read('listInterfaces', {})).interfaces ?? [];
   const virtual = await orIfMissing(
     async () => (await read('listVirtualInterfaces', {})).interfaces ?? [],

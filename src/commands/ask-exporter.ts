@@ -9,7 +9,7 @@ import { oneLine } from '../lib/text.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from './admin/connection.ts';
 import type { CommandContext } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
-import { ExporterReply, type Seen } from './plugin/exporter-reply.ts';
+import { ExporterReply, type SeenAppliance } from './plugin/exporter-reply.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The address of a running exporter and what its web configuration asks for. */
@@ -27,7 +27,7 @@ const maxBytes = 64 * 1_048_576;
 const maxDifferenceMs = 300_000;
 
 /** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
-export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
+export async function askExporter(context: CommandContext, appliance: string): Promise<SeenAppliance> {
   const { url, text, date } = await answerOf(context, '/api/status', { appliance });
   // The ages of readings are by the clock of the exporter.
   return { ...read(text, appliance), nowMs: clockOf(date, url) };
@@ -106,7 +106,7 @@ export function readReply(schema: TSchema, text: string): unknown {
   return reply;
 }
 
-function read(text: string, name: string): Omit<Seen, 'nowMs'> {
+function read(text: string, name: string): Omit<SeenAppliance, 'nowMs'> {
   const { appliances, demonstration } = readReply(ExporterReply, text) as ExporterReply;
   const appliance = appliances.find((each) => each.name === name);
   if (!appliance) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);

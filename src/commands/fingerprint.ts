@@ -47,13 +47,13 @@ export function ownFingerprintCommand(port: number): string {
 }
 
 /** The web interface of an appliance. */
-export interface Target {
+export interface TlsTarget {
   readonly host: string;
   readonly port: number;
 }
 
 /** Parses the one argument HOST[:PORT] of a command. */
-export function parseTarget(command: string, [target = '', ...more]: readonly string[]): Target {
+export function parseTarget(command: string, [target = '', ...more]: readonly string[]): TlsTarget {
   const match = /^(?:https:\/\/)?(?:\[([^\]]+)\]|([^:/]+))(?::(\d{1,5}))?\/?$/.exec(target);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? defaultPort);
@@ -76,7 +76,7 @@ export interface ShownCertificate {
   readonly endsAtMs: number;
 }
 
-interface ShownParts extends Target {
+interface ShownParts extends TlsTarget {
   /** The server name (SNI); default: the host. */
   readonly serverName?: string | undefined;
   readonly signal: AbortSignal;

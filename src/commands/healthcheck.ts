@@ -36,18 +36,18 @@ export const healthcheck: Command = async ({ flags, env, say, warn }) => {
 };
 
 /** A status; `refused` when the server closed the connection after the handshake. */
-type Answer = number | 'refused';
+type HealthAnswer = number | 'refused';
 
 /**
  * Returns true for a living exporter, also for one that requires a password or a client
  * certificate.
  */
-function isAlive(answer: Answer, tls: WebSettings['tls']): boolean {
+function isAlive(answer: HealthAnswer, tls: WebSettings['tls']): boolean {
   if (answer === 'refused') return tls !== undefined && tls.clientAuth !== 'NoClientCert';
   return [200, 401, 429].includes(answer);
 }
 
-function ask(url: string, tls: WebSettings['tls']): Promise<Answer> {
+function ask(url: string, tls: WebSettings['tls']): Promise<HealthAnswer> {
   return new Promise((resolve, reject) => {
     let shookHands = false;
     const options = { agent: false, signal: AbortSignal.timeout(3_000) };

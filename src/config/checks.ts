@@ -3,16 +3,16 @@ import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, remembered } from '../lib/text.ts';
 import { type CollectorSettings, mergeCollectors, sendersOf } from './settings.ts';
-import type { Path, Problems, Report } from './problems.ts';
+import type { Path, Problems, ReportProblem } from './problems.ts';
 import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
 import { matchOperations, type OperationRoutes } from './admin-settings.ts';
 import { isAtMostOncePerMinute, maxGapMs } from './schedule.ts';
 import type { ConfigSettings } from './schema.ts';
-import type { Source } from './yaml-file.ts';
+import type { YamlSource } from './yaml-file.ts';
 
 interface Checked {
   readonly settings: ConfigSettings;
-  readonly source: Source;
+  readonly source: YamlSource;
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
   readonly operations: OperationRoutes;
 }
@@ -36,7 +36,7 @@ export function checkCombinations(checked: Checked, problems: Problems): void {
     check(checked, report);
 }
 
-function requireUniqueNames({ settings, source }: Checked, report: Report): void {
+function requireUniqueNames({ settings, source }: Checked, report: ReportProblem): void {
   for (const { index, first } of findRepeats(settings.appliances.map(({ name }) => name))) {
     const at: Path = ['appliances', index, 'name'];
     const { file, key } = source.locate(['appliances', first]);
@@ -45,7 +45,7 @@ function requireUniqueNames({ settings, source }: Checked, report: Report): void
   }
 }
 
-function requireVerifiedPin({ settings, source }: Checked, report: Report): void {
+function requireVerifiedPin({ settings, source }: Checked, report: ReportProblem): void {
   for (const [index, appliance] of settings.appliances.entries()) {
     const { fingerprintSha256: pin, insecureSkipVerify: skip } = appliance.tls;
     if (pin === undefined || !skip) continue;
@@ -62,7 +62,7 @@ function requireVerifiedPin({ settings, source }: Checked, report: Report): void
  * Reports a `max_stale` that is shorter than the longest time between polls, random delay included:
  * the series would come and go.
  */
-function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Checked, report: Report): void {
+function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Checked, report: ReportProblem): void {
   // A thousand appliances have the same few schedules.
   const jitter = settings.polling.jitterRatio;
   const gapOf = remembered((schedule) => {
@@ -91,7 +91,7 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
 }
 
 /** Reports a schedule that would connect to a farm more than once a minute. */
-function requireRareProbes({ settings }: Checked, report: Report): void {
+function requireRareProbes({ settings }: Checked, report: ReportProblem): void {
   const written = [
     { block: settings.collectors, at: ['collectors'] as Path },
     ...settings.appliances.map((appliance, index) => ({
@@ -110,14 +110,14 @@ function requireRareProbes({ settings }: Checked, report: Report): void {
 }
 
 /** Reports a key of `connect_to` that no address can match. */
-function requireAddresses({ settings }: Checked, report: Report): void {
+function requireAddresses({ settings }: Checked, report: ReportProblem): void {
   const message = 'is no address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443';
   for (const [index, appliance] of settings.appliances.entries())
     for (const key of Object.keys(appliance.vip.connectTo))
       if (!parseEndpoint(key)) report(['appliances', index, 'vip', 'connect_to', key], message, 'key');
 }
 
-function requireEncryption({ settings: { admin } }: Checked, report: Report): void {
+function requireEncryption({ settings: { admin } }: Checked, report: ReportProblem): void {
   if (!admin || admin.tls || admin.insecurePlaintext || isLoopback(admin.listenAddress)) return;
   report(
     ['admin', 'listen_address'],
@@ -127,7 +127,7 @@ function requireEncryption({ settings: { admin } }: Checked, report: Report): vo
 }
 
 /** Reports a log of requests without effect, and senders of two appliances. */
-function requireRequests({ settings: { requests, appliances } }: Checked, report: Report): void {
+function requireRequests({ settings: { requests, appliances } }: Checked, report: ReportProblem): void {
   if (requests && requests.listenTcp === undefined && requests.listenUdp === undefined)
     report(['requests'], 'receives nothing; add listen_tcp or listen_udp');
   const networks = requests ? appliances.map((each) => blockListOf(sendersOf(each))) : [];
@@ -153,7 +153,7 @@ function requireRequests({ settings: { requests, appliances } }: Checked, report
   }
 }
 
-function requireUniqueTokens({ settings: { admin } }: Checked, report: Report): void {
+function requireUniqueTokens({ settings: { admin } }: Checked, report: ReportProblem): void {
   for (const [key, word, remedy] of [
     ['name', 'name', 'give each token its own, the audit tells callers apart by it'],
     ['sha256', 'digest', 'make a token of its own with `zlb-exporter token`'],
@@ -167,7 +167,7 @@ function requireUniqueTokens({ settings: { admin } }: Checked, report: Report): 
  * Reports names of unknown appliances. Patterns are allowed to match none: their appliances may
  * come later.
  */
-function requireKnownAppliances({ settings: { admin, appliances } }: Checked, report: Report): void {
+function requireKnownAppliances({ settings: { admin, appliances } }: Checked, report: ReportProblem): void {
   const known = appliances.map(({ name }) => name);
   for (const [index, token] of admin?.tokens.entries() ?? []) {
     for (const [position, name] of token.appliances.entries()) {
@@ -181,7 +181,7 @@ function requireKnownAppliances({ settings: { admin, appliances } }: Checked, re
 }
 
 /** Reports twins that are no two appliances, or of which one has another twin. */
-function requireTwins({ settings: { twins, appliances } }: Checked, report: Report): void {
+function requireTwins({ settings: { twins, appliances } }: Checked, report: ReportProblem): void {
   const known = appliances.map(({ name }) => name);
   const taken = new Set<string>();
   for (const [index, pair] of twins.entries()) {
@@ -196,7 +196,7 @@ function requireTwins({ settings: { twins, appliances } }: Checked, report: Repo
   }
 }
 
-function requireKnownOperations({ settings: { admin }, operations }: Checked, report: Report): void {
+function requireKnownOperations({ settings: { admin }, operations }: Checked, report: ReportProblem): void {
   const words = [...operations].flat();
   for (const [index, token] of admin?.tokens.entries() ?? []) {
     for (const list of ['allow', 'deny'] as const) {

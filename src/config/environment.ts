@@ -1,7 +1,7 @@
 import { applianceUrl } from './readers.ts';
 import { closestWord } from '../lib/text.ts';
 import type { Path, Problems } from './problems.ts';
-import type { Environment, Source } from './yaml-file.ts';
+import type { Environment, YamlSource } from './yaml-file.ts';
 
 /**
  * The environment variables that configure one appliance, each with the configuration key that it
@@ -80,7 +80,7 @@ export function reportMisspelt(env: Environment, used: ReadonlySet<string>, prob
  * Returns the appliance of the environment as if a file had listed it. An empty variable counts as
  * unset.
  */
-export function readEnvironment(env: Environment, problems: Problems): Source {
+export function readEnvironment(env: Environment, problems: Problems): YamlSource {
   const set = (variable: Variable) => env[variable] || undefined;
   const report = (variable: Variable, message: string) =>
     problems.report({ file: 'environment', key: variable }, message);

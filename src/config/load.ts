@@ -10,7 +10,7 @@ import { createFiles, type Files } from './files.ts';
 import { Problems } from './problems.ts';
 import { type ConfigSchema, configSchema } from './schema.ts';
 import { createSettingsReader, type SettingsReader } from './settings-of.ts';
-import { type Environment, readYamlFile, type Source, type Variables, variablesOf } from './yaml-file.ts';
+import { type Environment, readYamlFile, type YamlSource, type Variables, variablesOf } from './yaml-file.ts';
 import { applianceExample } from './appliance-schema.ts';
 
 export interface SettingsSource {
@@ -84,14 +84,14 @@ async function load(
 }
 
 /** The surroundings in which files of a configuration are read. */
-interface Reading {
+interface FileReading {
   readonly env: Environment;
   readonly variable: Variables;
   readonly files: Pick<Files, 'list' | 'readText'>;
   readonly problems: Problems;
 }
 
-function sourceOf(content: object): Source {
+function sourceOf(content: object): YamlSource {
   return {
     value: structuredClone(content),
     locate: (path) => ({ file: 'settings', key: path.join('.') }),
@@ -104,8 +104,8 @@ function sourceOf(content: object): Source {
  */
 async function readMain(
   file: string | undefined,
-  { env, variable, files: { readText }, problems }: Reading,
-): Promise<Source | undefined> {
+  { env, variable, files: { readText }, problems }: FileReading,
+): Promise<YamlSource | undefined> {
   if (file === undefined) return readEnvironment(env, problems);
   const source = await readYamlFile({
     file,
@@ -131,9 +131,9 @@ async function readMain(
 }
 
 /** An appliance that a file lists, and its position there. */
-interface Listed {
+interface ListedAppliance {
   readonly value: unknown;
-  readonly file: Source;
+  readonly file: YamlSource;
   readonly index: number;
 }
 
@@ -141,13 +141,13 @@ interface Listed {
  * Appends the appliances of `appliance_files` to those of the source; each keeps the location where
  * it is written.
  */
-async function withApplianceFiles(source: Source, { variable, files, problems }: Reading): Promise<Source> {
+async function withApplianceFiles(source: YamlSource, { variable, files, problems }: FileReading): Promise<YamlSource> {
   const { value } = source;
   if (!isRecord(value) || !Array.isArray(value.appliance_files)) return source;
   const own: unknown = value.appliances ?? [];
   if (!Array.isArray(own)) return source;
 
-  const listed: Listed[] = [];
+  const listed: ListedAppliance[] = [];
   for (const [index, pattern] of value.appliance_files.entries()) {
     if (typeof pattern !== 'string') continue;
     const place = source.locate(['appliance_files', index]);
@@ -173,7 +173,7 @@ async function withApplianceFiles(source: Source, { variable, files, problems }:
   };
 }
 
-function appliancesOf(file: Source, name: string, problems: Problems): readonly Listed[] {
+function appliancesOf(file: YamlSource, name: string, problems: Problems): readonly ListedAppliance[] {
   if (Array.isArray(file.value)) return file.value.map((value: unknown, index) => ({ value, file, index }));
   problems.report(
     { file: name, key: '' },

@@ -44,7 +44,7 @@ export async function bothOf<One, Other>(one: Promise<One>, other: Promise<Other
 }
 
 /** Reports a problem of a value, or of its key. */
-export type Report = (at: Path, message: string, part?: 'key') => void;
+export type ReportProblem = (at: Path, message: string, part?: 'key') => void;
 
 /** Maximum of reported problems: nobody reads more, and to find the place of each takes time. */
 const maxProblems = 100;
@@ -65,7 +65,7 @@ export class Problems {
   }
 
   /** Returns the function that reports problems of one configuration. */
-  reportIn(source: { locate(path: Path, part?: 'key'): ConfigLocation }): Report {
+  reportIn(source: { locate(path: Path, part?: 'key'): ConfigLocation }): ReportProblem {
     return (at, message, part) => this.report(source.locate(at, part), message);
   }
 

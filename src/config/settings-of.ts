@@ -7,7 +7,7 @@ import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import { type OpenedBy, type Reads, settingName, type SettingsOf } from './schema-parts.ts';
 import { createStructureReader } from './structure.ts';
-import type { Source } from './yaml-file.ts';
+import type { YamlSource } from './yaml-file.ts';
 
 /** The part of a schema that says how its values become settings. */
 interface Node {
@@ -30,7 +30,7 @@ interface NamedFile {
 }
 
 interface Surroundings {
-  readonly source: Source;
+  readonly source: YamlSource;
   readonly readText: ReadText;
   readonly problems: Problems;
 }
@@ -70,13 +70,13 @@ export function createSettingsReader<Schema extends TSchema>(schema: Schema): Se
   };
 }
 
-interface Place {
+interface SettingPlace {
   readonly at: Path;
-  readonly source: Source;
+  readonly source: YamlSource;
   readonly files: NamedFile[];
 }
 
-function named(node: Node, value: unknown, { at, source, files }: Place): unknown {
+function named(node: Node, value: unknown, { at, source, files }: SettingPlace): unknown {
   const inside = (part: Node, key: string | number, each: unknown): unknown =>
     named(part, each, { at: [...at, key], source, files });
 

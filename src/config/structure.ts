@@ -4,7 +4,7 @@ import { isRecord } from '../lib/check.ts';
 import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import { ownKeywords, type Reads } from './schema-parts.ts';
-import type { Source } from './yaml-file.ts';
+import type { YamlSource } from './yaml-file.ts';
 import { closestWord, isOneLine } from '../lib/text.ts';
 
 /**
@@ -26,7 +26,7 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
   ajv.addVocabulary(ownKeywords.filter((each) => each !== 'reads'));
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
   const validate = ajv.compile<Static<Schema>>(withDefinitions(schema));
-  return (source: Source, problems: Problems): Static<Schema> | undefined => {
+  return (source: YamlSource, problems: Problems): Static<Schema> | undefined => {
     if (validate(source.value)) return source.value;
 
     const errors = validate.errors ?? [];

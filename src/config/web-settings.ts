@@ -1,8 +1,8 @@
 import { assert } from '../lib/check.ts';
 import { createFiles, type Files } from './files.ts';
-import { type Path, Problems, type Report } from './problems.ts';
+import { type Path, Problems, type ReportProblem } from './problems.ts';
 import { createSettingsReader, type SettingsReader } from './settings-of.ts';
-import { type Environment, readYamlFile, type Source, variablesOf } from './yaml-file.ts';
+import { type Environment, readYamlFile, type YamlSource, variablesOf } from './yaml-file.ts';
 import {
   cipherList,
   curveNames,
@@ -100,7 +100,7 @@ function tlsSettings(tls: NonNullable<WebFileSettings['tlsServerConfig']>) {
 type TlsKey = keyof TlsServerFile;
 
 /** Reports values of a web configuration that are valid alone and wrong in combination. */
-function checkWeb(config: WebFile, source: Source, problems: Problems): void {
+function checkWeb(config: WebFile, source: YamlSource, problems: Problems): void {
   const report = problems.reportIn(source);
   const tls = config.tls_server_config;
   if (tls) {
@@ -115,7 +115,7 @@ function checkWeb(config: WebFile, source: Source, problems: Problems): void {
     report(['rate_limit', 'burst'], 'must be at least 1, or no request would ever be answered');
 }
 
-function requireCertificate(tls: TlsServerFile, report: Report): void {
+function requireCertificate(tls: TlsServerFile, report: ReportProblem): void {
   for (const [inline, file] of [
     ['cert', 'cert_file'],
     ['key', 'key_file'],
@@ -129,7 +129,7 @@ function requireCertificate(tls: TlsServerFile, report: Report): void {
 }
 
 /** Reports what only certificates of clients give a meaning, or need. */
-function checkClients(tls: TlsServerFile, report: Report): void {
+function checkClients(tls: TlsServerFile, report: ReportProblem): void {
   const { client_auth_type: type, client_allowed_sans: sans } = tls;
   const authorities = (['client_ca', 'client_ca_file'] as const).find((key) => tls[key] !== undefined);
   if (type === 'NoClientCert' && authorities !== undefined)
@@ -154,14 +154,14 @@ function checkClients(tls: TlsServerFile, report: Report): void {
 function checkTlsVersions(
   { min_version: oldest, max_version: newest }: TlsServerFile,
   written: TlsKey,
-  report: Report,
+  report: ReportProblem,
 ): void {
   const order = [...tlsVersions.keys()];
   if (order.indexOf(oldest) > order.indexOf(newest))
     report(at(written), `leaves no version of TLS: from ${oldest} to ${newest}`);
 }
 
-function checkUsers(names: readonly string[], report: Report): void {
+function checkUsers(names: readonly string[], report: ReportProblem): void {
   // Checked here, or the first scrape would get 500.
   if (names.length > 0 && isThreadRefused())
     report(

@@ -58,7 +58,7 @@ function substituteVariables(text: string, variable: Variables, mayBeKey: boolea
 }
 
 /** A configuration as plain data, every value a string, with the location of each value. */
-export interface Source {
+export interface YamlSource {
   readonly value: unknown;
   /**
    * Returns the location of a value, or of its key; of the nearest mapping around it if it is
@@ -81,7 +81,7 @@ export interface YamlFileParts {
 /**
  * Reads a YAML file and replaces its `${NAME}`s; undefined if it is too broken for further checks.
  */
-export async function readYamlFile(parts: YamlFileParts): Promise<Source | undefined> {
+export async function readYamlFile(parts: YamlFileParts): Promise<YamlSource | undefined> {
   const { file, remedy, minimalContent, variable, readText, problems } = parts;
   const text = await readText(file, 'configuration');
   if ('problem' in text) {
@@ -187,14 +187,14 @@ function repeatedKeys({ items }: YAMLMap): readonly Node[] {
   });
 }
 
-interface Replacement {
+interface VariableReplacement {
   readonly variable: Variables;
   readonly at: Locate;
   readonly problems: Problems;
 }
 
 /** Replaces `${NAME}` in all values; returns each value as it was written. */
-function replaceVariables(document: Tree, { variable, at, problems }: Replacement): ReadonlyMap<Node, string> {
+function replaceVariables(document: Tree, { variable, at, problems }: VariableReplacement): ReadonlyMap<Node, string> {
   const written = new Map<Node, string>();
   eachScalar(document.contents, [], (scalar, path) => {
     written.set(scalar, scalar.value);

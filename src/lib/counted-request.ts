@@ -48,22 +48,22 @@ export class CountedRequest extends IncomingMessage {
   }
 }
 
-const pieceBytes = 4_096;
+const portionBytes = 4_096;
 
 /**
- * Hands what comes on a connection of an HTTP server to its parser in pieces, so that a paused
+ * Hands what comes on a connection of an HTTP server to its parser in portions, so that a paused
  * connection stops it. Node would hand over up to 64 KiB at once, in which single bytes are 10,000
  * parts.
  */
-export function readInPieces(socket: Socket): void {
+export function readInPortions(socket: Socket): void {
   // Somebody who listens, so that the bytes come through the socket.
   socket.on('data', () => undefined);
   const push = socket.push.bind(socket);
   socket.push = (bytes: Buffer | null, encoding) => {
     let wantsMore = true;
     if (bytes === null) return push(bytes, encoding);
-    for (let at = 0; at < bytes.length; at += pieceBytes)
-      wantsMore = push(bytes.subarray(at, at + pieceBytes), encoding);
+    for (let at = 0; at < bytes.length; at += portionBytes)
+      wantsMore = push(bytes.subarray(at, at + portionBytes), encoding);
     return wantsMore;
   };
 }

@@ -55,7 +55,7 @@ export function stateSet(
  */
 export type Value = number | boolean | null | undefined;
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
 /** Receives the numbers of a collector. */
 export interface Emit {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Emit, Family, StateSet, Value } from './family.ts';
+import type { Emit, Family, Labels, StateSet, Value } from './family.ts';
 import { digestForm } from '../lib/text.ts';
 import type { Format } from './page.ts';
 
@@ -26,8 +26,6 @@ export interface FillResult extends FilledRegistry {
   /** State words outside their closed list, once each. */
   readonly unknownStates: readonly { readonly family: Family; readonly word: string }[];
 }
-
-type Labels = Readonly<Record<string, string>>;
 
 /** A metric while it is filled. */
 interface Filling {

@@ -39,7 +39,7 @@ interface Limit {
 }
 
 /** The readings of one appliance, in the order in which their keys were put first. */
-type Readings = Map<string, Shown>;
+type ShownReadings = Map<string, Shown>;
 
 /**
  * Holds the finished text of all appliances and joins it into expositions, family by family;
@@ -47,7 +47,7 @@ type Readings = Map<string, Shown>;
  */
 export function createMetricsStore(families: readonly Family[]) {
   const headers = Promise.all(families.map(headerOf));
-  let appliances: ReadonlyMap<string, Readings> = new Map();
+  let appliances: ReadonlyMap<string, ShownReadings> = new Map();
   const rendering = new Set<Promise<void>>();
   /** The cache of expositions of all appliances; emptied by every change. */
   const pages = new Map<string, Promise<Page>>();
@@ -59,7 +59,7 @@ export function createMetricsStore(families: readonly Family[]) {
      */
     arrange(names: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
       const before = appliances;
-      const kept = (name: string): Readings | undefined => (emptied.has(name) ? undefined : before.get(name));
+      const kept = (name: string): ShownReadings | undefined => (emptied.has(name) ? undefined : before.get(name));
       appliances = new Map(names.map((name) => [name, kept(name) ?? new Map()]));
       pages.clear();
     },
@@ -113,7 +113,7 @@ export function createMetricsStore(families: readonly Family[]) {
 }
 
 /** Leaves out the families that do not fit; returns the number of their series. */
-function applyLimit(readings: Readings, maxSeries: number): number {
+function applyLimit(readings: ShownReadings, maxSeries: number): number {
   const quota = divideLimit(readings, maxSeries);
   let leftOut = 0;
   if (quota.allowsAll) return leftOut;
@@ -161,7 +161,7 @@ type Header = readonly [Family, Readonly<Record<Format, TextPart>>];
 function join(
   headers: readonly Header[],
   format: Format,
-  chosen: readonly Readings[],
+  chosen: readonly ShownReadings[],
   isBare: boolean,
 ): readonly TextPart[] {
   const joined = new Map<Family, TextPart[]>(headers.map(([family]) => [family, []]));

@@ -57,7 +57,7 @@ export interface Objective {
 }
 
 /** A farm that polling knows. */
-export type KnownFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };
+export type LoggedFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readonly BackendName[] | undefined };
 
 /** Stands for every name that polling does not know: who sends lines cannot make series. */
 const unknown = 'unknown';
@@ -83,7 +83,7 @@ export class RequestCounts {
   readonly #farmKnown = new Gauge(optionsOf(families.farmKnown, this.#registry));
   /** Farms of which a request came. */
   readonly #begun = new Set<string>();
-  #learned: readonly KnownFarm[] = [];
+  #learned: readonly LoggedFarm[] = [];
   readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
   readonly #denials = new Counter(optionsOf(families.denials, this.#registry));
   readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
@@ -116,7 +116,7 @@ export class RequestCounts {
   }
 
   /** Adds names that polling knows; undefined if it knows no list of farms now. */
-  learn(farms: readonly KnownFarm[] | undefined): void {
+  learn(farms: readonly LoggedFarm[] | undefined): void {
     this.#farmKnown.reset();
     if (!farms) return;
     const names = new Set(farms.map(({ name }) => name));
@@ -194,7 +194,7 @@ export class RequestCounts {
     this.#beginFailures(known);
   }
 
-  #beginFailures({ name: farm, backends = [] }: KnownFarm): void {
+  #beginFailures({ name: farm, backends = [] }: LoggedFarm): void {
     const labels = { appliance: this.#appliance, farm };
     const begin = (service: string, backend: string, code: string) =>
       this.#requests.inc(

@@ -114,9 +114,9 @@ function readText(text: string): LoggedLine['content'] {
   return beginOfTime.test(message) ? 'unreadable' : 'other';
 }
 
-type Names = Pick<LoggedAnswer, 'farm' | 'service' | 'backend'>;
+type LineNames = Pick<LoggedAnswer, 'farm' | 'service' | 'backend'>;
 
-function readOwn(names: Names, text: string): LoggedLine['content'] {
+function readOwn(names: LineNames, text: string): LoggedLine['content'] {
   if (denial.test(text)) return { kind: 'denial', farm: names.farm };
   const [, code, reason = ''] = ownAnswer.exec(text) ?? [];
   if (code === undefined) return 'other';

@@ -6,7 +6,7 @@ import { isSame } from '../lib/same.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { LastMinute } from '../state/status.ts';
-import { type KnownFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
+import { type LoggedFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
 import { readLine } from './line.ts';
 import {
   type LineSink,
@@ -39,7 +39,7 @@ export interface LoggingAppliance {
 export interface RequestLogParts {
   readonly store: Pick<MetricsStore, 'put' | 'remove'>;
   /** Returns the farms of an appliance that polling knows; undefined while it knows none. */
-  readonly farmsOf: (appliance: string) => readonly KnownFarm[] | undefined;
+  readonly farmsOf: (appliance: string) => readonly LoggedFarm[] | undefined;
   readonly registry: Registry;
   readonly log: Logger;
 }
@@ -203,7 +203,7 @@ class ApplianceLog implements Sender {
     this.#count(result, 1);
   }
 
-  piece(): void {
+  part(): void {
     this.#spend(1);
   }
 

@@ -7,7 +7,7 @@ import type { ApplianceStatus } from '../state/status.ts';
 import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Counters } from './counters.ts';
 import { DueList } from './due-list.ts';
-import { type Job, ratioOfInterval, type Step } from './job.ts';
+import { type Job, ratioOfInterval, type StepOutcome } from './job.ts';
 import { type AppliancePollerParts, type PollerState, type SharedParts, sharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
 import { Report } from './report.ts';
@@ -244,7 +244,7 @@ export class AppliancePoller {
   }
 
   /** Reads at once what a step has shown to be out of date. */
-  #follow({ changes, reason }: Step): void {
+  #follow({ changes, reason }: StepOutcome): void {
     this.#report.changed();
     if (reason === 'unlicensed') this.#doubtLicence();
     if (!changes) return;

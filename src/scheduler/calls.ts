@@ -4,7 +4,7 @@ import type { EndpointRow } from '../appliance/api/row.ts';
 import { endpoints } from '../appliance/api/table.ts';
 import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf, UnreadableField } from '../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import type { ReadFrom, ReadOptions } from '../collectors/collector.ts';
+import type { ReadFrom, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
 import { type CallQueue, createCallQueue } from './call-queue.ts';
@@ -190,7 +190,7 @@ export class Calls {
     step: StepCalls,
     key: Key,
     params: Params<Key>,
-    { limitMs, workMs = Number.POSITIVE_INFINITY, took }: ReadOptions,
+    { limitMs, workMs = Number.POSITIVE_INFINITY, took }: CollectorReadOptions,
   ): Promise<ReplyOf<Key>> {
     // The first call after the wait is the cheapest one, and decides for all others.
     if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#askForSign();

@@ -1,7 +1,7 @@
 import type { FailureReason } from '../appliance/errors.ts';
 import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
-import type { Changes } from '../state/appliance-state.ts';
+import type { StateChanges } from '../state/appliance-state.ts';
 import type { SkipReason } from '../state/status.ts';
 
 /** A collector with what the configuration says about it. */
@@ -84,7 +84,7 @@ export interface ByFarm {
   readonly farms: readonly FarmFact[];
   /** How many of them were read, or are being read. */
   begun: number;
-  worst: Outcome;
+  worst: RunOutcome;
 }
 
 export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
@@ -93,13 +93,13 @@ export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
  * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
  * route; a skip reason: no calls were made.
  */
-export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
+export type RunOutcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
 
 /** The result of a step. */
-export interface Step {
+export interface StepOutcome {
   /** The outcome of the run, if it is over. */
-  readonly outcome: Outcome | undefined;
-  readonly changes?: Changes;
+  readonly outcome: RunOutcome | undefined;
+  readonly changes?: StateChanges;
   /** Why it failed, if the appliance refused it. */
   readonly reason?: FailureReason;
 }

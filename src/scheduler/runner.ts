@@ -13,9 +13,9 @@ import { steadyNow } from '../lib/time.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { L4Farms } from './l4-farms.ts';
-import type { ByFarm, CollectFarm, Job, Outcome, Run, Step } from './job.ts';
+import type { ByFarm, CollectFarm, Job, RunOutcome, Run, StepOutcome } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
-import type { Changes } from '../state/appliance-state.ts';
+import type { StateChanges } from '../state/appliance-state.ts';
 import { keyOf } from '../state/reading.ts';
 
 export interface RunnerParts extends SharedParts {
@@ -52,7 +52,7 @@ export class Runner {
    * Makes the next step of a run: all of it, or the beginning of one that asks farm by farm, or one
    * farm of it.
    */
-  async step(job: Job, run: Run): Promise<Step> {
+  async step(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
     if (!isFarmCollector(collector))
       return await this.#attempt(job, undefined, (context) => collector.collect(context));
@@ -64,7 +64,7 @@ export class Runner {
   }
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
-  async farm(job: Job, collector: FarmCollector, name: string): Promise<Step | undefined> {
+  async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
     const { collectFarm, ...step } = await this.#begin(job, collector);
@@ -85,11 +85,11 @@ export class Runner {
     return [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
   }
 
-  async #nextFarm(job: Job, byFarm: ByFarm): Promise<Step> {
+  async #nextFarm(job: Job, byFarm: ByFarm): Promise<StepOutcome> {
     const farm = byFarm.farms[byFarm.begun];
     byFarm.begun += 1;
     const isLast = byFarm.begun >= byFarm.farms.length;
-    const isOver = (): Outcome | undefined => (isLast ? byFarm.worst : undefined);
+    const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     if (!farm || !this.#isListed(farm)) return { outcome: isOver() };
     const step = await this.#oneFarm(job, farm, byFarm.collectFarm);
     const { outcome } = step;
@@ -103,7 +103,7 @@ export class Runner {
   }
 
   /** Begins to ask farm by farm; it failed if `collectFarm` is undefined. */
-  async #begin(job: Job, collector: FarmCollector): Promise<Step & { collectFarm: CollectFarm | undefined }> {
+  async #begin(job: Job, collector: FarmCollector): Promise<StepOutcome & { collectFarm: CollectFarm | undefined }> {
     let collectFarm: CollectFarm | undefined;
     const step = await this.#attempt(job, undefined, async (context) => {
       collectFarm = await collector.begin(context);
@@ -111,7 +111,7 @@ export class Runner {
     return { ...step, collectFarm };
   }
 
-  #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<Step> {
+  #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<StepOutcome> {
     return this.#attempt(job, farm.name, async (context) => {
       try {
         const data = await collectFarm(farm, context);
@@ -149,7 +149,7 @@ export class Runner {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt(job: Job, farm: string | undefined, work: Work): Promise<Step> {
+  async #attempt(job: Job, farm: string | undefined, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, known } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
@@ -177,7 +177,12 @@ export class Runner {
   }
 
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
-  #keep(job: Job, farm: string | undefined, data: unknown, { askedAtMs, unreadable }: StepCalls): Changes | undefined {
+  #keep(
+    job: Job,
+    farm: string | undefined,
+    data: unknown,
+    { askedAtMs, unreadable }: StepCalls,
+  ): StateChanges | undefined {
     const { known, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     const takenAtMs = askedAtMs ?? known.age();
@@ -191,7 +196,7 @@ export class Runner {
     return changes;
   }
 
-  #failed({ collector }: Job, farm: string | undefined, error: Error): Step {
+  #failed({ collector }: Job, farm: string | undefined, error: Error): StepOutcome {
     const { failures, counters } = this.#parts;
     if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
       failures.unsupported(collector.name, error);

@@ -4,7 +4,7 @@ import { steadyNow } from '../lib/time.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { type Calls, missingForMs } from './calls.ts';
 import { isFirst } from './due-list.ts';
-import type { Due, Job, Outcome, Run } from './job.ts';
+import type { Due, Job, RunOutcome, Run } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { Report } from './report.ts';
 import { nextDue } from './schedule.ts';
@@ -99,7 +99,7 @@ export class Runs {
     );
   }
 
-  end(job: Job, run: Run, outcome: Outcome): void {
+  end(job: Job, run: Run, outcome: RunOutcome): void {
     const { polling, known, text } = this.#parts;
     job.run = undefined;
     job.isUrgent = false;

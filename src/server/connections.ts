@@ -34,7 +34,7 @@ export interface RawResponse {
   readonly body: string;
 }
 
-interface Connection {
+interface OpenConnection {
   /** The socket beneath TLS. */
   readonly socket: Socket;
   /** The unanswered requests, in their order. */
@@ -47,7 +47,7 @@ interface Connection {
 export const maxPipelined = 16;
 
 /** The open connections by `connectionKey`, longest idle first. */
-type OpenConnections = Map<string, Connection>;
+type OpenConnections = Map<string, OpenConnection>;
 
 export function createConnections({ maxConnections, responseTo }: ConnectionsParts): Connections {
   const open: OpenConnections = new Map();
@@ -108,13 +108,13 @@ function admit(open: OpenConnections, socket: Socket, maxConnections: number): v
   });
 }
 
-interface Exchange {
+interface RequestPair {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
 /** Calls `proceed` once the earlier requests of the connection are answered. */
-function runInOrder(open: OpenConnections, { request, response }: Exchange, proceed: () => void): void {
+function runInOrder(open: OpenConnections, { request, response }: RequestPair, proceed: () => void): void {
   const { socket } = request;
   // The client was rejected during the handshake; this request came along with it.
   if (socket.destroyed) return;
@@ -145,7 +145,7 @@ function runInOrder(open: OpenConnections, { request, response }: Exchange, proc
  * has most connections, else a busy one of that network. A client that does not read its answers
  * must not keep Prometheus out.
  */
-function connectionToEvict(all: readonly Connection[], newcomer: string): Connection | undefined {
+function connectionToEvict(all: readonly OpenConnection[], newcomer: string): OpenConnection | undefined {
   const largest = largestShare(all, ({ socket }) => networkOf(socket.remoteAddress), networkOf(newcomer));
   return firstIdle(largest.members) ?? firstIdle(all) ?? (largest.mayEvict ? largest.members[0] : undefined);
 }
@@ -154,7 +154,7 @@ function connectionToEvict(all: readonly Connection[], newcomer: string): Connec
  * Returns an idle connection; one that never sent a request goes before Prometheus between two
  * scrapes.
  */
-function firstIdle(connections: readonly Connection[]): Connection | undefined {
+function firstIdle(connections: readonly OpenConnection[]): OpenConnection | undefined {
   const idle = connections.filter(({ unanswered }) => unanswered.length === 0);
   return idle.find(({ hasAsked }) => !hasAsked) ?? idle[0];
 }

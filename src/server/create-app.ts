@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvider, fastify } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { CountedRequest, readInPieces } from '../lib/counted-request.ts';
+import { CountedRequest, readInPortions } from '../lib/counted-request.ts';
 import { percentDecoded } from '../lib/text.ts';
 import { type Connections, type ConnectionsParts, createConnections } from './connections.ts';
 
@@ -76,7 +76,7 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
   });
   connections.attach(app);
   const { server } = app;
-  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readInPieces(socket));
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readInPortions(socket));
   // Before the router and all checks: both listeners know paths alone.
   server.prependListener('request', (request) => {
     request.url = pathOfTarget(request.url ?? '');

@@ -35,7 +35,7 @@ interface KeptReading<Data = unknown> extends Reading<Data>, ReadingLife {
 }
 
 /** Differences on the appliance that a reading shows; the scheduler acts on them. */
-export interface Changes {
+export interface StateChanges {
   /** Farms whose state is another one, and the new ones. */
   readonly farms: readonly string[];
   /** Farms that are new. */
@@ -68,7 +68,7 @@ export interface ApplianceStateParts {
   readonly before?: ApplianceState | undefined;
 }
 
-const noChanges: Changes = { farms: [], newFarms: [] };
+const noChanges: StateChanges = { farms: [], newFarms: [] };
 
 /**
  * Holds all knowledge of one appliance: its readings until they are stale, the facts that its
@@ -147,7 +147,7 @@ export class ApplianceState {
   /**
    * Keeps a reading, unless a newer one came first; throws if it is too long beside the others.
    */
-  put(found: FoundReading): Changes {
+  put(found: FoundReading): StateChanges {
     const { collector, farm, ...kept } = found;
     const origin = { collector: collector.name, farm };
     const key = keyOf(origin);
@@ -210,7 +210,7 @@ export class ApplianceState {
     }
   }
 
-  #learn({ name }: ApplianceCollector, data: unknown): Changes {
+  #learn({ name }: ApplianceCollector, data: unknown): StateChanges {
     const before = this.#facts;
     this.#latest.set(name, data);
     const after = applianceFacts(this.#latest);

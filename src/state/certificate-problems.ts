@@ -9,7 +9,7 @@ import type { CertificateStatus } from './status.ts';
  * `used`: a farm is known to present it, or was when it was last read. `not known`: none is, and
  * not all farms were read; never critical.
  */
-type Usage = 'used' | 'unused' | 'not known';
+type CertificateUse = 'used' | 'unused' | 'not known';
 
 /** Returns what is wrong with a certificate, or what is not known about it. */
 export function certificateProblem(certificate: CertificateStatus, nowMs: number): OwnProblem | undefined {
@@ -83,7 +83,7 @@ function validityProblem(
   };
 }
 
-function usageOf({ usedBy, lastKnownUse }: CertificateStatus): Usage {
+function usageOf({ usedBy, lastKnownUse }: CertificateStatus): CertificateUse {
   const farms = usedBy ?? lastKnownUse?.farms;
   if (farms === undefined) return 'not known';
   return farms.length > 0 ? 'used' : 'unused';

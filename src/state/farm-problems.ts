@@ -1,13 +1,10 @@
 import { listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
-import { isUnanswered } from '../collectors/vip.ts';
-import { chainEndOf } from '../collectors/vip-probe.ts';
+import { isUnanswered, type ServedName } from '../collectors/vip.ts';
+import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
 import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
 import type { BackendStatus, FarmStatus, ProbeStatus } from './status.ts';
 import type { OwnProblem } from './problem.ts';
-
-type ServedName = ProbeStatus['served'][number];
-type ServedCertificate = NonNullable<ServedName['certificate']>;
 
 /** Facts of the appliance that a judgement of one of its farms needs. */
 export interface FarmSurroundings {
@@ -86,13 +83,13 @@ function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): Ow
 }
 
 /** A farm of the status, also as `/api/status` has it. */
-interface AskedFarm {
+interface HungFarm {
   readonly isSilent?: boolean | null | undefined;
   readonly state: string;
 }
 
 /** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
-export function isHung({ isSilent, state }: AskedFarm): boolean {
+export function isHung({ isSilent, state }: HungFarm): boolean {
   return isSilent === true && state !== 'down';
 }
 

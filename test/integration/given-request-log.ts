@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { renderRegistry } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
-import { type KnownFarm, requestFamilies } from '../../src/request-log/counts.ts';
+import { type LoggedFarm, requestFamilies } from '../../src/request-log/counts.ts';
 import { RequestLog, type RequestLogSettings } from '../../src/request-log/request-log.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +15,7 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
   const store = createMetricsStore(requestFamilies);
   store.arrange(['lb']);
   const registry = new Registry();
-  const known: { farms: readonly KnownFarm[] | undefined } = { farms };
+  const known: { farms: readonly LoggedFarm[] | undefined } = { farms };
   const log = new RequestLog({
     store,
     registry,

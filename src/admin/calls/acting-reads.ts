@@ -2,7 +2,7 @@ import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { daemonMayHang, isHarmless } from '../../appliance/harmless.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
-import type { Reach } from './reach.ts';
+import type { ApplianceReach } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import type { PermittedCall } from './request.ts';
 
@@ -22,7 +22,7 @@ const ownFailures: readonly FailureReason[] = [
  */
 export async function actsNow(
   { operation: { row }, params }: OperationCall,
-  reach: Pick<Reach, 'read'>,
+  reach: Pick<ApplianceReach, 'read'>,
   appliance: string,
 ): Promise<boolean> {
   if (row.acts?.on !== 'l4xnat') return false;

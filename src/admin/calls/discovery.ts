@@ -3,7 +3,7 @@ import { isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, refuseAnswer, upstreamProblem } from '../policy/problem.ts';
-import { type Reach, readAnswer } from './reach.ts';
+import { type ApplianceReach, readAnswer } from './reach.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
 export const ParameterSchema = Type.Object({
@@ -46,7 +46,7 @@ const maxValues = 1_000;
  * {@link AdminProblem}.
  */
 export async function discover(
-  reach: Pick<Reach, 'send' | 'signal'>,
+  reach: Pick<ApplianceReach, 'send' | 'signal'>,
   { operation, path }: OperationCall,
 ): Promise<Discovered> {
   const { row, method } = operation;
@@ -118,14 +118,14 @@ function noList(route: string, status: number, message: unknown): AdminProblem {
   });
 }
 
-type Body = Readonly<Record<string, unknown>>;
+type RefusalBody = Readonly<Record<string, unknown>>;
 
 /**
  * Returns what the appliance would refuse in a body by its own descriptors, one sentence each.
  * Quotes no values, which may be passwords. Limits and formats are left to the appliance: they are
  * sentences, and `parameters` shows them.
  */
-export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[]): readonly string[] {
+export function problemsOf(body: RefusalBody, parameters: readonly ParameterDescriptor[]): readonly string[] {
   // Some builds accept parameters without describing any.
   if (parameters.length === 0) return [];
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
@@ -143,7 +143,7 @@ export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[
 }
 
 /** Returns one sentence for all unknown names: each alone would list all parameters of the call. */
-function unknownNames(body: Body, names: readonly string[]): readonly string[] {
+function unknownNames(body: RefusalBody, names: readonly string[]): readonly string[] {
   const known = new Set(names);
   const strange = Object.keys(body).filter((name) => !known.has(name));
   if (strange.length === 0) return [];

@@ -11,7 +11,7 @@ import type { approvalOf } from './needs-approval.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, ParameterSchema, problemsOf } from './discovery.ts';
 import {
-  type Answers,
+  type KnownReplies,
   blockingOf,
   FindingSchema,
   type GuardFinding,
@@ -24,7 +24,7 @@ import type { OperationCall } from '../policy/operation.ts';
 import { may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type Reach, readAnswer } from './reach.ts';
+import { type ApplianceReach, readAnswer } from './reach.ts';
 import type { AdminRequest } from './request.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -85,7 +85,7 @@ export interface DryRunParts {
   };
   readonly call: OperationCall;
   readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
-  readonly reach: Reach;
+  readonly reach: ApplianceReach;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
   readonly approval: ReturnType<typeof approvalOf>;
@@ -97,7 +97,7 @@ export interface DryRunParts {
 export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
   const { request, call, body, reach, approval } = planning;
   const { key, row, method } = call.operation;
-  const answers: Answers = request.planning ?? new Map();
+  const answers: KnownReplies = request.planning ?? new Map();
   const findings = await inspectCall(call, body?.fields ?? {}, reach, answers);
   const validation = await validate(planning);
   const current = method === 'GET' ? null : await currentObject(planning, answers);
@@ -168,7 +168,10 @@ const maxObjectBytes = 262_144;
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
  * appliance does not answer. A plan shows what its guards have read.
  */
-async function currentObject({ request, call, reach }: DryRunParts, answers: Answers): Promise<CurrentObject | null> {
+async function currentObject(
+  { request, call, reach }: DryRunParts,
+  answers: KnownReplies,
+): Promise<CurrentObject | null> {
   const wanted = readAbove(call.path, request.principal);
   const found = wanted && !(await mayAct(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
   if (!found) return null;
@@ -187,14 +190,14 @@ async function currentObject({ request, call, reach }: DryRunParts, answers: Ans
 }
 
 /** Returns true if the appliance waited in vain for the proxy of this farm: it would wait again. */
-async function waitsForProxy(answers: Answers, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
+async function waitsForProxy(answers: KnownReplies, { farmname }: Readonly<Record<string, string>>): Promise<boolean> {
   const status = farmname && answers.get(questionOf('readFarmStatus', { farmname }));
   const outcome = await Promise.resolve(status).catch((error: unknown) => error);
   return outcome instanceof ApplianceError && outcome.reason === 'timeout';
 }
 
 /** Returns true for a read that acts on its farm (docs/api.md §1.7), or may. */
-async function mayAct({ read }: Reach, { operation, params }: NonNullable<ReturnType<typeof readAbove>>) {
+async function mayAct({ read }: ApplianceReach, { operation, params }: NonNullable<ReturnType<typeof readAbove>>) {
   const row: EndpointRow = endpoints[operation];
   if (!row.acts) return false;
   const summary = await read('readFarmsSummary', {}).catch(() => undefined);

@@ -102,7 +102,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   return answer;
 }
 
-interface Exchange {
+interface SentCall {
   readonly parts: Forwarding;
   readonly answered: Promise<RelayAnswer>;
   readonly outcome: ReturnType<typeof createOutcome>;
@@ -112,7 +112,7 @@ interface Exchange {
 }
 
 /** Follows an exchange to its end and reports its outcome, even if the caller has left. */
-async function finish({ parts, answered, outcome, content, effect }: Exchange): Promise<AdminAnswer> {
+async function finish({ parts, answered, outcome, content, effect }: SentCall): Promise<AdminAnswer> {
   const { name } = parts.appliance;
   try {
     const answer = await answered;
@@ -133,7 +133,7 @@ async function finish({ parts, answered, outcome, content, effect }: Exchange): 
 }
 
 /** Returns our own reason for an upload that we cut, instead of the error of the connection. */
-function causeOf(error: unknown, content: Exchange['content']): unknown {
+function causeOf(error: unknown, content: SentCall['content']): unknown {
   const cut = content instanceof Readable && !(error instanceof AdminProblem) ? content.errored : undefined;
   return cut instanceof AdminProblem || cut instanceof ApplianceError ? cut : error;
 }
@@ -144,7 +144,7 @@ function causeOf(error: unknown, content: Exchange['content']): unknown {
  */
 async function keepAnswer(
   parts: Forwarding,
-  outcome: Exchange['outcome'],
+  outcome: SentCall['outcome'],
   status: number,
   source: Readable,
 ): Promise<Readable> {

@@ -4,7 +4,13 @@ import { codeOfStatus } from '../../appliance/answer.ts';
 import { assert } from '../../lib/check.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, refuseFrozen } from '../policy/freeze.ts';
-import { type Answers, blockingOf, type Overridden, overriddenBy, refuseFindings } from '../policy/guards/guard.ts';
+import {
+  type KnownReplies,
+  blockingOf,
+  type Overridden,
+  overriddenBy,
+  refuseFindings,
+} from '../policy/guards/guard.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
 import { authorise, changes, isChange, refusePlanner, risksOf } from '../policy/policy.ts';
@@ -18,7 +24,7 @@ import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { namingFields, type Touch } from '../../history/authors.ts';
-import { type AdminAppliance, createReach, type Reach } from './reach.ts';
+import { type AdminAppliance, createReach, type ApplianceReach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
@@ -54,13 +60,13 @@ export interface AdmittedCall extends PermittedCall {
 
 type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
 type QueuedCaller = Pick<AdminRequest, 'principal' | 'appliance' | 'signal'>;
-type Place = Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>;
+type QueuePlace = Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>;
 
 /** A slot of the queue that a request holds, with the connections for its calls. */
 interface HeldSlot {
   readonly appliance: AdminAppliance;
   readonly slot: QueueSlot;
-  readonly reach: Reach;
+  readonly reach: ApplianceReach;
 }
 
 /** The time after its plan in which a change is sent without reading everything again. */
@@ -197,7 +203,7 @@ export class Gateway {
   }
 
   /** Returns the place of a request in the queue, and the signal that ends it before it is sent. */
-  #placeOf({ request, call, body }: PermittedCall): Place {
+  #placeOf({ request, call, body }: PermittedCall): QueuePlace {
     if (!isChange(call)) return { kind: 'read', signal: request.signal };
     // An admin may have to stop a farm in an emergency: that passes waiting changes.
     const isStop = call.operation.key === 'actOnFarm' && body?.fields.action === 'stop';
@@ -211,7 +217,7 @@ export class Gateway {
   /** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
   async #inQueue<Result>(
     caller: QueuedCaller,
-    place: Place,
+    place: QueuePlace,
     work: (held: HeldSlot) => Promise<Result>,
   ): Promise<Result> {
     const { queue, timeoutMs } = this.#parts;
@@ -254,7 +260,7 @@ export class Gateway {
    * Returns the replies that the plan of a change was just made from; undefined if a change was
    * sent to the appliance since, or if this one had to wait.
    */
-  #recentAnswers({ appliance, recent }: AdminRequest): Answers | undefined {
+  #recentAnswers({ appliance, recent }: AdminRequest): KnownReplies | undefined {
     if (!recent || recent.changes !== this.changesOf(appliance)) return undefined;
     return steadyNow() - recent.atMs < maxReadAgeMs ? recent.answers : undefined;
   }

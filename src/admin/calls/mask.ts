@@ -32,11 +32,11 @@ export function maskValue(value: unknown): unknown {
 }
 
 /** The number of bytes that may still be written; entries after it are left out. */
-interface Room {
+interface ValuesLeft {
   left: number;
 }
 
-function maskNested(value: unknown, name: string, depth: number, room: Room): unknown {
+function maskNested(value: unknown, name: string, depth: number, room: ValuesLeft): unknown {
   // Each value takes a comma, a bracket or a digit at least.
   room.left -= name.length + 1;
   if (isSecretName(name) || depth > deepest) return hidden(value);

@@ -23,7 +23,7 @@ type ReachRequest = Omit<RelayRequest, 'signal'>;
  * Reaches an appliance for one caller: nothing is sent once the caller has left. A sent call runs
  * to its end, as it does on the appliance.
  */
-export type Reach = ReturnType<typeof createReach>;
+export type ApplianceReach = ReturnType<typeof createReach>;
 
 interface ReachParts {
   readonly appliance: Omit<AdminAppliance, 'name'>;
@@ -88,7 +88,7 @@ export function discard(body: unknown): void {
  * `oversize` for a longer one.
  */
 export async function readAnswer(
-  { send, signal }: Pick<Reach, 'send' | 'signal'>,
+  { send, signal }: Pick<ApplianceReach, 'send' | 'signal'>,
   request: ReachRequest,
   maxBytes: number,
 ): Promise<Omit<RelayAnswer, 'body'> & { readonly text: string }> {

@@ -44,7 +44,7 @@ export interface RequestQueueParts {
   readonly maxWaitMs: number;
 }
 
-interface Waiting extends QueueRequest {
+interface QueuedRequest extends QueueRequest {
   readonly admit: () => void;
   readonly refuse: (problem: AdminProblem) => void;
 }
@@ -53,7 +53,7 @@ interface Waiting extends QueueRequest {
 interface Line {
   readonly slots: number;
   running: number;
-  waiting: readonly Waiting[];
+  waiting: readonly QueuedRequest[];
   /** The names of the principals that had a slot, the last one at the end. */
   readonly served: Set<string>;
 }
@@ -136,7 +136,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 }
 
 /** Returns the waiting requests of the principal that has most of them, without urgent ones. */
-function largestShare(waiting: readonly Waiting[]): readonly Waiting[] {
+function largestShare(waiting: readonly QueuedRequest[]): readonly QueuedRequest[] {
   const shares = Map.groupBy(
     waiting.filter(({ urgent }) => !urgent),
     ({ principal }) => principal,
@@ -153,9 +153,9 @@ function noteServed({ served }: Line, { principal }: QueueRequest): void {
  * Returns an urgent request, or the first change, or the first read of the principal whose last
  * slot is the longest ago.
  */
-function nextOf({ waiting, served }: Line): Waiting | undefined {
+function nextOf({ waiting, served }: Line): QueuedRequest | undefined {
   const order = [...served];
-  const lastOf = ({ principal }: Waiting): number => order.indexOf(principal);
+  const lastOf = ({ principal }: QueuedRequest): number => order.indexOf(principal);
   const [first] = waiting;
   if (!first || first.urgent || first.kind === 'change') return first;
   return waiting.reduce((next, each) => (lastOf(each) < lastOf(next) ? each : next), first);
@@ -172,7 +172,7 @@ function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<voi
       end();
       reject(abortReason(request));
     };
-    const mine: Waiting = {
+    const mine: QueuedRequest = {
       ...request,
       admit() {
         end();

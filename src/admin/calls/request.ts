@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Answers, Overridden } from '../policy/guards/guard.ts';
+import type { KnownReplies, Overridden } from '../policy/guards/guard.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { RequestBody, UnreadBody } from './request-body.ts';
@@ -34,7 +34,7 @@ export interface AdminRequest extends Caller, UnreadBody {
    * Set only for the dry runs of one plan, which share what they read. A plan does not show the
    * parameters of a call, so the appliance is not asked for them.
    */
-  readonly planning?: Answers;
+  readonly planning?: KnownReplies;
   /** The replies that the plan of this change was just made from. */
   readonly recent?: RecentReads | undefined;
   readonly onCall: (call: OperationCall) => void;
@@ -48,7 +48,7 @@ export interface AdminRequest extends Caller, UnreadBody {
 
 /** Replies of an appliance that guards need not ask for again at once. */
 export interface RecentReads {
-  readonly answers: Answers;
+  readonly answers: KnownReplies;
   /** The value of `changesOf` of the gateway before the first of them. */
   readonly changes: number;
   /** When the last of them was read, by the steady clock. */

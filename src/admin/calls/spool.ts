@@ -176,16 +176,16 @@ export class SpooledBody {
 
   /**
    * Reads it from its beginning, once, while it still grows too. The pace counts once the body is
-   * whole. Calls `onPiece` with the bytes that the reader gets.
+   * whole. Calls `onPart` with the bytes that the reader gets.
    */
-  read(pace: Pace, onPiece?: (bytes: number) => void): Readable {
+  read(pace: Pace, onPart?: (bytes: number) => void): Readable {
     let watch: ReturnType<typeof watchPace> | undefined;
     const onRead = (count: number): void => {
       watch?.passed(count);
-      onPiece?.(count);
+      onPart?.(count);
     };
     this.#readers += 1;
-    const reader = Readable.from(this.#pieces(onRead), { objectMode: false, highWaterMark: chunkBytes });
+    const reader = Readable.from(this.#parts(onRead), { objectMode: false, highWaterMark: chunkBytes });
     reader.once('close', () => {
       watch?.end();
       this.#readers -= 1;
@@ -234,7 +234,7 @@ export class SpooledBody {
     }
   }
 
-  async *#pieces(onRead: (count: number) => void): AsyncGenerator<Buffer> {
+  async *#parts(onRead: (count: number) => void): AsyncGenerator<Buffer> {
     for (let at = 0; ; ) {
       if (at < this.#bytes) {
         const length = Math.min(chunkBytes, this.#bytes - at);

@@ -10,25 +10,25 @@ import { confirmationOf } from '../calls/confirmation.ts';
 import { wholeBody } from '../calls/reach.ts';
 import type { AdminRequest, PinnedPlan, RecentReads } from '../calls/request.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import { type Answers, questionOf } from '../policy/guards/guard.ts';
+import { type KnownReplies, questionOf } from '../policy/guards/guard.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
 import { changes } from '../policy/policy.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
-import { applianceError, type CallAnswer, type Calls, LateError, type Write } from '../recipes/calls.ts';
+import { applianceError, type CallAnswer, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
 import type { RecipeContext } from '../recipes/recipe.ts';
 import type { ChangesCore } from './core.ts';
 import type { Planning } from './task.ts';
 
 /** A change, in whose name its calls are made, and for what. */
-export interface CallsParts {
+export interface ChangeCallsParts {
   /** All records of the calls have its id. */
   readonly asked: Planning;
   readonly caller: Caller;
   /** Set once it may change something: the plan, whether it is approved, and what was just read. */
   readonly run?: { readonly plan: PinnedPlan; readonly isApproved: boolean; readonly recent: RecentReads };
   /** The replies so far: guards of dry runs need not read them again. */
-  readonly answers?: Answers;
+  readonly answers?: KnownReplies;
   /** Called right before a call that changes something is sent. */
   readonly onLeaving?: () => void;
 }
@@ -37,7 +37,10 @@ export interface CallsParts {
 const maxAnswerBytes = 8_388_608;
 
 /** Returns what the steps of a change have of the world, for as long as the caller is there. */
-export function contextFor(core: ChangesCore, parts: CallsParts): RecipeContext & { readonly calls: Calls } {
+export function contextFor(
+  core: ChangesCore,
+  parts: ChangeCallsParts,
+): RecipeContext & { readonly calls: RecipeCalls } {
   const { asked, caller } = parts;
   const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
   return {
@@ -57,7 +60,10 @@ export function contextFor(core: ChangesCore, parts: CallsParts): RecipeContext 
 }
 
 /** Creates the calls of a change, through the same gateway as a call from outside. */
-function createCalls({ gateway, operations }: Pick<ChangesCore, 'gateway' | 'operations'>, parts: CallsParts): Calls {
+function createCalls(
+  { gateway, operations }: Pick<ChangesCore, 'gateway' | 'operations'>,
+  parts: ChangeCallsParts,
+): RecipeCalls {
   const { asked, caller, answers = new Map() } = parts;
   const { id, appliance } = asked;
   const decode = createDecoder();
@@ -108,7 +114,7 @@ function createCalls({ gateway, operations }: Pick<ChangesCore, 'gateway' | 'ope
 function requestFor(
   call: OperationCall,
   { content }: Write,
-  { asked, caller, run, onLeaving }: CallsParts,
+  { asked, caller, run, onLeaving }: ChangeCallsParts,
 ): AdminRequest {
   const { id, appliance, reason, force, breakGlass = false } = asked;
   const isWrite = changes(call.operation.row.risk);

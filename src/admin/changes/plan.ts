@@ -5,12 +5,12 @@ import { maskBody } from '../calls/mask.ts';
 import type { DryRun } from '../calls/dry-run.ts';
 import type { RecentReads } from '../calls/request.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import type { Answers } from '../policy/guards/guard.ts';
+import type { KnownReplies } from '../policy/guards/guard.ts';
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
-import type { Calls, Write } from '../recipes/calls.ts';
+import type { RecipeCalls, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import { contextFor } from './calls-of-change.ts';
 import type { ChangePlan, PlannedCall, PlannedStep } from './change.ts';
@@ -37,7 +37,7 @@ export function titleOf(task: Task): string {
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
 export async function prepareAs(caller: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
-  const answers: Answers = new Map();
+  const answers: KnownReplies = new Map();
   const changes = core.gateway.changesOf(asked.appliance);
   const context = contextFor(core, { asked, caller, answers });
   try {
@@ -49,7 +49,7 @@ export async function prepareAs(caller: Caller, core: ChangesCore, asked: Planni
 }
 
 interface PreparingParts {
-  readonly context: RecipeContext & { readonly calls: Calls };
+  readonly context: RecipeContext & { readonly calls: RecipeCalls };
   readonly force: boolean;
   readonly salt: string;
   readonly backupFirst?: boolean | undefined;
@@ -105,7 +105,7 @@ function shownOf({ operation, risk, request, would, ...found }: DryRun): Omit<Pl
   return { call: { operation, risk, method, url, body }, would, findings, because, current: shownObject(current) };
 }
 
-function callBack(write: Write, calls: Pick<Calls, 'urlOf'>): PlannedCall {
+function callBack(write: Write, calls: Pick<RecipeCalls, 'urlOf'>): PlannedCall {
   const { risk, route } = endpoints[write.key];
   const { method } = parseRoute(route);
   const body = write.content ? maskBody(write.content.bytes, write.content.type) : null;

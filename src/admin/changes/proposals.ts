@@ -46,7 +46,7 @@ interface Repairing extends Omit<Wanted, 'alert'> {
 type Refused = Repairing & { readonly because: string };
 
 /** A change, and the alerts of it that fire now. */
-type Known = Changes['all'][number];
+type KnownChange = Changes['all'][number];
 
 export const maxOpenPerAppliance = 5;
 /** Limit of the repairs that could not be planned. */
@@ -187,7 +187,7 @@ export class Proposals {
 
   /** Returns true if an appliance has too many proposals, or plans; otherwise counts a plan. */
   #isTooMany({ appliance }: Wanted): boolean {
-    const isOpen = ({ change }: Known) => change.appliance === appliance && change.state === 'proposed';
+    const isOpen = ({ change }: KnownChange) => change.appliance === appliance && change.state === 'proposed';
     const open = this.#parts.changes.all.filter(isOpen).length;
     const planned = [...this.#waiting.values()].filter((each) => each.appliance === appliance).length;
     if (open + planned >= maxOpenPerAppliance || this.#plans.secondsUntil(appliance, 1) > 0) return true;
@@ -196,7 +196,7 @@ export class Proposals {
   }
 
   /** Returns the changes that do the same. */
-  #changesLike(wanted: Wanted): readonly Known[] {
+  #changesLike(wanted: Wanted): readonly KnownChange[] {
     const key = keyOf(wanted);
     return this.#parts.changes.all.filter(
       ({ change: { appliance, recipe, parameters } }) => keyOfTask(appliance, recipe, parameters) === key,

@@ -5,7 +5,7 @@ import type { Step } from '../recipes/recipe.ts';
 import type { Ending, StepEvent } from './change.ts';
 
 /** Sends the calls of a change. */
-export interface Sender {
+export interface StepSender {
   readonly send: (write: Write) => Promise<void>;
   /** Returns true from when the newest call began to leave, whatever became of it. */
   readonly isSent: () => boolean;
@@ -29,7 +29,7 @@ interface StepFailure {
  * Runs the steps of a plan, one after another, and stops at the first that fails; then the way back
  * is gone, if the step has one. Never sends a call that the plan does not have.
  */
-export async function runSteps(steps: readonly Step[], sender: Sender): Promise<Ending> {
+export async function runSteps(steps: readonly Step[], sender: StepSender): Promise<Ending> {
   const lines: string[] = [];
   let wasSent = false;
   for (const [index, step] of steps.entries()) {
@@ -56,7 +56,7 @@ type StepResult = { readonly isSent: boolean } & (
   | Pick<StepFailure, 'error' | 'carriedOut'>
 );
 
-async function runStep(step: Step, { send, isSent, signal }: Sender): Promise<StepResult> {
+async function runStep(step: Step, { send, isSent, signal }: StepSender): Promise<StepResult> {
   let call: 'none' | 'under way' | 'over' = 'none';
   let wasSent = false;
   try {
@@ -115,7 +115,7 @@ function afterwards(steps: readonly Step[], { index, carriedOut }: StepFailure):
 async function backLines(
   steps: readonly Step[],
   { index, carriedOut }: StepFailure,
-  { goBack }: Sender,
+  { goBack }: StepSender,
 ): Promise<readonly string[]> {
   const failed = steps[index];
   if (failed?.wayBack) {

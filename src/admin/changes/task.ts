@@ -109,7 +109,7 @@ export const AskedSchema = Type.Object(
 );
 export type Asked = Static<typeof AskedSchema>;
 
-interface Known {
+interface KnownTasks {
   readonly operations: Operations;
   readonly recipes: () => readonly Recipe[];
   readonly now: () => number;
@@ -119,7 +119,7 @@ interface Known {
 const maxAgeMs = 3_600_000;
 
 /** Returns the change that a body asks for. Throws an {@link AdminProblem}. */
-export function readAsked(asked: Asked, known: Known): NewChange {
+export function readAsked(asked: Asked, known: KnownTasks): NewChange {
   const { appliance, reason, digest, asked_at: askedAt } = asked;
   const askedAtMs = askedAt === undefined ? undefined : Date.parse(askedAt);
   const ageMs = askedAtMs === undefined ? 0 : known.now() - askedAtMs;
@@ -142,7 +142,7 @@ export function readAsked(asked: Asked, known: Known): NewChange {
 /** Returns the task that is asked for. Throws an {@link AdminProblem}. */
 export function readTask(
   { operation: key, recipe: name, parameters = {}, files, body }: Asked,
-  { operations, recipes }: Pick<Known, 'operations' | 'recipes'>,
+  { operations, recipes }: Pick<KnownTasks, 'operations' | 'recipes'>,
 ): Task {
   const known = recipes();
   const recipe = known.find((each) => each.name === name);

@@ -20,7 +20,7 @@ export interface RelayRoutesParts {
 }
 
 /** The parts of a path: an appliance, and the path below its API. */
-interface Target {
+interface RelayTarget {
   readonly appliance: string;
   readonly path: string;
 }
@@ -45,7 +45,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
   async function relay(
     request: FastifyRequest,
     reply: FastifyReply,
-    { appliance, path }: Target,
+    { appliance, path }: RelayTarget,
   ): Promise<FastifyReply> {
     const context = contextOf(request);
     const caller = callerOf(request);

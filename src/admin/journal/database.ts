@@ -12,7 +12,7 @@ import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
  * A part of a transaction: a record, and what changes with it. Each member but the time may be left
  * out.
  */
-export interface Entry {
+export interface JournalEntry {
   readonly record?: AuditRecord;
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -43,7 +43,7 @@ export interface Filters {
 }
 
 /** A page of a query, the newest first. */
-export interface Page extends Filters {
+export interface JournalQuery extends Filters {
   /** Below this number alone. */
   readonly before: number;
   readonly limit: number;
@@ -199,7 +199,7 @@ export class JournalDatabase {
    * Puts entries on disk in one transaction; throws, with none of them there, if that fails.
    * Returns the positions of their records.
    */
-  write(entries: readonly Entry[]): readonly (AuditPosition | undefined)[] {
+  write(entries: readonly JournalEntry[]): readonly (AuditPosition | undefined)[] {
     let last = this.#last;
     const positions = entries.map((entry) => {
       const { record, time } = entry;
@@ -216,7 +216,7 @@ export class JournalDatabase {
   }
 
   /** Makes ready for the next entries; throws if it cannot, with the last ones on disk. */
-  settle(entries: readonly Entry[]): void {
+  settle(entries: readonly JournalEntry[]): void {
     // Secrets of a change must not stay in the write-ahead log. Without effect while somebody
     // reads; the next change does it then.
     if (entries.some(({ changes, forgotten }) => changes ?? forgotten))
@@ -224,7 +224,7 @@ export class JournalDatabase {
     this.#holdLock();
   }
 
-  #keep({ changes = new Map(), forgotten = [], freeze }: Entry): void {
+  #keep({ changes = new Map(), forgotten = [], freeze }: JournalEntry): void {
     for (const [id, change] of changes)
       this.#database.prepare('INSERT OR REPLACE INTO changes VALUES (?, ?)').run(id, change);
     for (const id of forgotten) this.#database.prepare('DELETE FROM changes WHERE id = ?').run(id);
@@ -233,7 +233,7 @@ export class JournalDatabase {
     if (freeze !== null) this.#database.prepare('INSERT INTO freeze VALUES (1, ?)').run(freeze);
   }
 
-  find(page: Page): readonly AuditLine[] {
+  find(page: JournalQuery): readonly AuditLine[] {
     return findIn(this.#database, page);
   }
 
@@ -283,7 +283,7 @@ export class JournalDatabase {
 }
 
 /** Returns the records that match. */
-export function findIn(database: DatabaseSync, { before, limit, ...filters }: Page): readonly AuditLine[] {
+export function findIn(database: DatabaseSync, { before, limit, ...filters }: JournalQuery): readonly AuditLine[] {
   const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
   const where = ['number < ?', ...wanted.map(([name]) => `line ->> '$.${name}' = ?`)].join(' AND ');
   const rows = database

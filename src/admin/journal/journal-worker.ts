@@ -3,22 +3,22 @@ import { answerEach } from '../../lib/asked-thread.ts';
 import { ifMissing } from '../../lib/disk.ts';
 import {
   type Contents,
-  type Entry,
+  type JournalEntry,
   findIn,
   type JournalDatabase,
   openDatabase,
   openForReading,
-  type Page,
+  type JournalQuery,
 } from './database.ts';
 import { AuditError, type AuditFailure, lateJournal, toAuditError } from './failures.ts';
 import { processNow } from '../../lib/time.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 
 /** A question to the thread. */
-export type Question =
+export type JournalQuestion =
   | {
       readonly do: 'write';
-      readonly entries: readonly Entry[];
+      readonly entries: readonly JournalEntry[];
       /** The last position that its owner knows of. */
       readonly known: AuditPosition | undefined;
       /** The time of `processNow` after which nobody waits: then nothing may be written. */
@@ -26,10 +26,10 @@ export type Question =
       /** True after an answer that came too late: the answer has what is on disk once more. */
       readonly again: boolean;
     }
-  | { readonly do: 'find'; readonly page: Page }
+  | { readonly do: 'find'; readonly page: JournalQuery }
   | { readonly do: 'close' };
 
-export interface Answer {
+export interface JournalAnswer {
   readonly positions?: readonly (AuditPosition | undefined)[];
   /** After the file was opened. */
   readonly opened?: Contents;
@@ -46,7 +46,7 @@ class JournalThread {
     this.#file = file;
   }
 
-  async answer(question: Question): Promise<Answer> {
+  async answer(question: JournalQuestion): Promise<JournalAnswer> {
     try {
       if (question.do === 'write') return await this.#write(question);
       if (question.do === 'find') return { lines: await this.#find(question.page) };
@@ -60,7 +60,7 @@ class JournalThread {
     }
   }
 
-  async #write({ entries, known, untilMs, again }: Extract<Question, { do: 'write' }>): Promise<Answer> {
+  async #write({ entries, known, untilMs, again }: Extract<JournalQuestion, { do: 'write' }>): Promise<JournalAnswer> {
     if (again || this.#database?.isInPlace === false) this.#close();
     const isOpen = this.#database !== undefined;
     this.#database ??= await openDatabase(this.#file, known, Date.now);
@@ -72,7 +72,7 @@ class JournalThread {
   }
 
   /** Entries that are on disk have not failed if this fails: the next question opens the file. */
-  #settle(entries: readonly Entry[]): void {
+  #settle(entries: readonly JournalEntry[]): void {
     try {
       this.#database?.settle(entries);
     } catch {
@@ -81,7 +81,7 @@ class JournalThread {
   }
 
   /** Reads the file itself while another process writes it, or it cannot be written. */
-  async #find(page: Page): Promise<readonly AuditLine[]> {
+  async #find(page: JournalQuery): Promise<readonly AuditLine[]> {
     if (this.#database) return this.#database.find(page);
     const database = await openForReading(this.#file).catch(ifMissing);
     try {
@@ -103,4 +103,4 @@ class JournalThread {
 }
 
 const thread = new JournalThread((workerData as { readonly file: string }).file);
-answerEach((question: Question) => thread.answer(question));
+answerEach((question: JournalQuestion) => thread.answer(question));

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { AskedThread } from '../../lib/asked-thread.ts';
 import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
-import type { Contents, Entry, Filters } from './database.ts';
+import type { Contents, JournalEntry, Filters } from './database.ts';
 import { AuditError, closedJournal, lateJournal, maxWaitMs, toAuditError } from './failures.ts';
-import type { Answer, Question } from './journal-worker.ts';
+import type { JournalAnswer, JournalQuestion } from './journal-worker.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 export interface JournalParts {
@@ -21,7 +21,7 @@ export interface JournalParts {
 }
 
 /** The part of an entry that goes on disk together with a record. */
-export type Alongside = Omit<Entry, 'record' | 'time'>;
+export type Alongside = Omit<JournalEntry, 'record' | 'time'>;
 
 /** The contents of the journal when it was opened. */
 export type Opened = Pick<Contents, 'changes' | 'freeze'>;
@@ -32,8 +32,8 @@ interface Query extends Filters {
   readonly maySee?: (line: AuditLine) => boolean;
 }
 
-interface Waiting {
-  readonly entry: Entry;
+interface WaitingEntry {
+  readonly entry: JournalEntry;
   readonly resolve: (position: AuditPosition | undefined) => void;
   readonly reject: (error: Error) => void;
 }
@@ -51,9 +51,9 @@ const closeGraceMs = 2_000;
  */
 export class Journal {
   readonly #parts: JournalParts;
-  readonly #thread: AskedThread<Question, Answer>;
+  readonly #thread: AskedThread<JournalQuestion, JournalAnswer>;
   readonly #listeners: ((opened: Opened) => void)[] = [];
-  #waiting: Waiting[] = [];
+  #waiting: WaitingEntry[] = [];
   #writing: Promise<void> | undefined;
   /** The position of the last record, once the file was open. */
   #last: AuditPosition | undefined;
@@ -121,7 +121,7 @@ export class Journal {
     if (this.#last) log.info({ file, ...this.#last }, 'journal closed');
   }
 
-  async #enter(entry: Omit<Entry, 'time'>): Promise<AuditPosition | undefined> {
+  async #enter(entry: Omit<JournalEntry, 'time'>): Promise<AuditPosition | undefined> {
     const { file, now } = this.#parts;
     if (this.#isClosed) throw closedJournal(file);
     const time = new Date(now()).toISOString();
@@ -146,7 +146,7 @@ export class Journal {
     this.#writing = undefined;
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
+  async #write(batch: readonly WaitingEntry[]): Promise<void> {
     const { file, now, log, recordLog, onAppended } = this.#parts;
     const answer = this.#ask({
       do: 'write',
@@ -184,7 +184,7 @@ export class Journal {
     for (const listener of this.#listeners) listener(opened);
   }
 
-  #fail(batch: readonly Waiting[], error: Error): void {
+  #fail(batch: readonly WaitingEntry[], error: Error): void {
     const { file, log, onFailed } = this.#parts;
     for (const { reject } of batch) reject(error);
     onFailed();
@@ -193,7 +193,7 @@ export class Journal {
   }
 
   /** Resolves to the answer of the thread; rejects with the failure in it. */
-  async #ask(question: Question): Promise<Answer> {
+  async #ask(question: JournalQuestion): Promise<JournalAnswer> {
     const answer = await this.#thread.ask(question);
     const { failure } = answer;
     if (!failure) return answer;

@@ -66,7 +66,7 @@ export type Identification = { readonly principal: Principal } | { readonly expi
 /** Identifies principals by the digests of their tokens; stores no token. */
 export type Principals = ReturnType<typeof createPrincipals>;
 
-interface Known {
+interface KnownToken {
   readonly entry: PrincipalEntry;
   readonly digest: Buffer;
   readonly principal: Principal;
@@ -121,7 +121,7 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
   };
 }
 
-function toKnown(entry: PrincipalEntry): Known {
+function toKnown(entry: PrincipalEntry): KnownToken {
   const { sha256, ...rest } = entry;
   const principal = { ...rest, covers: coverage(entry.appliances) };
   return {

@@ -31,7 +31,7 @@ export interface Write {
  * The calls of one change to its appliance, through the same checks as a call from outside. Every
  * failure, also a refusal by the appliance, is an {@link AdminError}.
  */
-export interface Calls {
+export interface RecipeCalls {
   readonly appliance: string;
   /** Rejects with a {@link LateError} if `withinMs` is given, and over. */
   read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;

@@ -10,7 +10,7 @@ import { keyTypeOf } from './predecessor.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
 
 /** A certificate of the folder, and where its key is. */
-interface Candidate {
+interface CertificateFile {
   readonly cert: PemText;
   readonly keyPath: string;
   readonly certificate: X509Certificate;
@@ -27,7 +27,7 @@ export async function newestFor(
   { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
 ): Promise<{ readonly path: string; readonly renewed: Renewed }> {
   const { pairs, unusable } = await pairsIn(folder);
-  let newest: Candidate | undefined;
+  let newest: CertificateFile | undefined;
   for (const pair of pairs) {
     const found = await readCandidate(pair);
     if (typeof found === 'string') unusable.push(found);
@@ -56,7 +56,7 @@ function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: num
   );
 }
 
-function endsLater({ certificate: one }: Candidate, { certificate: other }: Candidate): boolean {
+function endsLater({ certificate: one }: CertificateFile, { certificate: other }: CertificateFile): boolean {
   return one.validToDate > other.validToDate;
 }
 
@@ -68,7 +68,7 @@ function notUsable(files: readonly string[]): string {
   return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
 }
 
-async function readCandidate({ path, keyPath }: Pair): Promise<Candidate | string> {
+async function readCandidate({ path, keyPath }: FilePair): Promise<CertificateFile | string> {
   let cert: PemText;
   try {
     cert = await readPem(path);
@@ -81,7 +81,7 @@ async function readCandidate({ path, keyPath }: Pair): Promise<Candidate | strin
 }
 
 /** Resolves to a candidate with its key. Rejects with an AdminError if that is of no use. */
-async function withKey({ cert, keyPath, certificate }: Candidate, nowMs: number): Promise<Renewed> {
+async function withKey({ cert, keyPath, certificate }: CertificateFile, nowMs: number): Promise<Renewed> {
   const key = await readPem(keyPath).catch((error: unknown) => {
     throw cannot(unread(keyPath, error), letIn);
   });
@@ -94,7 +94,7 @@ async function withKey({ cert, keyPath, certificate }: Candidate, nowMs: number)
   );
 }
 
-interface Pair {
+interface FilePair {
   readonly path: string;
   readonly keyPath: string;
 }
@@ -106,8 +106,8 @@ const maxDepth = 2;
 const depthWords = 'two levels of folders in it';
 
 /** Resolves to the pairs of a folder, and to the folders in it that cannot be read. */
-async function pairsIn(folder: string): Promise<{ readonly pairs: readonly Pair[]; readonly unusable: string[] }> {
-  const pairs: Pair[] = [];
+async function pairsIn(folder: string): Promise<{ readonly pairs: readonly FilePair[]; readonly unusable: string[] }> {
+  const pairs: FilePair[] = [];
   const unusable: string[] = [];
   let files = 0;
   for await (const path of filesIn(folder, 0, unusable)) {

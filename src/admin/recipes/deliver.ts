@@ -6,7 +6,7 @@ import { cannot } from '../policy/admin-error.ts';
 import { newestFor } from './certificates-folder.ts';
 import { type FarmDelivery, planDelivery } from './delivery.ts';
 import { type Kept, keyTypeOf } from './predecessor.ts';
-import type { Plan, Recipe, RecipeContext, Step, Target } from './recipe.ts';
+import type { Plan, Recipe, RecipeContext, Step, DeliveryTarget } from './recipe.ts';
 import { type Renewed, renewedFrom } from './renewed.ts';
 import { lookAtServed } from './served.ts';
 import { readStored } from './store.ts';
@@ -54,7 +54,7 @@ async function planSent(
     alsoCovered: values.covered === 'true',
     wants: globMatcher(values.farm ?? '*'),
   });
-  const targets: Target[] = kept.map((each) => keptTarget(each, keyTypeOf(renewed.certificate)));
+  const targets: DeliveryTarget[] = kept.map((each) => keptTarget(each, keyTypeOf(renewed.certificate)));
   for (const delivery of deliveries) targets.push(await targetOf(context, renewed, delivery));
   return {
     facts: [
@@ -73,7 +73,7 @@ async function targetOf(
   context: RecipeContext,
   renewed: Renewed,
   { farm, replaces, steps }: FarmDelivery,
-): Promise<Target> {
+): Promise<DeliveryTarget> {
   const { name } = farm;
   if (steps.length > 0) {
     const detail = replaces === undefined ? 'by a restart' : `in the place of ${replaces}`;
@@ -83,7 +83,7 @@ async function targetOf(
   return { farm: name, result: 'has it already', detail, ...(servesOld && { serves_old: true }) };
 }
 
-function keptTarget({ farm, file, keyType, names, lost }: Kept, given: string): Target {
+function keptTarget({ farm, file, keyType, names, lost }: Kept, given: string): DeliveryTarget {
   if (keyType !== undefined) {
     const detail = `the key of ${file} is ${keyType}, and the key of the new certificate is ${given}`;
     return { farm, result: 'other key type', detail };

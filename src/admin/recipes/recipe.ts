@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import type { Calls, Write } from './calls.ts';
+import type { RecipeCalls, Write } from './calls.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import type { KnownFarm } from '../policy/guards/guard.ts';
+import type { PolledFarm } from '../policy/guards/guard.ts';
 import type { VipSettings } from '../../collectors/collector.ts';
 
 /** Several calls that belong together: a plan that only reads, then its steps. */
@@ -28,12 +28,12 @@ export interface RecipeFile {
 export type VipLimits = Omit<VipSettings, 'serverNames'>;
 
 export interface RecipeContext {
-  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
+  readonly calls: Pick<RecipeCalls, 'appliance' | 'read' | 'readText' | 'dryRun' | 'parametersOf'>;
   readonly values: Readonly<Record<string, string>>;
   /** The texts of the files. */
   readonly files: Readonly<Record<string, string>>;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
-  readonly knownFarms: () => readonly KnownFarm[] | undefined;
+  readonly knownFarms: () => readonly PolledFarm[] | undefined;
   /** The limits of the collector vip; undefined while it is off. */
   readonly reach: VipLimits | undefined;
   /** The time that a step may wait for its effect; each step has a default. */
@@ -57,11 +57,11 @@ export interface Plan {
   readonly facts: readonly string[];
   readonly steps: readonly Step[];
   /** For a delivery, what it finds about each farm. */
-  readonly targets?: readonly Target[];
+  readonly targets?: readonly DeliveryTarget[];
 }
 
 /** A farm, and what a delivery means for it. */
-export type Target = Readonly<Static<typeof TargetSchema>>;
+export type DeliveryTarget = Readonly<Static<typeof TargetSchema>>;
 export const TargetSchema = Type.Object({
   farm: Type.String(),
   result: Type.Enum(['would be delivered', 'has it already', 'other key type', 'other names']),

@@ -18,7 +18,7 @@ export type Risk = 'read' | 'secret' | 'reversible' | 'disruptive' | 'destructiv
 export type BodyKind = 'none' | 'json' | 'text' | 'pem' | 'gzip';
 
 /** The API release that brought an endpoint; null when not known. */
-export type Since = '4.0' | '4.0.1' | '4.0.2' | null;
+export type SinceRelease = '4.0' | '4.0.1' | '4.0.2' | null;
 
 /**
  * The effect of a read beside its answer (docs/api.md §1.7). The types keep such a read out of
@@ -64,7 +64,7 @@ export interface EndpointRow extends RowOptions {
   readonly route: Route;
   /** The part of the API; collectors and the gateway group endpoints by it. */
   readonly area: string;
-  readonly since: Since;
+  readonly since: SinceRelease;
   readonly risk: Risk;
   readonly body: BodyKind;
   readonly summary: string;
@@ -74,7 +74,7 @@ export interface EndpointRow extends RowOptions {
 export function row<R extends Route, K extends Risk, Options extends RowOptions>(
   route: R,
   risk: K,
-  since: Since,
+  since: SinceRelease,
   summary: string,
   options?: Options,
 ) {

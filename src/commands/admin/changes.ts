@@ -83,7 +83,7 @@ async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): 
 }
 
 /** A change, and the answer that had it. */
-interface Seen {
+interface SeenChange {
   readonly change: ShownChange;
   readonly body: Buffer;
 }
@@ -110,7 +110,11 @@ async function approve(id: string, session: AdminSession): Promise<number> {
 }
 
 /** Shows the plan, and asks. May resolve to an exit code. */
-async function approveShown(id: string, digest: string | undefined, session: AdminSession): Promise<Seen | number> {
+async function approveShown(
+  id: string,
+  digest: string | undefined,
+  session: AdminSession,
+): Promise<SeenChange | number> {
   const { warn, shell } = session;
   const { change } = await see(session, { method: 'GET', path: pathOf(id) });
   printLines(changeLines(change), session);
@@ -128,7 +132,7 @@ async function approveShown(id: string, digest: string | undefined, session: Adm
   return await sendApproval(id, digest ?? change.digest, session);
 }
 
-async function sendApproval(id: string, digest: string, session: AdminSession): Promise<Seen> {
+async function sendApproval(id: string, digest: string, session: AdminSession): Promise<SeenChange> {
   const reason = session.flags.reason;
   return await see(session, post(`${pathOf(id)}/approve`, { digest, reason }));
 }
@@ -136,7 +140,7 @@ async function sendApproval(id: string, digest: string, session: AdminSession): 
 const watchIntervalMs = 2_000;
 
 /** Reads an approved change until it is over. */
-async function watch(approved: Seen, session: AdminSession): Promise<Seen> {
+async function watch(approved: SeenChange, session: AdminSession): Promise<SeenChange> {
   const path = pathOf(approved.change.id);
   session.say('  … it is being carried out, and goes on if this command is stopped');
   let seen = approved;
@@ -147,7 +151,7 @@ async function watch(approved: Seen, session: AdminSession): Promise<Seen> {
   return seen;
 }
 
-async function see({ client }: AdminSession, request: GatewayRequest): Promise<Seen> {
+async function see({ client }: AdminSession, request: GatewayRequest): Promise<SeenChange> {
   const body = await (await client.send(request)).whole();
   return { change: readChange(parseJson(body)), body };
 }

@@ -54,7 +54,7 @@ export function namedValues(words: readonly string[]): Readonly<Record<string, s
 }
 
 /** The call that the words of a command line name. */
-interface Target {
+interface CallTarget {
   readonly call: OperationCall;
   /** The values that are not part of the path. */
   readonly fields: readonly Assignment[];
@@ -71,7 +71,7 @@ interface Named {
  * Reads `actOnFarm farmname=shop action=stop`, `PUT /farms/shop/actions action=stop` in one word or
  * two, or a path alone, which is a read. Throws a UsageError.
  */
-export function parseTarget(words: readonly string[], operations: Operations): Target {
+export function parseTarget(words: readonly string[], operations: Operations): CallTarget {
   const { operation, params, rest } = nameOperation(words, operations);
   const { taken, left } = fillPlaceholders(operation, params, parseAssignments(rest));
   const call = operations.call(operation, taken);

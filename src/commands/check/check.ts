@@ -24,7 +24,7 @@ import {
   webNotes,
 } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
-import { createTextReport, type Report } from './report.ts';
+import { createTextReport, type CheckReport } from './report.ts';
 import { type NamedFiles, serviceNotes } from './service-view.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
@@ -40,7 +40,7 @@ export const check: Command = async (context) => {
   }
 };
 
-async function checkAll(context: CommandContext, report: Report): Promise<number> {
+async function checkAll(context: CommandContext, report: CheckReport): Promise<number> {
   const { flags, env, stopped } = context;
   const webFile = flags['web.config.file'];
   const hasAppliances = flags['config.file'] !== undefined || hasEnvironmentAppliance(env);
@@ -93,7 +93,7 @@ async function settingsWithNotes(
   whole: Settings,
   files: Files,
   { flags }: CommandContext,
-  { note }: Report,
+  { note }: CheckReport,
 ): Promise<{ readonly settings: Settings; readonly isForService: boolean }> {
   const file = flags['config.file'];
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));

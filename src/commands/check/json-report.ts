@@ -3,13 +3,13 @@ import { oneLine } from '../../lib/text.ts';
 import type { Shell } from '../command.ts';
 import type { Finding } from './findings.ts';
 import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
-import { type Report, trustOf } from './report.ts';
+import { type CheckReport, trustOf } from './report.ts';
 
 /**
  * Creates the report for programs: one document at the end, where unknown is null.
  * docs/command-line.md explains it.
  */
-export function createJsonReport(shell: Pick<Shell, 'write'>): Report {
+export function createJsonReport(shell: Pick<Shell, 'write'>): CheckReport {
   const warnings: string[] = [];
   const appliances: ReturnType<typeof documentOf>[] = [];
   const write = (valid: boolean, code: number, problems: readonly ConfigProblem[]): Promise<void> => {

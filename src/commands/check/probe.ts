@@ -28,7 +28,7 @@ import type { ShownCertificate } from '../fingerprint.ts';
 import type { FarmProbe } from './farm-probes.ts';
 
 /** The result of one run of each collector. */
-interface ProbeResult {
+interface ApplianceProbe {
   /** The reason for which the appliance cannot be polled at all; the probe ends there. */
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
@@ -81,7 +81,7 @@ const maxTroubled = 10;
  * Runs each enabled collector once, those that ask farm by farm for few farms, and adds up what a
  * minute of polling will cost.
  */
-export async function probeAppliance(parts: ProbeParts): Promise<ProbeResult> {
+export async function probeAppliance(parts: ProbeParts): Promise<ApplianceProbe> {
   const { appliance, stopped } = parts;
   const watch: Watch = { calls: [], errors: new Map(), sampled: new Map() };
   const poller = createProbePoller(parts, watch);
@@ -186,7 +186,7 @@ interface Probed extends ProbeParts {
   readonly failure: Failure | undefined;
 }
 
-function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed): ProbeResult {
+function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed): ApplianceProbe {
   const { facts } = poller.known;
   const status = poller.describe();
   const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
@@ -313,7 +313,7 @@ export interface ApplianceCheck {
   readonly appliance: ApplianceSettings;
   readonly address: Address;
   readonly settings: Settings;
-  readonly probe: ProbeResult;
+  readonly probe: ApplianceProbe;
   /** Farms that the collector `vip` will probe; undefined if it is off or no farm is known. */
   readonly farmProbes: readonly FarmProbe[] | undefined;
   /** Undefined when the server showed no certificate. */

@@ -8,7 +8,7 @@ import { type Finding, keyHeadersText, percent } from './findings.ts';
 import type { Note } from './notes.ts';
 
 /** Reports the results of a check as they come. */
-export interface Report {
+export interface CheckReport {
   readonly note: (note: Note) => void;
   appliance(checked: ApplianceCheck, findings: readonly Finding[]): void;
   /** Reports the result; resolves to the exit code. */
@@ -18,7 +18,7 @@ export interface Report {
 }
 
 /** Creates the report for people; a quiet one has only what is wrong. */
-export function createTextReport({ say, warn, shell }: CommandContext, quiet: boolean): Report {
+export function createTextReport({ say, warn, shell }: CommandContext, quiet: boolean): CheckReport {
   return {
     note({ text, isWrong = false }) {
       if (isWrong) say(text.replace(/^ */, `$&${shell.paint('yellow', 'Warning')}  `));
@@ -96,14 +96,14 @@ function findingLines(findings: readonly Finding[]): readonly string[] {
   return [...lines, ''];
 }
 
-type Row = readonly [label: string, text: string];
+type ReportRow = readonly [label: string, text: string];
 
-function rowsOf(checked: ApplianceCheck): readonly Row[] {
+function rowsOf(checked: ApplianceCheck): readonly ReportRow[] {
   const { probe } = checked;
   const { failure, polled, unsupported, skipped } = probe;
   const proven = probe.calls.some(({ authenticated }) => authenticated);
   const release = releaseOf(probe.facts);
-  const rows: (Row | undefined)[] = [
+  const rows: (ReportRow | undefined)[] = [
     ['Reached', reachedText(checked)],
     trustRow(checked),
     proven ? ['Key', `accepted, sent as ${keyHeadersText(checked.appliance.keyHeader)}`] : undefined,
@@ -156,7 +156,7 @@ export function trustOf({ appliance: { tls }, probe }: ApplianceCheck): Trust {
   return tls.insecureSkipVerify ? 'not_verified' : 'verified';
 }
 
-function trustRow(checked: ApplianceCheck): Row | undefined {
+function trustRow(checked: ApplianceCheck): ReportRow | undefined {
   const { appliance, shown, nowMs } = checked;
   if (!shown) return undefined;
   const trust = trustOf(checked);
@@ -166,7 +166,7 @@ function trustRow(checked: ApplianceCheck): Row | undefined {
   return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];
 }
 
-function clockRow({ probe }: ApplianceCheck): Row | undefined {
+function clockRow({ probe }: ApplianceCheck): ReportRow | undefined {
   const offset = clockOffsetOf(probe.calls);
   if (offset === undefined) return undefined;
   const seconds = formatDuration(Math.abs(offset) * 1_000);

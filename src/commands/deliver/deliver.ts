@@ -1,6 +1,6 @@
 import { AppliancesSchema } from '../../admin/http/openapi/gateway-schemas.ts';
 import { AdminError, cannot } from '../../admin/policy/admin-error.ts';
-import type { Target } from '../../admin/recipes/recipe.ts';
+import type { DeliveryTarget } from '../../admin/recipes/recipe.ts';
 import { parseJson } from '../../lib/check.ts';
 import { adminCommand, globMatcher, oneLine } from '../../lib/text.ts';
 import { waitOf, withoutKeys } from '../admin/run-recipe.ts';
@@ -14,10 +14,10 @@ import { UsageError } from '../usage-error.ts';
 import { sourceOf } from './source.ts';
 
 /** A line of the table at the end. */
-interface Outcome {
+interface DeliveryRow {
   readonly appliance: string;
   readonly farm: string;
-  readonly result: Target['result'] | 'delivered' | 'failed' | 'not tried';
+  readonly result: DeliveryTarget['result'] | 'delivered' | 'failed' | 'not tried';
   readonly detail: string;
   /** The file of the certificate that went. */
   readonly replaces?: string | undefined;
@@ -26,7 +26,7 @@ interface Outcome {
 /** The plan of the gateway for an appliance; `failed` says why there is none. */
 interface Planned {
   readonly appliance: string;
-  readonly targets: readonly Target[];
+  readonly targets: readonly DeliveryTarget[];
   readonly facts: readonly string[];
   readonly titles: readonly string[];
   readonly failed?: string;
@@ -143,14 +143,14 @@ function isFound({ targets }: Planned): boolean {
 }
 
 /** Returns the rows of what stays as it is; throws an AdminError if that is all and no reason. */
-function othersIn(plans: readonly Planned[], replaces: string | undefined): readonly Outcome[] {
-  const failed = plans.flatMap(({ appliance, failed: detail }): Outcome | [] =>
+function othersIn(plans: readonly Planned[], replaces: string | undefined): readonly DeliveryRow[] {
+  const failed = plans.flatMap(({ appliance, failed: detail }): DeliveryRow | [] =>
     detail === undefined ? [] : { appliance, farm: '-', result: 'failed', detail },
   );
   const kept = plans.flatMap(({ appliance, targets }) =>
     targets
       .filter(({ result }) => result.startsWith('other '))
-      .map(({ farm, result, detail }): Outcome => ({ appliance, farm, result, detail })),
+      .map(({ farm, result, detail }): DeliveryRow => ({ appliance, farm, result, detail })),
   );
   if (plans.some(isFound)) return [...failed, ...kept];
   const otherKey = kept.find(({ result }) => result === 'other key type');
@@ -170,7 +170,7 @@ function othersIn(plans: readonly Planned[], replaces: string | undefined): read
 const otherKeyRemedy =
   'Renew it with a key of the old type (certbot: --key-type rsa; lego: --key-type rsa2048). To change the type of the key, if all clients know the new one: --change-key-type.';
 
-function dryRun(plans: readonly Planned[], { say }: AdminSession): readonly Outcome[] {
+function dryRun(plans: readonly Planned[], { say }: AdminSession): readonly DeliveryRow[] {
   for (const { appliance, titles } of plans)
     for (const title of titles) say(`  ${oneLine(appliance, 64)}: ${oneLine(title, 500)}`);
   say('Dry run: nothing was changed.');
@@ -178,7 +178,7 @@ function dryRun(plans: readonly Planned[], { say }: AdminSession): readonly Outc
 }
 
 /** Returns the farms that have the certificate or get it. */
-function toDeliver(plans: readonly Planned[]): readonly Outcome[] {
+function toDeliver(plans: readonly Planned[]): readonly DeliveryRow[] {
   return plans.flatMap(({ appliance, targets }) =>
     targets
       .filter(({ result }) => !result.startsWith('other '))
@@ -193,8 +193,8 @@ function toDeliver(plans: readonly Planned[]): readonly Outcome[] {
 }
 
 /** Delivers to one farm after the other; then the gateway looks at what they serve. */
-async function deliverAll(plans: readonly Planned[], delivery: Delivery): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = [];
+async function deliverAll(plans: readonly Planned[], delivery: Delivery): Promise<readonly DeliveryRow[]> {
+  const outcomes: DeliveryRow[] = [];
   for (const wanted of toDeliver(plans)) {
     const isTried = wanted.result === 'would be delivered';
     if (isTried && outcomes.some(({ result }) => result === 'failed'))
@@ -204,7 +204,7 @@ async function deliverAll(plans: readonly Planned[], delivery: Delivery): Promis
   return await lookedAt(outcomes, delivery);
 }
 
-async function deliverOne(wanted: Outcome, { session, asked }: Delivery): Promise<Outcome> {
+async function deliverOne(wanted: DeliveryRow, { session, asked }: Delivery): Promise<DeliveryRow> {
   const { appliance, farm } = wanted;
   const { say } = session;
   const place = `${appliance}/${oneLine(farm, 64)}`;
@@ -227,8 +227,8 @@ async function deliverOne(wanted: Outcome, { session, asked }: Delivery): Promis
  * Adds what the farms serve, of which the gateway tells when it plans again: until the last has
  * the certificate, another node of a cluster may serve the old one.
  */
-async function lookedAt(outcomes: readonly Outcome[], delivery: Delivery): Promise<readonly Outcome[]> {
-  const isDelivered = ({ result }: Outcome): boolean => result === 'delivered';
+async function lookedAt(outcomes: readonly DeliveryRow[], delivery: Delivery): Promise<readonly DeliveryRow[]> {
+  const isDelivered = ({ result }: DeliveryRow): boolean => result === 'delivered';
   const changed = new Set(outcomes.filter(isDelivered).map(({ appliance }) => appliance));
   const plans = await planAll({ ...delivery, appliances: [...changed] });
   return outcomes.map((outcome) => {
@@ -242,7 +242,7 @@ async function lookedAt(outcomes: readonly Outcome[], delivery: Delivery): Promi
   });
 }
 
-function printTable(rows: readonly Outcome[], { say }: AdminSession): void {
+function printTable(rows: readonly DeliveryRow[], { say }: AdminSession): void {
   const table = tableLines(
     ['appliance', 'farm', 'result', 'detail'],
     rows.map(({ appliance, farm, result, detail }) => [appliance, farm, result, detail]),
@@ -251,7 +251,7 @@ function printTable(rows: readonly Outcome[], { say }: AdminSession): void {
 }
 
 /** Returns the commands that delete the old files, which appliances refuse while a farm has one. */
-function leftovers(rows: readonly Outcome[]): readonly string[] {
+function leftovers(rows: readonly DeliveryRow[]): readonly string[] {
   const commands = rows.flatMap(({ appliance, result, replaces = '' }) =>
     result === 'delivered' && replaces !== ''
       ? [adminCommand(appliance, 'deleteCertificate', `file=${replaces}`, `--confirm=${replaces}`)]

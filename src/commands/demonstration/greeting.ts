@@ -1,7 +1,7 @@
 import { type GreetingParts, places } from '../greeting.ts';
 import type { DemonstrationAppliance } from '../../../simulator/demo.ts';
 
-interface DemonstrationParts extends GreetingParts {
+interface DemonstrationGreeting extends GreetingParts {
   readonly appliances: readonly DemonstrationAppliance[];
   /** Each belongs to another person. */
   readonly tokens: { readonly demo: string; readonly approver: string };
@@ -10,7 +10,7 @@ interface DemonstrationParts extends GreetingParts {
 }
 
 /** Returns the lines of the demonstration: what runs, what to open, and one fault to repair. */
-export function demonstrationGreeting(parts: DemonstrationParts): readonly string[] {
+export function demonstrationGreeting(parts: DemonstrationGreeting): readonly string[] {
   const { version, appliances, adminUrl = '', tokens, taken, paint } = parts;
   const [nameWidth, urlWidth] = [12, 24];
   return [

@@ -1,7 +1,7 @@
 import { isMap, isNode, isSeq, parseDocument, stringify, type YAMLSeq } from 'yaml';
 
 /** An appliance as the configuration lists it. */
-export interface Entry {
+export interface ApplianceEntry {
   readonly name: string;
   readonly url: string;
   readonly api_key_file: string;
@@ -12,7 +12,7 @@ export interface Entry {
  * Returns the text of a configuration with one more appliance; what was there before stays as it
  * was written. Returns undefined if the list there has brackets.
  */
-export function configurationWith(entry: Entry, before: string | undefined): string | undefined {
+export function configurationWith(entry: ApplianceEntry, before: string | undefined): string | undefined {
   if (before === undefined) return `# docs/configuration.md has all settings.\nappliances:\n${itemOf(entry, 2)}`;
   const whole = before === '' || before.endsWith('\n') ? before : `${before}\n`;
   const { contents } = parseDocument(whole, { schema: 'failsafe', prettyErrors: false, logLevel: 'error' });
@@ -23,7 +23,7 @@ export function configurationWith(entry: Entry, before: string | undefined): str
   return whole.slice(0, at) + itemOf(entry, columnOf(list.range[0], whole)) + whole.slice(at);
 }
 
-function itemOf({ name, url, api_key_file, fingerprintSha256 }: Entry, column: number): string {
+function itemOf({ name, url, api_key_file, fingerprintSha256 }: ApplianceEntry, column: number): string {
   const text = stringify([{ name, url, api_key_file, tls: { fingerprint_sha256: fingerprintSha256 } }], {
     lineWidth: 0,
   });

@@ -9,7 +9,7 @@ import { oneLine } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
+import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type TlsTarget } from '../fingerprint.ts';
 import {
   credentials,
   folderOfKeys,
@@ -19,7 +19,7 @@ import {
   replaceFile,
   writeNewFile,
 } from './files.ts';
-import { configurationWith, type Entry } from './entry.ts';
+import { configurationWith, type ApplianceEntry } from './entry.ts';
 import { tryKey } from './try-key.ts';
 
 /** Says why nothing was written, and what to do; ends with exit code 1. */
@@ -101,7 +101,7 @@ async function readBefore(file: string, { flags }: CommandContext): Promise<stri
 }
 
 /** Shows the fingerprint in both spellings, before anything secret is typed. */
-async function showCertificate({ host, port }: Target, { stopped, say }: CommandContext): Promise<string> {
+async function showCertificate({ host, port }: TlsTarget, { stopped, say }: CommandContext): Promise<string> {
   const shown = await readShownCertificate({ host, port, signal: stopped }).catch((error: unknown) => {
     throw new InitError(
       `${host}:${port} showed no certificate: ${messageOf(error)}; check the address, and that the port is that of the web interface (usually 444)`,
@@ -129,7 +129,7 @@ async function readKey(file: string): Promise<string> {
   return text.value.trim();
 }
 
-function urlOf({ host, port }: Target): string {
+function urlOf({ host, port }: TlsTarget): string {
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -173,7 +173,7 @@ async function pathForExporter(file: string, keyFile: string): Promise<string> {
 }
 
 /** Writes the configuration only if the exporter would take it. */
-async function writeConfiguration(file: string, entry: Entry, context: CommandContext): Promise<void> {
+async function writeConfiguration(file: string, entry: ApplianceEntry, context: CommandContext): Promise<void> {
   // Read again: somebody may have changed it while questions were open.
   const before = await readBefore(file, context);
   const text = configurationWith(entry, before);

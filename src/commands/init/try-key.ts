@@ -7,7 +7,7 @@ import type { Secret } from '../../lib/secret.ts';
 import { forbiddenIn } from '../check/findings.ts';
 import { probeAppliance } from '../check/probe.ts';
 
-interface Candidate {
+interface TriedEntry {
   readonly name: string;
   readonly url: string;
   readonly key: Secret;
@@ -22,7 +22,7 @@ interface KeyTrial {
 }
 
 /** Tries a key, and each read of the polling with it. */
-export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promise<KeyTrial> {
+export async function tryKey(candidate: TriedEntry, stopped: AbortSignal): Promise<KeyTrial> {
   const { name, url, key, fingerprintSha256 } = candidate;
   const settings = await loadSettings({
     content: { appliances: [{ name, url, api_key: key.reveal(), tls: { fingerprint_sha256: fingerprintSha256 } }] },

@@ -1,17 +1,17 @@
-import { findingOf, overdue, problemsAbout, type Seen } from './exporter-reply.ts';
-import { type Finding, NothingKnown, type CheckResult } from './check-result.ts';
+import { findingOf, overdue, problemsAbout, type SeenAppliance } from './exporter-reply.ts';
+import { type CheckedObject, NothingKnown, type CheckResult } from './check-result.ts';
 
 /** Alerts of an appliance from which nothing is read; other warnings are about single readings. */
 const ofTheWhole = ['ZlbApplianceDeactivated', 'ZlbApplianceUnreachable'];
 
 /** Whether an appliance answers, and is read completely. */
-export function checkAppliance(seen: Seen): CheckResult {
+export function checkAppliance(seen: SeenAppliance): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, up, collectors } = appliance;
   if (up == null) throw new NothingKnown(`${name} has not answered since the exporter was started`);
   const supported = collectors.filter(({ isSupported }) => isSupported);
   if (supported.length === 0) throw new NothingKnown(`nothing is read from ${name}`);
-  const late = supported.flatMap((each): readonly Finding[] => {
+  const late = supported.flatMap((each): readonly CheckedObject[] => {
     const text = overdue(each, nowMs);
     // Just after a start of the exporter, nothing has failed.
     const isWaiting = each.lastSuccessMs == null && each.failure == null;

@@ -1,12 +1,19 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { isHung } from '../../state/farm-problems.ts';
 import { counted, globMatcher, listed } from '../../lib/text.ts';
-import { findingOf, type MonitoredFarm, overdue, problemsAbout, requireFresh, type Seen } from './exporter-reply.ts';
+import {
+  findingOf,
+  type MonitoredFarm,
+  overdue,
+  problemsAbout,
+  requireFresh,
+  type SeenAppliance,
+} from './exporter-reply.ts';
 import {
   type CheckResult,
-  type Finding,
+  type CheckedObject,
   hasLimits,
-  type Limits,
+  type OkLimits,
   NothingKnown,
   rangesOf,
   stateBy,
@@ -19,14 +26,14 @@ const ofSomeBackends = ['ZlbBackendDown', 'ZlbFarmDegraded'];
  * Whether farms serve their clients, as the exporter judges; `-w` and `-c` are for the percentage
  * of backends that are up.
  */
-export function checkFarms(seen: Seen, glob: string, limits: Limits): CheckResult {
+export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits): CheckResult {
   const farms = farmsOf(seen, glob);
   const { appliance, nowMs } = seen;
   const byLimits = hasLimits(limits);
   const reading = appliance.collectors.find(({ name }) => name === 'backends');
   const late = reading && overdue(reading, nowMs);
   const byFarm = Map.groupBy(problemsAbout(seen, 'farm'), ({ labels }) => labels?.['farm']);
-  const findings = farms.flatMap((farm): readonly Finding[] => {
+  const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const problems = byFarm.get(farm.name) ?? [];
     const kept = byLimits ? problems.filter(({ alert }) => !ofSomeBackends.includes(alert)) : problems;
     const isDown = kept.some(({ level }) => level === 'critical');
@@ -50,11 +57,11 @@ export function checkFarms(seen: Seen, glob: string, limits: Limits): CheckResul
 }
 
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
-export function checkConnections(seen: Seen, glob: string, limits: Limits): CheckResult {
+export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLimits): CheckResult {
   const farms = farmsOf(seen, glob);
   const byLimits = hasLimits(limits);
   const hung = farms.filter(isHung).map(({ name }) => name);
-  const findings = farms.flatMap((farm): readonly Finding[] => {
+  const findings = farms.flatMap((farm): readonly CheckedObject[] => {
     const { name, state, established, pending } = farm;
     const because = isHung(farm) ? ': its proxy does not answer the appliance, and a restart is the repair' : '';
     if (state === 'unknown' || established == null || (pending == null && !byLimits))
@@ -84,7 +91,7 @@ function sumOf(values: readonly (number | null | undefined)[]): number | undefin
   return known.length === values.length ? known.reduce((total, value) => total + value, 0) : undefined;
 }
 
-function farmsOf(seen: Seen, glob: string): readonly MonitoredFarm[] {
+function farmsOf(seen: SeenAppliance, glob: string): readonly MonitoredFarm[] {
   requireFresh(seen, 'farms');
   const { name, farms } = seen.appliance;
   if (!farms) throw new NothingKnown(`the farms of ${name} are not known`);
@@ -95,7 +102,7 @@ function farmsOf(seen: Seen, glob: string): readonly MonitoredFarm[] {
 }
 
 /** Compares the percentage of backends that are up, without those in maintenance, with limits. */
-function shareFindings({ name, backends }: MonitoredFarm, limits: Limits): readonly Finding[] {
+function shareFindings({ name, backends }: MonitoredFarm, limits: OkLimits): readonly CheckedObject[] {
   return [...Map.groupBy(backends ?? [], ({ service }) => service)].flatMap(([service, list]) => {
     const count = (state: string): number => list.filter((each) => each.state === state).length;
     const [up, unknown] = [count('up'), count('unknown')];

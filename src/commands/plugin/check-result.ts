@@ -8,7 +8,7 @@ export const exitCodes = { OK: 0, WARNING: 1, CRITICAL: 2, UNKNOWN: 3 } as const
 export type State = keyof typeof exitCodes;
 
 /** One object, and its state. */
-export interface Finding {
+export interface CheckedObject {
   readonly state: State;
   readonly text: string;
 }
@@ -24,7 +24,7 @@ interface Measure {
 
 /** The answer of a check: its findings, and what to say if none of them is a problem. */
 export interface CheckResult {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckedObject[];
   readonly otherwise: string;
   readonly measures: readonly Measure[];
 }
@@ -64,13 +64,13 @@ function numberText({ label, value, warning = '', critical = '' }: Measure): str
 }
 
 /** The numbers of `-w` and `-c`. */
-export interface Limits {
+export interface OkLimits {
   readonly warning: number | undefined;
   readonly critical: number | undefined;
 }
 
 /** Returns true if `-w` or `-c` was given. */
-export function hasLimits({ warning, critical }: Limits): boolean {
+export function hasLimits({ warning, critical }: OkLimits): boolean {
   return warning !== undefined || critical !== undefined;
 }
 
@@ -78,7 +78,7 @@ export function hasLimits({ warning, critical }: Limits): boolean {
 export type GoodValues = 'at least' | 'at most';
 
 /** Reads `-w` and `-c`. `28:` is the same as 28 where values of at least 28 are good. */
-export function limitsOf(flags: Flags, good: GoodValues): Limits {
+export function limitsOf(flags: Flags, good: GoodValues): OkLimits {
   const warning = limitOf(flags, 'warning', good);
   const critical = limitOf(flags, 'critical', good);
   const isWrong =
@@ -100,7 +100,11 @@ function limitOf(flags: Flags, name: 'warning' | 'critical', good: GoodValues): 
 }
 
 /** Returns the state of a value by the limits. */
-export function stateBy({ warning, critical }: Limits, value: number, good: GoodValues): 'OK' | 'WARNING' | 'CRITICAL' {
+export function stateBy(
+  { warning, critical }: OkLimits,
+  value: number,
+  good: GoodValues,
+): 'OK' | 'WARNING' | 'CRITICAL' {
   const violates = (limit: number | undefined): boolean =>
     limit !== undefined && (good === 'at least' ? value < limit : value > limit);
   if (violates(critical)) return 'CRITICAL';
@@ -108,7 +112,7 @@ export function stateBy({ warning, critical }: Limits, value: number, good: Good
 }
 
 /** Returns the limits as ranges of a measure. */
-export function rangesOf({ warning, critical }: Limits, good: GoodValues) {
+export function rangesOf({ warning, critical }: OkLimits, good: GoodValues) {
   const range = (limit: number | undefined): string | undefined =>
     limit === undefined ? undefined : `${limit}${good === 'at least' ? ':' : ''}`;
   return { warning: range(warning), critical: range(critical) };

@@ -7,13 +7,13 @@ import {
   overdueReading,
   problemsAbout,
   requireFresh,
-  type Seen,
+  type SeenAppliance,
 } from './exporter-reply.ts';
 import {
   type CheckResult,
-  type Finding,
+  type CheckedObject,
   hasLimits,
-  type Limits,
+  type OkLimits,
   NothingKnown,
   rangesOf,
   stateBy,
@@ -23,7 +23,7 @@ import {
  * How long certificates are valid: by `-w` and `-c` in days, or else by the windows of the alerts.
  * By an old reading, it reports what is critical, and the age of the reading: an end stays.
  */
-export function checkCertificates(seen: Seen, glob: string, limits: Limits): CheckResult {
+export function checkCertificates(seen: SeenAppliance, glob: string, limits: OkLimits): CheckResult {
   const overdue = overdueReading(seen, 'certificates');
   const { appliance, nowMs } = seen;
   if (!appliance.certificates) throw new NothingKnown(overdue ?? `the certificates of ${appliance.name} are not known`);
@@ -54,8 +54,8 @@ export function checkCertificates(seen: Seen, glob: string, limits: Limits): Che
 function findingsByDays(
   certificate: MonitoredCertificate,
   nowMs: number,
-  limits: Limits,
-): readonly Finding[] | undefined {
+  limits: OkLimits,
+): readonly CheckedObject[] | undefined {
   const { file, usedBy, usersReadMs, lastKnownUse } = certificate;
   const validity = validityOf(certificate);
   if (!hasLimits(limits) || !validity || validity.notAfterSeconds * 1_000 <= nowMs) return undefined;
@@ -72,7 +72,7 @@ function findingsByDays(
 }
 
 /** Whether an appliance is activated, and for how long. `-w` and `-c` are not for its support. */
-export function checkActivation(seen: Seen, limits: Limits): CheckResult {
+export function checkActivation(seen: SeenAppliance, limits: OkLimits): CheckResult {
   const { appliance, nowMs } = seen;
   const { name, deactivated, activation } = appliance;
   const problems = problemsAbout(seen, 'activation').map(findingOf);
@@ -100,7 +100,7 @@ function validityOf(dates: Pick<MonitoredCertificate, 'notBeforeSeconds' | 'notA
   return { notAfterSeconds, notBeforeSeconds: notBeforeSeconds ?? undefined };
 }
 
-function stateOfEnd({ notAfterSeconds }: Validity, nowMs: number, limits: Limits): Finding['state'] {
+function stateOfEnd({ notAfterSeconds }: Validity, nowMs: number, limits: OkLimits): CheckedObject['state'] {
   return stateBy(limits, (notAfterSeconds * 1_000 - nowMs) / dayMs, 'at least');
 }
 
@@ -114,7 +114,7 @@ function spanText(ms: number): string {
   return ms > dayMs ? counted(Math.floor(ms / dayMs), 'day') : formatDuration(ms);
 }
 
-function daysLeft(endSeconds: number | undefined, nowMs: number, limits: Limits) {
+function daysLeft(endSeconds: number | undefined, nowMs: number, limits: OkLimits) {
   if (endSeconds === undefined) return [];
   return [{ label: 'days_left', value: (endSeconds * 1_000 - nowMs) / dayMs, ...rangesOf(limits, 'at least') }];
 }

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type Finding, NothingKnown } from './check-result.ts';
+import { type CheckedObject, NothingKnown } from './check-result.ts';
 
 /** Left out, or null where it is not known. */
 const unlessUnknown = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -77,7 +77,7 @@ export type MonitoredProblem = Static<typeof MonitoredProblem>;
 export type MonitoredCertificate = Static<typeof MonitoredCertificate>;
 
 /** An appliance as the exporter sees it, and when that was, by the exporter's clock. */
-export interface Seen {
+export interface SeenAppliance {
   readonly appliance: Static<typeof MonitoredAppliance>;
   /** True if it is a simulated one, because the exporter has no configuration. */
   readonly isDemonstration: boolean;
@@ -95,7 +95,7 @@ export function overdue(collector: Static<typeof MonitoredCollector>, nowMs: num
 }
 
 /** Throws NothingKnown if the readings of a collector are absent or too old. */
-export function requireFresh(seen: Seen, name: string): void {
+export function requireFresh(seen: SeenAppliance, name: string): void {
   const problem = overdueReading(seen, name);
   if (problem !== undefined) throw new NothingKnown(problem);
 }
@@ -104,7 +104,7 @@ export function requireFresh(seen: Seen, name: string): void {
  * Returns why the readings of a collector must not be shown as fresh; undefined if they may. Throws
  * NothingKnown if it does not read at all.
  */
-export function overdueReading({ appliance, nowMs }: Seen, name: string): string | undefined {
+export function overdueReading({ appliance, nowMs }: SeenAppliance, name: string): string | undefined {
   const collector = appliance.collectors.find((each) => each.name === name);
   if (!collector) throw new NothingKnown(`the exporter does not read ${name} from ${appliance.name}`);
   if (!collector.isSupported) throw new NothingKnown(`${appliance.name} does not offer ${name}`);
@@ -113,12 +113,12 @@ export function overdueReading({ appliance, nowMs }: Seen, name: string): string
 }
 
 /** Returns the problems of a kind of object, the worst first. */
-export function problemsAbout({ appliance }: Seen, about: string): readonly MonitoredProblem[] {
+export function problemsAbout({ appliance }: SeenAppliance, about: string): readonly MonitoredProblem[] {
   return appliance.problems.filter((problem) => problem.about === about);
 }
 
 /** Returns a judgement of the exporter as a finding of the plug-in. */
-export function findingOf({ level, title, meaning }: MonitoredProblem): Finding {
+export function findingOf({ level, title, meaning }: MonitoredProblem): CheckedObject {
   const states = { critical: 'CRITICAL', warning: 'WARNING', unknown: 'UNKNOWN' } as const;
   return {
     state: states[level],

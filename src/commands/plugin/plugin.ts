@@ -6,12 +6,12 @@ import { askExporter } from '../ask-exporter.ts';
 import { checkAppliance } from './check-appliance.ts';
 import { checkConnections, checkFarms } from './check-farms.ts';
 import { checkActivation, checkCertificates } from './check-validity.ts';
-import type { Seen } from './exporter-reply.ts';
+import type { SeenAppliance } from './exporter-reply.ts';
 import {
   type CheckResult,
   exitCodes,
   type GoodValues,
-  type Limits,
+  type OkLimits,
   limitsOf,
   lineOf,
   NothingKnown,
@@ -24,7 +24,7 @@ interface Check {
   /** The values that -w and -c call good; undefined if the check does not take them. */
   readonly good?: GoodValues;
   /** Judges a reading; `glob` selects farms or certificates. */
-  readonly judge: (seen: Seen, glob: string, limits: Limits) => CheckResult;
+  readonly judge: (seen: SeenAppliance, glob: string, limits: OkLimits) => CheckResult;
 }
 
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -76,5 +76,5 @@ function readCall({ flags, arguments: words }: CommandContext) {
   if (!good && (flags.warning ?? flags.critical) !== undefined)
     throw new UsageError(`-w and -c do not go with plugin ${word}`);
   const limits = limitsOf(flags, good ?? 'at least');
-  return { appliance, judge: (seen: Seen) => judge(seen, name ?? '*', limits) };
+  return { appliance, judge: (seen: SeenAppliance) => judge(seen, name ?? '*', limits) };
 }

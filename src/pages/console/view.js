@@ -207,8 +207,8 @@ function changes(list, session) {
 /**
  * @param {ChangeOnPage} change
  */
-function origin({ alerts: [alert], requested_by: asker, created }) {
-  return [alert ? `alert ${alert.name}` : `asked by ${asker}`, ' ', moment(created, 'age'), ' ago'];
+function origin({ alerts: [alert], requested_by: requester, created }) {
+  return [alert ? `alert ${alert.name}` : `asked by ${requester}`, ' ', moment(created, 'age'), ' ago'];
 }
 
 /**
@@ -305,9 +305,9 @@ function why({ alerts: [alert], reason }) {
  * @param {Session} session
  */
 function about(change, session) {
-  const { requested_by: asker, force, created, expires } = change;
+  const { requested_by: requester, force, created, expires } = change;
   return facts([
-    ['Asked by', [`${asker}, `, moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
+    ['Asked by', [`${requester}, `, moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
     isWaiting(change) && ['Expires', [moment(expires, 'clock'), ` (${expiry(change, session)})`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],
     ['Change', change.id],

@@ -4,7 +4,7 @@ import { unlessL4 } from '../../../appliance/harmless.ts';
 import { calledFarm, isMissing } from './farms.ts';
 import { callParam, couldMean, type Guard, type GuardContext, type Trap } from './guard.ts';
 
-type ConfiguredBackend = ReplyOf<'listFarmBackends'>['params'][number];
+type ListedBackend = ReplyOf<'listFarmBackends'>['params'][number];
 
 /** The calls that take a backend out of service by its id; maintenance also puts it back. */
 const backendOperations = [
@@ -19,7 +19,7 @@ const backendOperations = [
  * (docs/api.md §3.9). Returns undefined if the appliance has no such farm or service, so that it
  * refuses the call itself.
  */
-async function configuredBackends(context: GuardContext): Promise<readonly ConfiguredBackend[] | undefined> {
+async function configuredBackends(context: GuardContext): Promise<readonly ListedBackend[] | undefined> {
   const { params, read } = context;
   const farmname = callParam(context, 'farmname');
   const { service } = params;
@@ -40,7 +40,7 @@ function ownerOf({ params }: GuardContext): string {
 }
 
 /** Returns a backend for messages. */
-function backendText({ id, ip, port }: Pick<ConfiguredBackend, 'id' | 'ip' | 'port'>): string {
+function backendText({ id, ip, port }: Pick<ListedBackend, 'id' | 'ip' | 'port'>): string {
   return `${id} (${ip}${port ? `:${port}` : ''})`;
 }
 

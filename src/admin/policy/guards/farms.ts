@@ -1,7 +1,7 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
 import { steadyNow } from '../../../lib/time.ts';
-import { callParam, couldMean, type Guard, type GuardContext, type KnownFarm } from './guard.ts';
+import { callParam, couldMean, type Guard, type GuardContext, type PolledFarm } from './guard.ts';
 
 interface FarmFacts {
   readonly name: string;
@@ -106,7 +106,7 @@ const restartMayLeaveDown: Guard = {
 };
 
 /** A farm with its address. */
-interface PlacedFarm extends Pick<KnownFarm, 'certificates'> {
+interface PlacedFarm extends Pick<PolledFarm, 'certificates'> {
   readonly farmname: string;
   readonly profile?: string | null | undefined;
   readonly status?: string | null | undefined;

@@ -24,7 +24,7 @@ export type Trap = Omit<GuardFinding, 'guard'>;
 export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, limitMs?: number) => Promise<ReplyOf<Key>>;
 
 /** A farm as the exporter read it last. */
-export interface KnownFarm {
+export interface PolledFarm {
   readonly name: string;
   readonly profile: string;
   readonly state: string;
@@ -37,7 +37,7 @@ export interface KnownFarm {
 }
 
 /** The replies that were read, by question. A change makes all of them old. */
-export type Answers = Map<string, Promise<unknown>>;
+export type KnownReplies = Map<string, Promise<unknown>>;
 
 /** Returns the text that is the same for the same read. */
 export function questionOf(key: EndpointKey, params: Readonly<Record<string, string>>): string {
@@ -53,7 +53,7 @@ export interface GuardContext {
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
-  readonly knownFarms: () => readonly KnownFarm[] | undefined;
+  readonly knownFarms: () => readonly PolledFarm[] | undefined;
 }
 
 /** Checks a call for one known hazard of the API (docs/api.md §4, §5). */

@@ -1,7 +1,14 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
 import { oneLine } from '../../../lib/text.ts';
 import type { OperationCall } from '../operation.ts';
-import { type Answers, type GuardFinding, type Guard, type GuardContext, type GuardRead, questionOf } from './guard.ts';
+import {
+  type KnownReplies,
+  type GuardFinding,
+  type Guard,
+  type GuardContext,
+  type GuardRead,
+  questionOf,
+} from './guard.ts';
 import { applianceGuards } from './appliance.ts';
 import { backendGuards } from './backends.ts';
 import { farmGuards } from './farms.ts';
@@ -17,7 +24,7 @@ export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
   { read, knownFarms }: Pick<GuardContext, 'read' | 'knownFarms'>,
-  answers: Answers = new Map(),
+  answers: KnownReplies = new Map(),
 ): Promise<readonly GuardFinding[]> {
   const context = { operation: operation.key, params, body, read: readOnce(read, answers), knownFarms };
   const findings: GuardFinding[] = [];
@@ -50,7 +57,7 @@ async function inspected(guard: Guard, context: GuardContext): Promise<GuardFind
 }
 
 /** Makes the same read once, whatever its result. */
-function readOnce(read: GuardRead, answers: Answers): GuardRead {
+function readOnce(read: GuardRead, answers: KnownReplies): GuardRead {
   return (key, params, limitMs) => {
     const question = questionOf(key, params);
     const answer = answers.get(question) ?? read(key, params, limitMs);

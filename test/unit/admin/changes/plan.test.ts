@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DryRun } from '../../../../src/admin/calls/dry-run.ts';
-import type { Calls } from '../../../../src/admin/recipes/calls.ts';
+import type { RecipeCalls } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
 import { prepare } from '../../../../src/admin/changes/plan.ts';
 import { givenRecipe } from '../recipes/given-recipe.ts';
@@ -42,7 +42,7 @@ function planOf(differences: Differences = {}) {
       onDryRun?.();
       return Promise.resolve({ ...dryRun, current: { operation: 'readFarm', status: 200, body: { text: object } } });
     },
-  } as unknown as Calls;
+  } as unknown as RecipeCalls;
   const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
   const call = { operation: write.key, parameters: write.params, content };

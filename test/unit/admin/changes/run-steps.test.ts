@@ -4,7 +4,7 @@ import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import type { Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { endingOf } from '../../../../src/admin/changes/settle.ts';
-import { runSteps, type Sender } from '../../../../src/admin/changes/run-steps.ts';
+import { runSteps, type StepSender } from '../../../../src/admin/changes/run-steps.ts';
 import type { StepEvent } from '../../../../src/admin/changes/change.ts';
 
 const write = { key: 'actOnFarm', params: { farmname: 'shop' } } as const;
@@ -17,7 +17,11 @@ const looking = (name: string, error?: Error): Step => ({
 const failed = new AdminError('It failed', { detail: 'As it happens.', remedy: '', status: 400 });
 
 /** Runs steps; the answers are the failures of their calls, in order. */
-async function run(steps: readonly Step[], answers: readonly (Error | undefined)[] = [], known: Partial<Sender> = {}) {
+async function run(
+  steps: readonly Step[],
+  answers: readonly (Error | undefined)[] = [],
+  known: Partial<StepSender> = {},
+) {
   const told: StepEvent[] = [];
   const left = [...answers];
   let calls = 0;

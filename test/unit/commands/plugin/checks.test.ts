@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkAppliance } from '../../../../src/commands/plugin/check-appliance.ts';
 import { checkConnections, checkFarms } from '../../../../src/commands/plugin/check-farms.ts';
 import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
-import type { Seen } from '../../../../src/commands/plugin/exporter-reply.ts';
+import type { SeenAppliance } from '../../../../src/commands/plugin/exporter-reply.ts';
 import { NothingKnown, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
 import { applianceProblems } from '../../../../src/state/appliance-problems.ts';
 import type { ApplianceStatus, BackendStatus } from '../../../../src/state/status.ts';
@@ -21,10 +21,10 @@ const noLimits = { warning: undefined, critical: undefined };
 const collectors = ['farms', 'backends', 'certificates', 'activation'].map((name) => collectorStatus({ name }));
 
 /** An appliance as the exporter sends it. */
-function seen(given: Partial<ApplianceStatus>): Seen {
+function seen(given: Partial<ApplianceStatus>): SeenAppliance {
   const status = applianceStatus({ name: 'lb-1', collectors, ...given });
   const reply = JSON.stringify({ ...status, problems: applianceProblems(status, nowMs) });
-  return { appliance: JSON.parse(reply) as Seen['appliance'], isDemonstration: false, nowMs };
+  return { appliance: JSON.parse(reply) as SeenAppliance['appliance'], isDemonstration: false, nowMs };
 }
 
 /** The state, also where nothing is known. */
@@ -283,10 +283,10 @@ describe('the check of an appliance', () => {
 
 describe('every check', () => {
   const checks = [
-    (given: Seen) => checkFarms(given, '*', noLimits),
-    (given: Seen) => checkConnections(given, '*', noLimits),
-    (given: Seen) => checkCertificates(given, '*', noLimits),
-    (given: Seen) => checkActivation(given, noLimits),
+    (given: SeenAppliance) => checkFarms(given, '*', noLimits),
+    (given: SeenAppliance) => checkConnections(given, '*', noLimits),
+    (given: SeenAppliance) => checkCertificates(given, '*', noLimits),
+    (given: SeenAppliance) => checkActivation(given, noLimits),
   ];
 
   it.each([

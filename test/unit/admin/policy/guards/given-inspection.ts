@@ -3,7 +3,7 @@ import { createDecoder } from '../../../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../../src/appliance/errors.ts';
-import type { Answers, GuardFinding, KnownFarm } from '../../../../../src/admin/policy/guards/guard.ts';
+import type { KnownReplies, GuardFinding, PolledFarm } from '../../../../../src/admin/policy/guards/guard.ts';
 import { inspectCall } from '../../../../../src/admin/policy/guards/inspect.ts';
 import { createOperations } from '../../../../../src/admin/policy/operation.ts';
 
@@ -41,8 +41,8 @@ export async function inspect(
     params?: Record<string, string>;
     body?: Record<string, unknown>;
     onLimit?: (key: ReadKey, limitMs: number) => void;
-    answers?: Answers;
-    knownFarms?: readonly KnownFarm[];
+    answers?: KnownReplies;
+    knownFarms?: readonly PolledFarm[];
   } = {},
 ): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
