@@ -47,7 +47,7 @@ async function given(world: World = busyWorld()) {
 
 describe('the history of an appliance', () => {
   it('has each change beside the gateway and each one through it once, with its author', async () => {
-    const { send, httpFarm, l4Farm, told } = await given();
+    const { send, httpFarm, l4Farm, told, events } = await given();
     const shop = httpFarm('shop');
     const [front] = shop.services;
     const [first, second, third] = front!.backends;
@@ -85,6 +85,7 @@ describe('the history of an appliance', () => {
       expect(seen[index]).toMatch(/\| elsewhere$/);
     }
 
+    expect((await events('kind=change&limit=1'))[0]?.text).toBe('start, stop or restart a farm (restart): HTTP 200');
     const db = '/farms/db/backends';
     const ids = l4Farm('db').backends.map(({ id }) => id);
     const through: readonly (readonly [method: string, path: string, body: unknown, told: string])[] = [

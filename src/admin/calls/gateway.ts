@@ -304,7 +304,7 @@ export class Gateway {
         if (isChange(permitted.call)) over = onLeaving(...touchOf(permitted));
       },
       onOver: async (outcome) => {
-        over?.(`${permitted.call.operation.row.summary}: ${outcome.status ? `HTTP ${outcome.status}` : 'no answer'}`);
+        over?.(`${whatWasDone(permitted)}: ${outcome.status ? `HTTP ${outcome.status}` : 'no answer'}`);
         await this.#recordOutcome(permitted, outcome);
       },
     });
@@ -345,6 +345,13 @@ function isAudited({ call }: PermittedCall): boolean {
 
 function subjectOf({ request, call: { operation, path } }: PermittedCall): Subject {
   return { ...request, operation: operation.key, path };
+}
+
+/** Says what a call does. Its body may have a secret, so only known actions are named. */
+function whatWasDone({ call, body }: PermittedCall): string {
+  const action = body?.fields.action;
+  const isKnown = typeof action === 'string' && /^(?:start|stop|restart|up|down|maintenance|apply)$/.test(action);
+  return `${call.operation.row.summary}${isKnown ? ` (${action})` : ''}`;
 }
 
 /** Describes what a call may change; of its body, the names of fields and of objects alone. */
