@@ -40,7 +40,8 @@ export function checkCertificates(seen: SeenAppliance, glob: string, limits: OkL
   });
   if (overdue !== undefined && !findings.some(({ state }) => state === 'CRITICAL')) throw new NothingKnown(overdue);
   return {
-    findings: overdue === undefined ? findings : [...findings, { state: 'UNKNOWN', text: overdue }],
+    // The age comes first: a long line loses its end.
+    findings: overdue === undefined ? findings : [{ state: 'CRITICAL', text: overdue }, ...findings],
     otherwise: firstEnd === undefined ? count : `${count}; the first ${endText({ notAfterSeconds: firstEnd }, nowMs)}`,
     measures: daysLeft(firstEnd, nowMs, limits),
   };

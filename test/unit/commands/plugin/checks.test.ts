@@ -208,12 +208,13 @@ describe('the check of certificates', () => {
   });
 
   it('reports an end by an old reading, and how old that is', () => {
-    const certificates = [certificateStatus({ file: 'a.pem', ...ending(-2, 398) })];
+    const files = ['a.pem', 'b.pem', 'c.pem', 'd.pem', 'e.pem', 'f.pem'];
+    const certificates = files.map((file) => certificateStatus({ file, ...ending(-2, 398) }));
     const old = [collectorStatus({ name: 'certificates', isStale: true, lastSuccessMs: nowMs - 40 * minuteMs })];
     const line = summarize(checkCertificates(seen({ certificates, collectors: old }), '*', noLimits)).line;
 
     expect(line).toMatch(
-      /^CRITICAL - certificate a\.pem has expired: .*; lb-1: the last good reading of certificates is 40m old/,
+      /^CRITICAL - lb-1: the last good reading of certificates is 40m old; certificate a\.pem has expired: .*; 2 more/,
     );
   });
 
