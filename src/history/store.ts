@@ -68,6 +68,7 @@ const tables = `
   ) STRICT;
   CREATE INDEX events_subject ON events (appliance, subject, at);
   CREATE INDEX events_at ON events (at);
+  CREATE INDEX events_appliance ON events (appliance, at);
   CREATE TABLE touches (
     id TEXT PRIMARY KEY, appliance TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER, touch TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
@@ -114,11 +115,19 @@ export class HistoryStore {
   find({ appliance, farm, sinceMs = 0, kinds, limit }: EventQuery): readonly HistoryEvent[] {
     return this.#events(
       `at >= :sinceMs AND (:appliance IS NULL OR appliance IN (:appliance, ''))
-       AND (:farm IS NULL OR appliance = '' OR event ->> '$.farm' = :farm OR EXISTS (
-         SELECT 1 FROM json_each(event, '$.differences') WHERE value ->> '$.farm' = :farm))
+       AND (:farm IS NULL OR appliance = '' OR (instr(event, :quoted) > 0 AND (
+         event ->> '$.farm' = :farm OR EXISTS (
+           SELECT 1 FROM json_each(event, '$.differences') WHERE value ->> '$.farm' = :farm))))
        AND (:kinds IS NULL OR event ->> '$.kind' IN (SELECT value FROM json_each(:kinds)))
        ORDER BY at DESC, id DESC LIMIT :limit`,
-      { sinceMs, appliance: appliance ?? null, farm: farm ?? null, kinds: kinds ? JSON.stringify(kinds) : null, limit },
+      {
+        sinceMs,
+        appliance: appliance ?? null,
+        farm: farm ?? null,
+        quoted: JSON.stringify(farm ?? ''),
+        kinds: kinds ? JSON.stringify(kinds) : null,
+        limit,
+      },
     );
   }
 
