@@ -10,6 +10,7 @@ import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { type Recorder, unavailable } from '../calls/recorder.ts';
 import {
   type AlertSource,
+  alreadyOver,
   type Change,
   ChangeSchema,
   SealedPartsSchema,
@@ -294,13 +295,6 @@ function overdueOf({ now, principals }: ChangeBookParts, { stored: { change }, a
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
   if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
   return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
-}
-
-export function alreadyOver({ id }: Pick<Change, 'id'>, because: string): AdminProblem {
-  return new AdminProblem('change_over', {
-    detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
-    refused: id,
-  });
 }
 
 function sameObject(id: string): AdminProblem {

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import { DryRunSchema } from '../calls/dry-run.ts';
+import { AdminProblem } from '../policy/problem.ts';
 import { TargetSchema } from '../recipes/recipe.ts';
 
 /**
@@ -53,6 +54,14 @@ export function isOver(state: ChangeState): boolean {
 /** Returns true while a person can still decide on it. */
 export function isWaiting(state: ChangeState): boolean {
   return nextStates[state].includes('approved');
+}
+
+/** Returns the refusal of a decision on a change that does not wait for one. */
+export function alreadyOver({ id }: Pick<Change, 'id'>, because: string): AdminProblem {
+  return new AdminProblem('change_over', {
+    detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
+    refused: id,
+  });
 }
 
 const text = Type.String();

@@ -4,7 +4,7 @@ import type { AlertSource, Change, DecisionWord } from './change.ts';
 import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import { planAgain } from './plan.ts';
-import { requestersOf, changeFor, refuseDecision, refusePlan } from './rights.ts';
+import { changeFor, refuseApproval, refuseDecision } from './rights.ts';
 import { launch } from './run.ts';
 
 /** A decision on the change of an id. */
@@ -36,7 +36,7 @@ export async function decide(core: ChangesCore, { id, word, reason, digest, call
     // The approver may leave once it is approved; the exporter goes on.
     const runner = { ...caller, signal: core.stopping.signal };
     const { asked, prepared } = await planAgain(core, held.stored, runner);
-    refusePlan(core, { ...asked, ...prepared }, [principal, ...requestersOf(core, held)]);
+    refuseApproval(core, held, { ...asked, ...prepared }, principal);
     await core.book.requirePlan(held, prepared);
     const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
     return (await launch(core, cleared, store)).change;

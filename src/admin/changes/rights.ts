@@ -3,6 +3,7 @@ import { authorise, may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import {
+  alreadyOver,
   type Change,
   type ChangePlan,
   type DecisionWord,
@@ -11,7 +12,7 @@ import {
   type ShownChange,
 } from './change.ts';
 import type { ChangesCore } from './core.ts';
-import { alreadyOver, type HeldChange, type StoredChange } from './change-book.ts';
+import type { HeldChange, StoredChange } from './change-book.ts';
 import type { PreparedChange } from './plan.ts';
 
 /** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
@@ -84,11 +85,23 @@ export function refuseDecision(
   if (refusal) throw refusal;
 }
 
-/** Returns who asked, and must still be allowed to: a reload may have changed the token. */
-export function requestersOf({ principals }: ChangesCore, { stored }: HeldChange): readonly Principal[] {
-  const requester = principals.inForce(stored.change.requested_by);
+/** A plan that was just made, for an appliance. */
+type MadePlan = Pick<PreparedChange, 'plan' | 'steps'> & Pick<Change, 'appliance'>;
+
+/**
+ * Throws an {@link AdminProblem} for a plan that was made again if it may not be carried out in the
+ * name of its approver, or of who asked: a reload may have changed that token.
+ */
+export function refuseApproval(
+  core: ChangesCore,
+  { stored }: HeldChange,
+  planned: MadePlan,
+  approver: Principal,
+): void {
+  const requester = core.principals.inForce(stored.change.requested_by);
   // An Alertmanager may do nothing itself.
-  return requester && requester.role !== 'alertmanager' ? [requester] : [];
+  const mayAct = requester !== undefined && requester.role !== 'alertmanager';
+  refusePlan(core, planned, mayAct ? [approver, requester] : [approver]);
 }
 
 /**
@@ -97,7 +110,7 @@ export function requestersOf({ principals }: ChangesCore, { stored }: HeldChange
  */
 export function refusePlan(
   { freeze, gateway, operations }: ChangesCore,
-  { appliance, plan, steps }: Pick<PreparedChange, 'plan' | 'steps'> & Pick<Change, 'appliance'>,
+  { appliance, plan, steps }: MadePlan,
   principals: readonly Principal[],
 ): void {
   // The appliance may have taken its time.
