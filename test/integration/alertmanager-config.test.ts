@@ -260,6 +260,9 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
       ['active', 'ZlbFarmNoBackends', { ...down, service: 'web' }],
       ['active', 'ZlbFarmNeedsRestart', down],
       ['active', 'ZlbBackendDown', { ...down, farm: 'mail', backend: '10.0.0.1:80' }],
+      // Many farms that are down, and many backends of the others.
+      ['active', 'ZlbFarmDown', { appliance: 'lb-6', severity: 'critical' }],
+      ['active', 'ZlbBackendDown', { appliance: 'lb-6', scope: 'appliance' }],
       // A farm that cannot be reached.
       ['active', 'ZlbFarmUnreachable', { ...deaf, vip: '192.0.2.1', severity: 'critical' }],
       ['suppressed', 'ZlbFarmTrafficStopped', deaf],
