@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import type { ConfiguredObject } from '../collectors/configured.ts';
 import { interfaces, type Interfaces } from '../collectors/interfaces.ts';
 import { AskedThread } from '../lib/asked-thread.ts';
 import { toError } from '../lib/check.ts';
@@ -139,12 +138,6 @@ export class History {
   async find(query: EventQuery): Promise<readonly HistoryEvent[]> {
     const { events = [] } = await this.#askWritten({ do: 'find', query });
     return events;
-  }
-
-  /** Returns all objects of each appliance as they were last read. */
-  async objectsOf(appliances: readonly string[]): Promise<readonly (readonly ConfiguredObject[])[]> {
-    const { objects = [] } = await this.#askWritten({ do: 'objects', appliances });
-    return objects;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import type { ConfiguredObject } from '../collectors/configured.ts';
 import { toError } from '../lib/check.ts';
 import { makeFolder, openRegularFile } from '../lib/disk.ts';
 import type { EventQuery, HistoryEvent } from './event.ts';
@@ -12,14 +11,11 @@ export type Question =
   | { readonly do: 'prune'; readonly beforeMs: number }
   | { readonly do: 'find'; readonly query: EventQuery }
   | { readonly do: 'farms' }
-  | { readonly do: 'objects'; readonly appliances: readonly string[] }
   | { readonly do: 'close' };
 
 export interface Answer {
   readonly events?: readonly HistoryEvent[];
   readonly farms?: ReturnType<HistoryStore['changedFarms']>;
-  /** By the place of the appliance in the question. */
-  readonly objects?: readonly (readonly ConfiguredObject[])[];
   readonly failure?: string;
 }
 
@@ -61,7 +57,6 @@ export class HistoryKeeper {
   #answer(store: HistoryStore, question: Exclude<Question, { do: 'close' }>): Answer {
     if (question.do === 'find') return { events: store.find(question.query) };
     if (question.do === 'farms') return { farms: store.changedFarms() };
-    if (question.do === 'objects') return { objects: question.appliances.map((name) => store.objectsOf(name)) };
     if (question.do === 'write') return { events: store.write(question.entries) };
     store.prune(question.beforeMs);
     return {};

@@ -141,13 +141,6 @@ export class HistoryStore {
     );
   }
 
-  /** Returns all objects of an appliance as it was last read. */
-  objectsOf(appliance: string): readonly ConfiguredObject[] {
-    return this.#rows<{ readonly objects: Uint8Array }>('SELECT objects FROM readings WHERE appliance = :appliance', {
-      appliance,
-    }).flatMap(({ objects }) => toObjects(objects));
-  }
-
   /** Forgets what is older, and all above the limit. */
   prune(beforeMs: number): void {
     this.#inOne(() => {

@@ -61,7 +61,11 @@ it('a weight that somebody changed on the appliance itself is on the pages, in t
   for (const text of [before.page, before.list, before.runbooks, before.api, before.command])
     expect(text).not.toContain('weight');
   for (const text of [seen.page, seen.list, seen.runbooks])
-    expect(text).toMatch(new RegExp(`backend ${name} of db weight: 2 → 8 made elsewhere between .* and .* UTC`));
+    expect(text).toMatch(
+      new RegExp(
+        `backend ${name} of farm db weight: 2 → 8 made elsewhere, not through the gateway between .* and .* UTC`,
+      ),
+    );
   expect(JSON.parse(seen.api)).toMatchObject({
     events: [{ by: 'elsewhere', differences: [{ farm: 'db', name, setting: 'weight', before: '2', after: '8' }] }],
   });
@@ -87,8 +91,8 @@ it('a change through the gateway has its author, and leads to the console', asyn
 
   expect(seen.html).toContain(`<a href="${url}/console#${id}"><bdi>${by}</bdi></a>`);
   for (const text of [seen.page, seen.runbooks]) {
-    expect(text).toMatch(new RegExp(`HTTP 201 ${by}`));
-    expect(text).toMatch(new RegExp(`backend 10\\.20\\.9\\.9:5432 of db new: .* ${by}`));
+    expect(text).toMatch(new RegExp(`HTTP 201 farm db ${by}`));
+    expect(text).toMatch(new RegExp(`backend 10\\.20\\.9\\.9:5432 of farm db new: .* ${by}`));
   }
   expect(seen.command).toMatch(new RegExp(`backend 10\\.20\\.9\\.9:5432 +new: .* ${by}$`, 'm'));
 });

@@ -5,6 +5,7 @@ import { collectors } from '../../src/collectors/registry.ts';
 import { historyFamilies } from '../../src/history/families.ts';
 import { History } from '../../src/history/history.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
+import type { FoundReading } from '../../src/state/appliance-state.ts';
 import { createTestPoller, type Target } from './poller.ts';
 import { textOf } from './store-text.ts';
 
@@ -20,19 +21,21 @@ export async function givenHistory(
   store.arrange([appliance.name]);
   const registry = new Registry();
   const lines: string[] = [];
+  const found: FoundReading[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const history = new History({ file, keepMs: 1e12 }, { store, registry, log, now });
   await history.watch([appliance]);
   const { poller, close } = createTestPoller(target, {
     apiKey,
-    parts: { listeners: [history.listenerOf(appliance)], now },
+    parts: { listeners: [history.listenerOf(appliance), { put: (reading) => void found.push(reading) }], now },
   });
   let closed: Promise<void> | undefined;
   const stop = (): Promise<void> => (closed ??= close().then(() => history.close()));
   onTestFinished(stop);
   return {
-    history,
     log: lines,
+    /** Returns all objects that were configured in the readings since the last call. */
+    configured: () => found.splice(0).flatMap(({ collector, data }) => collector.configured?.(data) ?? []),
     /** Runs each collector that asks the appliance, once. */
     async readAll() {
       for (const { name, enabled, makesNoCalls } of collectors) if (enabled && !makesNoCalls) await poller.run(name);

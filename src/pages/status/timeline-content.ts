@@ -58,7 +58,7 @@ function eventList(events: FoundEvents, adminUrl?: string, onPageOf?: string): M
 }
 
 function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): Markup {
-  const { id, appliance, atMs, sinceMs, by, text, count, differences } = event;
+  const { id, appliance, farm, atMs, sinceMs, by, text, count, differences } = event;
   const rows = differences.map(differenceRow);
   const facts = [
     by !== undefined && authorOf(by, adminUrl),
@@ -67,7 +67,7 @@ function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): M
     appliance === '' ? 'the exporter' : appliance !== onPageOf && applianceLink(appliance),
   ].filter((fact) => fact !== false);
   return html`<li data-key="${id}">${clockTime(atMs)}
-<div>${text && html`<span class="change"><bdi>${text}</bdi></span>`}${rows.slice(0, maxUnfolded)}${
+<div>${text && html`<span class="change"><bdi>${text}</bdi>${farm !== '' && html` <span class="what">farm <b><bdi>${farm}</bdi></b></span>`}</span>`}${rows.slice(0, maxUnfolded)}${
     rows.length > maxUnfolded &&
     html`<details data-open="no"><summary>and ${rows.length - maxUnfolded} more</summary>${rows.slice(maxUnfolded)}</details>`
   }<span class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></div></li>`;
@@ -76,19 +76,22 @@ function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): M
 function authorOf(by: string, adminUrl: string | undefined): Markup {
   const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
   if (change === undefined || adminUrl === undefined)
-    return html`<bdi>${by === elsewhere ? 'made elsewhere' : by}</bdi>`;
+    return html`<bdi>${by === elsewhere ? 'made elsewhere, not through the gateway' : by}</bdi>`;
   return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;
 }
 
 function differenceRow(difference: Difference): Markup {
   const { object, farm, service, name, setting, before = '', after = '' } = difference;
-  const whole = [object !== 'service' && service, object !== 'farm' && farm].filter(Boolean).join(', ');
+  const whole = [
+    object !== 'service' && service && `service ${service}`,
+    object !== 'farm' && farm && `farm ${farm}`,
+  ].filter(Boolean);
   const ofAppliance = after === 'answers' ? 'well' : 'critical';
   const level = isOneOf(statefulObjects, object) ? levelOfState(object, after) : ofAppliance;
   const change =
     setting === 'state'
       ? html`<span class="faint">${wordOfState(before)} →</span> ${stateMark(level, wordOfState(after))}`
       : html`<bdi>${changeText(setting, difference.before, difference.after)}</bdi>`;
-  return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${whole !== '' && html` of <bdi>${whole}</bdi>`}</span>
+  return html`<span class="change"><span class="what">${object} <b><bdi>${name}</bdi></b>${whole.length > 0 && html` of <bdi>${whole.join(', ')}</bdi>`}</span>
 <span class="to">${change}</span></span>`;
 }

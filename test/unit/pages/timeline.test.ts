@@ -52,9 +52,9 @@ describe('the timeline', () => {
     for (const url of [all, '/', ofAppliance])
       expect((await page.events(url)).map((each) => each.replace(/ lb-1$/, ''))).toEqual([
         '2026-11-21 03:11:04 UTC configuration reloaded: 1 appliance changed the exporter',
-        '2026-11-21 02:12:04 UTC backend 10.0.0.1:80 of front, shop up → down',
-        '2026-11-21 01:12:04 UTC backend 10.0.0.1:80 of front, shop weight: 1 → 5 made elsewhere between 2026-11-21 00:12:04 UTC and 2026-11-21 01:12:04 UTC',
-        '2026-11-21 00:12:04 UTC backend 10.0.0.1:80 of front, shop weight: 1 → 5 change ch-7 by alice between 2026-11-20 23:12:04 UTC and 2026-11-21 00:12:04 UTC',
+        '2026-11-21 02:12:04 UTC backend 10.0.0.1:80 of service front, farm shop up → down',
+        '2026-11-21 01:12:04 UTC backend 10.0.0.1:80 of service front, farm shop weight: 1 → 5 made elsewhere, not through the gateway between 2026-11-21 00:12:04 UTC and 2026-11-21 01:12:04 UTC',
+        '2026-11-21 00:12:04 UTC backend 10.0.0.1:80 of service front, farm shop weight: 1 → 5 change ch-7 by alice between 2026-11-20 23:12:04 UTC and 2026-11-21 00:12:04 UTC',
         '2026-11-20 23:12:04 UTC Modify a backend: HTTP 200 change ch-7 by alice',
         '2026-11-20 22:12:04 UTC restarted: its interfaces count their traffic from 0',
         '2026-11-20 21:12:04 UTC exporter 1.0.0 started the exporter',
@@ -92,7 +92,7 @@ describe('the timeline', () => {
 
     expect(shown).toHaveLength(4);
     expect(shown.join('\n')).toMatch(
-      /timeout: 1 → none.*\n.*5 → 1 made elsewhere 12 times between .*03:00:04.* and .*03:11:04.*\n.*gone: weight 1.*\n.*new: weight 1/,
+      /timeout: 1 → none.*\n.*5 → 1 made elsewhere, not through the gateway 12 times between .*03:00:04.* and .*03:11:04.*\n.*gone: weight 1.*\n.*new: weight 1/,
     );
   });
 
