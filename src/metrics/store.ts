@@ -17,19 +17,16 @@ interface Shown {
   readonly families: readonly FamilySize[];
   /** The families that are shown, rendered or not yet. */
   shown: readonly FamilySize[];
-  /** The finished lines; empty until they are rendered. */
-  text: FinishedText;
+  /** The finished lines by family; empty until they are rendered. */
+  lines: readonly FamilyLines[];
   /** Its turn when the limit is divided; undefined if it is not limited. */
   readonly rank: number | undefined;
 }
 
-/** The finished lines of a reading: a buffer for each family would take more than its lines. */
-interface FinishedText {
-  readonly bytes: Buffer;
-  readonly families: readonly { readonly family: Family; readonly start: number; readonly end: number }[];
+/** The lines of a family, in the bytes of its reading: a buffer of its own would take more. */
+interface FamilyLines extends TextPart {
+  readonly family: Family;
 }
-
-const noText: FinishedText = { bytes: Buffer.alloc(0), families: [] };
 
 /** The limit that a reading shares with the others of its appliance. */
 interface Limit {
@@ -72,7 +69,7 @@ export function createMetricsStore(families: readonly Family[]) {
       const readings = appliances.get(appliance);
       if (!readings) return 0;
       const { families } = reading;
-      const shown: Shown = { families, shown: families, text: noText, rank: limit?.rank };
+      const shown: Shown = { families, shown: families, lines: [], rank: limit?.rank };
       readings.set(key, shown);
       pages.clear();
       const leftOut = limit ? applyLimit(readings, limit.maxSeries) : 0;
@@ -123,8 +120,7 @@ function applyLimit(readings: ShownReadings, maxSeries: number): number {
     if (allowed.length === reading.shown.length) continue;
     leftOut += totalSeries(reading.shown) - totalSeries(allowed);
     reading.shown = allowed;
-    const { bytes, families } = reading.text;
-    reading.text = { bytes, families: families.filter(({ family }) => quota.allows(key, family)) };
+    reading.lines = reading.lines.filter(({ family }) => quota.allows(key, family));
   }
   return leftOut;
 }
@@ -139,20 +135,19 @@ async function render({ registry }: FilledRegistry, shown: Shown): Promise<void>
     texts.push([family, await renderLines(registry, family.name)]);
   }
   const allowed = new Set(shown.shown.map(({ family }) => family));
-  shown.text = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
+  shown.lines = toBytes(texts.filter(([family, text]) => allowed.has(family) && text !== ''));
 }
 
 /** Returns bytes in a memory of their own: short buffers of the pool would keep all of it. */
-function toBytes(texts: readonly (readonly [Family, string])[]): FinishedText {
+function toBytes(texts: readonly (readonly [Family, string])[]): readonly FamilyLines[] {
   const size = texts.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
   const bytes = Buffer.allocUnsafeSlow(size);
   let end = 0;
-  const families = texts.map(([family, text]) => {
+  return texts.map(([family, text]) => {
     const start = end;
     end += bytes.write(text, start);
-    return { family, start, end };
+    return { family, bytes, start, end };
   });
-  return { bytes, families };
 }
 
 type Header = readonly [Family, Readonly<Record<Format, TextPart>>];
@@ -166,9 +161,9 @@ function join(
 ): readonly TextPart[] {
   const joined = new Map<Family, TextPart[]>(headers.map(([family]) => [family, []]));
   for (const readings of chosen)
-    for (const { text } of readings.values())
-      for (const { family, start, end } of text.families) {
-        const part = { bytes: text.bytes, start, end };
+    for (const { lines } of readings.values())
+      for (const part of lines) {
+        const { family } = part;
         joined.get(family)?.push(isBare && family.takesConfiguredLabels ? withOwnLabels(part, family) : part);
       }
   const isNeeded = ([family]: Header): boolean => (joined.get(family)?.length ?? 0) > 0;
