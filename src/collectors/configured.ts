@@ -20,10 +20,10 @@ export interface ConfiguredObject {
   /** The number by which calls name a backend; it moves to another one when one is deleted. */
   readonly id?: string | undefined;
   /** A setting that nobody says is left out; one that is not set is empty. */
-  readonly settings: Settings;
+  readonly settings: ConfiguredSettings;
 }
 
-export type Settings = Readonly<Record<string, string>>;
+export type ConfiguredSettings = Readonly<Record<string, string>>;
 
 /**
  * The settings of a farm that are compared, as `GET /farms/{farmname}` names them. The list names
@@ -94,12 +94,12 @@ const backendSettings = ['weight', 'priority', 'timeout', 'max_conns', 'connecti
 /** The arguments of `command` may hold a password, so its program alone is compared. */
 const checkSettings = ['interval', 'cut_conns', 'log', 'backend_alias', 'timeout'] as const;
 
-export function configuredFarm(farm: string, settings: Settings): ConfiguredObject {
+export function configuredFarm(farm: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object: 'farm', farm, service: '', name: farm, settings };
 }
 
 /** Returns the settings of a farm in a reply that has it in full. */
-export function settingsOfFarm(params: object): Settings {
+export function settingsOfFarm(params: object): ConfiguredSettings {
   return {
     ...textsIn(params, farmSettings),
     ...mapped(params, headerLists, headerNames),
@@ -135,12 +135,12 @@ export function configuredCheck(name: string, row: object): ConfiguredObject {
 }
 
 /** Describes an object of no farm. */
-export function configured(object: ConfiguredKind, name: string, settings: Settings): ConfiguredObject {
+export function configured(object: ConfiguredKind, name: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object, farm: '', service: '', name, settings };
 }
 
 /** Leaves out the settings that nobody says. */
-export function knownOf(settings: Readonly<Record<string, string | undefined>>): Settings {
+export function knownOf(settings: Readonly<Record<string, string | undefined>>): ConfiguredSettings {
   return Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
   );
@@ -150,16 +150,19 @@ export function knownOf(settings: Readonly<Record<string, string | undefined>>):
 const maxLength = 256;
 
 /** Returns the texts in these fields; what is missing, or is no text, is left out. */
-function textsIn(row: object, names: readonly string[]): Settings {
+function textsIn(row: object, names: readonly string[]): ConfiguredSettings {
   return mapped(row, names, (value) => textOf(value));
 }
 
-function mapped(row: object, names: readonly string[], toText: (value: unknown) => string | undefined): Settings {
+function mapped(
+  row: object,
+  names: readonly string[],
+  toText: (value: unknown) => string | undefined,
+): ConfiguredSettings {
   // Fields beyond the schema: a value that cannot be read here is no failure of the reading.
   const fields = row as Readonly<Record<string, unknown>>;
   const settings: Record<string, string> = {};
   for (const name of names) {
-    if (!Object.hasOwn(fields, name)) continue;
     const text = toText(fields[name]);
     if (text !== undefined) settings[name] = text;
   }

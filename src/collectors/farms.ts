@@ -23,9 +23,7 @@ export const farms = defineCollector<FarmList>({
   isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: ofFarms.entity('farm', ({ state }) => state),
   configured: ({ farms: list }) =>
-    list.map(({ name, profile, vip, vport }) =>
-      configuredFarm(name, knownOf({ profile: profile || undefined, vip, vport })),
-    ),
+    list.map(({ name, profile, vip, vport }) => configuredFarm(name, knownOf({ profile, vip, vport }))),
   families: [
     ofFarms.stateSet(
       'zlb_farm_status',

@@ -1,4 +1,4 @@
-import type { ConfiguredObject, Settings } from '../collectors/configured.ts';
+import type { ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
 import type { Difference } from './event.ts';
 
 /** A difference, with the number by which calls name a backend. */
@@ -96,7 +96,7 @@ function likeness({ object, farm, service, settings }: ConfiguredObject): string
 }
 
 /** Returns the settings that are set: `weight 5, timeout 20`. */
-function describe(settings: Settings): string {
+function describe(settings: ConfiguredSettings): string {
   const set = Object.entries(settings).filter(([, value]) => value !== '');
   const text = set
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

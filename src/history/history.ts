@@ -8,7 +8,7 @@ import { toError } from '../lib/check.ts';
 import { inTime } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { FoundReading, StateListener } from '../state/appliance-state.ts';
-import { keyOf, type Moment, type Origin } from '../state/reading.ts';
+import { keyOf, type Moment } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
@@ -106,7 +106,8 @@ export class History {
           this.#add(stateEvent(ofFarm));
       },
       removed: (origin, why) => {
-        if (why === 'gone') this.#gone(name, origin);
+        // A farm of that name is another one, though it may be configured as this one was.
+        if (why === 'gone') this.#known.delete([name, keyOf(origin)].join('\n'));
       },
       answering: (isUp, because) => this.#answering(name, isUp, because),
     };
@@ -169,11 +170,6 @@ export class History {
     };
     this.#known.set(key, { digest, askedMs, isNews: false });
     this.#enter({ reading });
-  }
-
-  #gone(appliance: string, origin: Origin): void {
-    if (!this.#known.delete([appliance, keyOf(origin)].join('\n'))) return;
-    this.#enter({ gone: { appliance, collector: origin.collector, farm: origin.farm ?? '' } });
   }
 
   /** Notes a restart of an appliance: all of its interfaces count their traffic from 0. */

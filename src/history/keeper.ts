@@ -35,10 +35,8 @@ export class HistoryKeeper {
       return {};
     } catch (thrown) {
       const { message } = toError(thrown);
-      if (this.#file === undefined) return { failure: message };
-      // The next question opens the file again.
-      this.#close();
-      return { failure: message.includes(this.#file) ? message : `${this.#file}: ${message}` };
+      const isNamed = this.#file === undefined || message.includes(this.#file);
+      return { failure: isNamed ? message : `${this.#file}: ${message}` };
     }
   }
 
@@ -60,15 +58,5 @@ export class HistoryKeeper {
     if (question.do === 'write') return { events: store.write(question.entries) };
     store.prune(question.beforeMs);
     return {};
-  }
-
-  #close(): void {
-    const store = this.#store;
-    this.#store = undefined;
-    try {
-      store?.close();
-    } catch {
-      // It was not usable any more.
-    }
   }
 }

@@ -36,8 +36,6 @@ export type Entry =
   | { readonly reading: ConfiguredReading }
   /** Readings that said the same as before. */
   | { readonly seen: readonly (ReadingPlace & Pick<ConfiguredReading, 'askedMs'>)[] }
-  /** A farm is gone, and its reading with it. */
-  | { readonly gone: ReadingPlace }
   | { readonly touch: KeptTouch }
   | { readonly event: NewEvent };
 
@@ -161,7 +159,6 @@ export class HistoryStore {
     if ('reading' in entry) return this.#compare(entry.reading);
     if ('event' in entry) return [this.#addOne(entry.event)];
     if ('touch' in entry) this.#touch(entry.touch);
-    else if ('gone' in entry) this.#forget(entry.gone);
     else for (const reading of entry.seen) this.#seen(reading);
     return [];
   }
@@ -172,10 +169,6 @@ export class HistoryStore {
        VALUES (:id, :appliance, :fromMs, :untilMs, :kept)`,
       { id, appliance: touch.appliance, fromMs, untilMs: untilMs ?? null, kept: JSON.stringify(touch) },
     );
-  }
-
-  #forget(place: ReadingPlace): void {
-    this.#run(`DELETE FROM readings WHERE ${ofPlace}`, { ...place });
   }
 
   #seen({ askedMs, ...place }: ReadingPlace & Pick<ConfiguredReading, 'askedMs'>): void {
@@ -200,7 +193,6 @@ export class HistoryStore {
     for (const { object, farm, setting, before: from = '', after } of differences) {
       if (object !== 'farm') continue;
       if (setting === 'name' && after !== undefined) this.#renameFarm(appliance, from, after);
-      // It may have gone while the exporter was away.
       if (after === undefined)
         this.#run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
@@ -216,7 +208,7 @@ export class HistoryStore {
   ): readonly NewEvent[] {
     if (differences.length === 0) return [];
     const touches = this.#rows<{ readonly touch: string }>(
-      `SELECT touch FROM touches WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs
+      `SELECT touch FROM touches WHERE appliance = :appliance AND ifnull(until, :atMs) >= :sinceMs
        ORDER BY since DESC`,
       { appliance, sinceMs, atMs },
     ).map(({ touch }) => JSON.parse(touch) as Touch);

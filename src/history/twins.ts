@@ -2,7 +2,7 @@ import { appliance } from '../collectors/appliance.ts';
 import { backends } from '../collectors/backends.ts';
 import { certificates } from '../collectors/certificates.ts';
 import { type Collector, type FarmFact, isFarmCollector } from '../collectors/collector.ts';
-import type { ConfiguredKind, ConfiguredObject, Settings } from '../collectors/configured.ts';
+import type { ConfiguredKind, ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
 import { farmConfig } from '../collectors/farm-config.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
@@ -134,7 +134,10 @@ const leftOut: Partial<Record<ConfiguredKind, readonly string[]>> = {
   certificate: ['issuer', 'not_before'],
 };
 
-function commonSettings({ object, settings }: ConfiguredObject, own: ReadonlySet<string> | undefined): Settings {
+function commonSettings(
+  { object, settings }: ConfiguredObject,
+  own: ReadonlySet<string> | undefined,
+): ConfiguredSettings {
   const isOwnVip = object === 'farm' && settings.vip !== undefined && (!own || own.has(settings.vip));
   const names = isOwnVip ? ['vip'] : leftOut[object];
   return names ? Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name))) : settings;

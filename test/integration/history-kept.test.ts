@@ -113,6 +113,8 @@ describe('a history in a file', () => {
     await events().catch(() => undefined);
     expect(await lost()).toBeGreaterThan(0);
     setWeight(9);
+    await readAll();
+    await events().catch(() => undefined);
     rmSync(join(folder, 'filler'));
     await readAll();
 

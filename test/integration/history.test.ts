@@ -167,6 +167,26 @@ describe('the history of an appliance', () => {
     await send('PUT', '/farms/intranet/actions', { action: 'restart' });
 
     await expect.poll(() => told()).toEqual(['farm shop name: shop -> store | elsewhere']);
+    (shop as HttpFarm).services[0]!.ttl = 77;
+    await send('PUT', '/farms/store/actions', { action: 'restart' });
+    await expect.poll(async () => (await told()).at(-1)).toBe('service front ttl: 120 -> 77 | elsewhere');
+  });
+
+  it('counts by author, and knows when a farm changed as long as there is one', async () => {
+    const { send, httpFarm, metrics, told } = await given();
+    await send('PUT', '/farms/intranet/services/main', { vhost: '^a' });
+    await expect.poll(async () => (await told()).length).toBe(1);
+    httpFarm('intranet').settings.contimeout = 5;
+    await send('PUT', '/farms/intranet/actions', { action: 'restart' });
+    await expect.poll(async () => (await told()).length).toBe(2);
+    const page = await metrics();
+    await send('DELETE', '/farms/intranet');
+    await expect.poll(async () => (await told()).length).toBe(3);
+
+    expect(page).toMatch(/changes_total\{.*object="service",by="gateway"\} 1$/m);
+    expect(page).toMatch(/changes_total\{.*object="farm",by="elsewhere"\} 1$/m);
+    expect(page).toMatch(/changed_timestamp_seconds\{.*farm="intranet"\}/);
+    expect(await metrics()).not.toMatch(/changed_timestamp_seconds\{.*farm="intranet"\}/);
   });
 
   it('has no event of a reading that failed, of a field that is gone, and of a key that lost its right', async () => {

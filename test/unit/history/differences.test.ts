@@ -17,6 +17,14 @@ it('two backends that were replaced by two others alike are gone and new: nobody
   expect(differences.map(({ setting }) => setting)).toEqual(['', '', '', '']);
 });
 
+it('a backend that was replaced by two others alike is gone, and both are new', () => {
+  expect(compareConfigured([backend('a')], [backend('b'), backend('c')]).map(({ setting }) => setting)).toEqual([
+    '',
+    '',
+    '',
+  ]);
+});
+
 it('a thousand backends that are replaced are compared within the time of one poll', () => {
   const named = (prefix: string) => Array.from({ length: 1_000 }, (_, index) => backend(`${prefix}${index}`));
   const startedAtMs = performance.now();

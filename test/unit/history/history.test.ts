@@ -25,7 +25,13 @@ async function given() {
     const reading = { collector: interfaces, data: { traffic, interfaces: [] }, takenAtMs: atMs, isWhole: true };
     listener.put?.({ ...reading, maxStaleMs: 1, lifeMs: 1 }, transitions, { atMs, ageMs: atMs });
   };
-  return { history, listener, read, events: () => history.find({ limit: 100 }) };
+  const interfaceOf = (ip: string, { isWhole = true } = {}) => {
+    atMs += 60_000;
+    const data = { traffic: [], interfaces: [{ name: 'eth0', state: 'up', kind: 'nic', ip, mac: '', parent: '' }] };
+    const reading = { collector: interfaces, data, takenAtMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
+    listener.put?.(reading, [], { atMs, ageMs: atMs });
+  };
+  return { history, listener, read, interfaceOf, events: () => history.find({ limit: 100 }) };
 }
 
 describe('the history has', () => {
@@ -73,6 +79,22 @@ describe('the history has', () => {
     expect(await events()).toMatchObject([
       { kind: 'state', farm: 'shop', differences: [{ name: '10.0.0.1:80' }, { name: '10.0.0.2:80', after: 'down' }] },
     ]);
+  });
+
+  it('the last reading that said the same as the beginning of the time of a change', async () => {
+    const { interfaceOf, events } = await given();
+    for (const ip of ['10.0.0.1', '10.0.0.1', '10.0.0.1', '10.0.0.2']) interfaceOf(ip);
+
+    expect(await events()).toMatchObject([{ sinceMs: 180_000, atMs: 240_000, by: 'elsewhere' }]);
+  });
+
+  it('no difference of a reading of which a value could not be read', async () => {
+    const { interfaceOf, events } = await given();
+    interfaceOf('10.0.0.1');
+    interfaceOf('', { isWhole: false });
+    interfaceOf('10.0.0.1');
+
+    expect(await events()).toEqual([]);
   });
 
   it('the starts of the exporter, for each appliance', async () => {

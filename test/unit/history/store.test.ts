@@ -20,6 +20,14 @@ function givenStore(file = ':memory:') {
         { reading: { appliance: 'lb', collector: 'farm_config', farm, scope, askedMs, atMs, objects } },
       ]);
     },
+    /** Has alice change a backend in the minute before the next reading. */
+    touch() {
+      const [fromMs, untilMs] = [atMs + 1, atMs + 2];
+      const call = { appliance: 'lb', route: 'PUT /farms/{farmname}', by: 'call 1 by alice' };
+      store.write([
+        { touch: { ...call, id: String(atMs), params: { farmname: 'shop' }, fields: {}, fromMs, untilMs } },
+      ]);
+    },
     events: () => store.find({ limit: 1_000 }),
   };
 }
@@ -78,6 +86,26 @@ describe('the history of an appliance', () => {
     expect(events()).toEqual([]);
     read([backend('10.0.0.1:80', { weight: '4' })]);
     expect(events()).toMatchObject([{ differences: [{ setting: 'weight', before: '5', after: '4' }] }]);
+  });
+
+  it('knows a setting through a reading that does not have it', () => {
+    const { read, events } = givenStore();
+    for (const settings of [{ weight: '5' }, {}, { weight: '4' }]) read([backend('10.0.0.1:80', settings)]);
+    expect(events()).toMatchObject([{ differences: [{ setting: 'weight', before: '5', after: '4' }] }]);
+  });
+
+  it('has each change where two people undo what the other does', () => {
+    const { read, events, touch } = givenStore();
+    for (const weight of ['5', '1', '5', '1', '5']) {
+      if (weight === '5') touch();
+      read([backend('10.0.0.1:80', { weight })]);
+    }
+    expect(events().map(({ by, count }) => `${by} ${count}`)).toEqual([
+      'call 1 by alice 1',
+      'elsewhere 1',
+      'call 1 by alice 1',
+      'elsewhere 1',
+    ]);
   });
 
   it('tells a backend that is new, one that is gone, and one of another address', () => {
