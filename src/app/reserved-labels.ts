@@ -9,7 +9,7 @@ import { ownFamilies } from '../scheduler/own-numbers.ts';
 /** Labels of Prometheus, and of the targets that `/sd` lists. */
 const targetLabels = ['job', 'instance', 'exporter', 'le', 'quantile', 'alertname', 'alertstate'];
 /** Labels that the rules in `alerts/` add; a test compares them. */
-const ruleLabels = ['severity', 'fault', 'resource', 'event', 'certificate'];
+const ruleLabels = ['severity', 'fault', 'resource', 'event', 'certificate', 'scope'];
 
 /**
  * Returns the label names that a configuration cannot give to an appliance. Prometheus keeps the

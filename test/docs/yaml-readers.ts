@@ -20,14 +20,18 @@ interface Reader {
   complaint(text: string, folder: string): Promise<string>;
 }
 
-const appliance = { name: 'lb-paris', url: 'https://192.0.2.10:444', api_key: 'a-secret' };
+const appliances = ['lb-paris', 'lb-paris-1', 'lb-paris-2'].map((name, index) => ({
+  name,
+  url: `https://192.0.2.1${index}:444`,
+  api_key: 'a-secret',
+}));
 
 const readers: readonly Reader[] = [
   {
     name: 'the exporter',
     keys: keysOf(configSchema([...collectorDefaults.keys()], [])),
     async complaint(text, folder) {
-      const file = write(folder, 'zlb.yml', withKeys(text, { appliances: [appliance] }));
+      const file = write(folder, 'zlb.yml', withKeys(text, { appliances }));
       return await saidBy(() => loadSettings({ file, env: {} }));
     },
   },

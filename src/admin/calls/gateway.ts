@@ -36,7 +36,7 @@ export interface GatewayParts {
   readonly operations: Operations;
   readonly principals: Pick<Principals, 'refuseUnlessInForce'>;
   readonly queue: Pick<RequestQueue, 'run'>;
-  readonly recorder: Pick<Recorder, 'record' | 'note'>;
+  readonly recorder: Pick<Recorder, 'record' | 'note' | 'holdsSecret'>;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** The risks whose calls need a second person; a reload may change them. */
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
@@ -301,7 +301,7 @@ export class Gateway {
       timeoutMs,
       beforeSending: () => {
         this.#recheck(permitted, held);
-        if (isChange(permitted.call)) over = onLeaving(...touchOf(permitted));
+        if (isChange(permitted.call)) over = onLeaving(...this.#touchOf(permitted));
       },
       onOver: async (outcome) => {
         over?.(`${whatWasDone(permitted)}: ${outcome.status ? `HTTP ${outcome.status}` : 'no answer'}`);
@@ -322,6 +322,24 @@ export class Gateway {
       onChanged(appliance, row.area, farmOf(call, body));
     }
     if (isAudited(permitted)) await recorder.note(subjectOf(permitted), outcome);
+  }
+
+  /**
+   * Describes what a call may change; of its body, the names of fields and of objects alone. A call
+   * that names a secret is no author of anything.
+   */
+  #touchOf({ request, call, body }: PermittedCall): readonly [touch: Touch, farm: string] {
+    const { id, appliance, principal, plan, token } = request;
+    const fields = Object.fromEntries(
+      Object.entries(body?.fields ?? {}).map(([name, value]) => {
+        const isName = namingFields.includes(name) && ['string', 'number'].includes(typeof value);
+        return [name, isName ? String(value) : ''] as const;
+      }),
+    );
+    const by = plan ? `change ${id} by ${plan.requestedBy}` : `call ${id} by ${principal.name}`;
+    if (this.#parts.recorder.holdsSecret([call.params, fields], token))
+      return [{ appliance, route: '', params: {}, fields: {}, by }, ''];
+    return [{ appliance, route: call.operation.row.route, params: call.params, fields, by }, farmOf(call, body) ?? ''];
   }
 
   #countChange({ appliance }: Pick<AdminRequest, 'appliance'>): void {
@@ -352,23 +370,6 @@ function whatWasDone({ call, body }: PermittedCall): string {
   const action = body?.fields.action;
   const isKnown = typeof action === 'string' && /^(?:start|stop|restart|up|down|maintenance|apply)$/.test(action);
   return `${call.operation.row.summary}${isKnown ? ` (${action})` : ''}`;
-}
-
-/** Describes what a call may change; of its body, the names of fields and of objects alone. */
-function touchOf({ request, call, body }: PermittedCall): readonly [touch: Touch, farm: string] {
-  const { id, appliance, principal, plan } = request;
-  const fields = Object.entries(body?.fields ?? {}).map(([name, value]) => {
-    const isName = namingFields.includes(name) && ['string', 'number'].includes(typeof value);
-    return [name, isName ? String(value) : ''] as const;
-  });
-  const touch = {
-    appliance,
-    route: call.operation.row.route,
-    params: call.params,
-    fields: Object.fromEntries(fields),
-    by: plan ? `change ${id} by ${plan.requestedBy}` : `call ${id} by ${principal.name}`,
-  };
-  return [touch, farmOf(call, body) ?? ''];
 }
 
 /** Returns the farm of a call, also of one that creates it. */

@@ -180,7 +180,7 @@ async function sendWrongTokens({ call, url, tokenOf }: Given, wrong: readonly st
 async function readEverything({ call, metricsUrl, journalFile, logged, close }: Given): Promise<Outputs> {
   const outputs: Outputs = [];
   await untilIs(async () => (await fetch(`${metricsUrl}/-/ready`)).status, 200);
-  for (const path of ['/', '/metrics', '/api/status', '/sd', '/-/ready'])
+  for (const path of ['/', '/?list=changes', '/metrics', '/api/status', '/api/history?limit=1000', '/sd', '/-/ready'])
     outputs.push([path, await (await fetch(metricsUrl + path)).text()]);
   const questions = ['setSnmp', 'createVpn', 'updateCallingUser'].map((key) => at(`/parameters?operation=${key}`));
   for (const path of ['/whoami', '/appliances', '/freeze', '/audit?limit=1000', '/docs/openapi.json', ...questions])

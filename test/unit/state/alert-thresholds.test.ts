@@ -6,12 +6,12 @@ import { shippedRules } from '../../support/shipped-rules.ts';
 const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly [rule: string, text: string])[]>> = {
   expirySoonSeconds: [
     ['ZlbCertificateExpirySoon', 'file:zlb_certificate_remaining:seconds < 28 * 86400'],
-    ['ZlbCertificateExpirySoon', '- time() < 28 * 86400'],
+    ['ZlbCertificateExpirySoon', 'farm:zlb_served_chain_remaining:seconds < 28 * 86400'],
     ['ZlbActivationExpirySoon', '< 28 * 86400'],
   ],
   expirySoonRatio: [
     ['ZlbCertificateExpirySoon', 'unless file:zlb_certificate_remaining:ratio >= 0.25'],
-    ['ZlbCertificateExpirySoon', ') >= 0.25'],
+    ['ZlbCertificateExpirySoon', 'farm:zlb_served_certificate_remaining:life >= 0.25'],
     ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.25'],
   ],
   expiryImminentSeconds: [
@@ -30,7 +30,7 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
     ['ZlbApplianceClockWrong', '> 60'],
     ['ZlbExporterFault', '> 60'],
   ],
-  farmBackendsUpRatio: [['ZlbFarmDegraded', '< 0.75']],
+  farmBackendsUpRatio: [['service:zlb_farm_backends:few', '< 0.75']],
   backendConnectionsRatio: [['ZlbSaturated', '> 0.8']],
   outagesPer3h: [['object:zlb_down:outages', '> 2']],
   pendingConnections: [['ZlbSaturated', '> 100']],
