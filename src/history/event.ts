@@ -52,6 +52,9 @@ export type NewEvent = Omit<HistoryEvent, 'id' | 'count'>;
 /** The author of a difference that no call of the gateway explains. */
 export const elsewhere = 'elsewhere';
 
+/** The most events of one answer. */
+export const maxFound = 1_000;
+
 /** Which events are wanted; omitted members match all. */
 export interface EventQuery {
   readonly appliance?: string | undefined;

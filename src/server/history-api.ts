@@ -1,33 +1,34 @@
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { Type } from 'typebox';
-import { eventKinds } from '../history/event.ts';
+import { eventKinds, maxFound } from '../history/event.ts';
 import type { History } from '../history/history.ts';
 import { momentOf } from '../lib/time.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { sendUnknownAppliance } from './status-api.ts';
 import { plainText } from './web-access.ts';
 
-const maxEvents = 1_000;
 const HistoryQuery = Type.Object({
   appliance: Type.Optional(Type.String()),
   farm: Type.Optional(Type.String()),
   /** A duration back from now, `2h`, or a moment in ISO 8601. */
   since: Type.Optional(Type.String()),
   kind: Type.Array(Type.Union(eventKinds.map((kind) => Type.Literal(kind))), { default: [] }),
-  limit: Type.Integer({ minimum: 1, maximum: maxEvents, default: 200 }),
+  limit: Type.Integer({ minimum: 1, maximum: maxFound, default: 200 }),
 });
 
 export interface HistoryApiParts {
   readonly history: Pick<History, 'find'>;
   readonly fleet: { readonly watches: (appliance: string) => boolean };
   readonly shardWatching: (appliance: string) => number | undefined;
+  readonly log: Logger;
   readonly now: () => number;
 }
 
 /** Registers `GET /api/history`: what changed, the newest first. */
 export function registerHistoryApi(
   app: FastifyInstance,
-  { history, fleet, shardWatching, now }: HistoryApiParts,
+  { history, fleet, shardWatching, log, now }: HistoryApiParts,
 ): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.get('/api/history', { schema: { querystring: HistoryQuery } }, async (request, reply) => {
@@ -42,7 +43,7 @@ export function registerHistoryApi(
         events: await history.find({ appliance, farm, sinceMs, ...(kind.length > 0 && { kinds: kind }), limit }),
       };
     } catch (error) {
-      request.log.error({ err: error }, 'history cannot be read');
+      log.error({ err: error }, 'history cannot be read');
       return reply.code(503).type(plainText).send('The history cannot be read; the log of the exporter says why.\n');
     }
   });

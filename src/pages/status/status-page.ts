@@ -14,7 +14,8 @@ import { compareProblems, type Problem } from '../../state/problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
-import { causesFirst, createFindEvents, type FindEvents, maxEvents } from './timeline.ts';
+import { maxFound } from '../../history/event.ts';
+import { causesFirst, createFindEvents, type FindEvents } from './timeline.ts';
 import { changesContent, changesPanel } from './timeline-content.ts';
 import type { TwinWatch } from '../../history/twin-watch.ts';
 import { twinPanel } from './twin-panel.ts';
@@ -102,7 +103,7 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, fi
     const addresses = { exporter: `${request.protocol}://${request.host}`, gateway, appliance: status?.url };
     const { appliance, farm } = labels;
     const filter = { appliance, farm, since: '6h' };
-    const events = status && (await findEvents(filter, maxEvents, status));
+    const events = status && (await findEvents(filter, maxFound, status));
     const when = ` on this ${farm === undefined ? 'appliance' : 'farm'} in the last 6 hours`;
     const shown = events && causesFirst(events, maxAboveRunbooks);
     const page = quietDocument(
@@ -146,7 +147,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: PageParts): 
     }
     case 'changes': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
-      const events = await parts.findEvents(view, maxEvents, health?.status);
+      const events = await parts.findEvents(view, maxFound, health?.status);
       return { ...head, main: changesContent(view, events, facts.adminUrl) };
     }
     case 'list':

@@ -1,4 +1,4 @@
-import { type Difference, elsewhere, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import { type Difference, elsewhere, eventKinds, type HistoryEvent, maxFound } from '../../history/event.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, counted } from '../../lib/text.ts';
 import { levelOfState, wordOfState } from '../../state/state-level.ts';
@@ -6,7 +6,7 @@ import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
 import { clockTime } from '../times.ts';
 import { applianceLink, backTo, emptyNote, listPage, panel, singlePanel } from './section.ts';
-import { type FoundEvents, maxEvents } from './timeline.ts';
+import type { FoundEvents } from './timeline.ts';
 import { type EventFilter, linkTo, type View } from './view.ts';
 
 /** Differences of an event that are shown before it is opened. */
@@ -41,7 +41,7 @@ ${singlePanel('changes', 'What changed', [
 <label>Of the last ${choice('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
 <button>Show</button></form>`,
   events ? listPage({ view, count: events.length, noun: 'event', render }) : eventList(events),
-  events?.length === maxEvents && html`<p class="note">These are the newest ones; there may be more.</p>`,
+  events?.length === maxFound && html`<p class="note">These are the newest ones; there may be more.</p>`,
 ])}`;
 }
 

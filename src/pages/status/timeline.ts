@@ -1,4 +1,4 @@
-import { type EventQuery, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import { type EventQuery, eventKinds, type HistoryEvent, maxFound } from '../../history/event.ts';
 import type { History } from '../../history/history.ts';
 import { inTime, momentOf } from '../../lib/time.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
@@ -7,8 +7,6 @@ import type { EventFilter } from './view.ts';
 /** The newest first; undefined where the history does not answer. */
 export type FoundEvents = readonly HistoryEvent[] | undefined;
 
-/** The most events of a list. */
-export const maxEvents = 1_000;
 /** A page waits no longer for a disk. */
 const patienceMs = 1_000;
 
@@ -38,7 +36,7 @@ export function createFindEvents(history: Pick<History, 'find'>, now: () => numb
     const query = { appliance, sinceMs, kinds, limit };
     const own = await findSoon({ ...query, farm });
     if (farm === undefined || appliance === undefined) return own;
-    const others = await findSoon({ ...query, limit: maxEvents });
+    const others = await findSoon({ ...query, limit: maxFound });
     if (!own || !others) return undefined;
     const certificates = status?.farms?.find(({ name }) => name === farm)?.certificates ?? [];
     const all = [...own, ...others.filter((each) => isShared(each, certificates))];

@@ -316,6 +316,20 @@ describe('other requests', () => {
     expect(response.payload).toBe('Internal error, see the log.\n');
     expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({ level: 50, path: '/', msg: 'request failed' });
   });
+
+  it('says in the log why the history cannot be read', async () => {
+    const lines: string[] = [];
+    const app = givenApp({ log: lines, findEvents: () => Promise.reject(new Error('the disk is gone')) });
+
+    const response = await app.inject('/api/history');
+
+    expect(response.statusCode).toBe(503);
+    expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({
+      level: 50,
+      msg: 'history cannot be read',
+      err: { message: 'the disk is gone' },
+    });
+  });
 });
 
 interface Given {
@@ -324,6 +338,7 @@ interface Given {
   readonly statuses?: readonly ApplianceStatus[] | Error;
   readonly log?: string[];
   readonly reload?: () => Promise<ReloadOutcome>;
+  readonly findEvents?: () => Promise<[]>;
 }
 
 function givenApp({
@@ -332,6 +347,7 @@ function givenApp({
   statuses = threeStatuses(),
   log: lines = [],
   reload,
+  findEvents = () => Promise.resolve([]),
 }: Given = {}): FastifyInstance {
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const store = createMetricsStore([up, calls]);
@@ -371,7 +387,7 @@ function givenApp({
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => undefined,
-    history: { find: () => Promise.resolve([]) },
+    history: { find: findEvents },
     access: createWebAccess({ policy: openToAll, log }),
     log,
     now: Date.now,
