@@ -2,6 +2,7 @@ import { configuredKinds } from '../collectors/configured.ts';
 import { counter, type Family, gauge } from '../metrics/family.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
+import { objectKey } from './differences.ts';
 import { elsewhere, type HistoryEvent } from './event.ts';
 
 const changes = counter(
@@ -39,9 +40,7 @@ export class ChangeCounts {
   add({ kind, by, atMs, differences }: HistoryEvent): void {
     if (kind !== 'configuration') return;
     const author = by === elsewhere ? 'elsewhere' : 'gateway';
-    const objects = new Map(
-      differences.map((each) => [[each.object, each.farm, each.service, each.name].join('\n'), each.object]),
-    );
+    const objects = new Map(differences.map((each) => [objectKey(each), each.object]));
     for (const object of objects.values()) {
       const key = `${object} ${author}`;
       this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);

@@ -1,4 +1,5 @@
 import type { ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
+import { compareNames } from '../lib/text.ts';
 import type { Difference } from './event.ts';
 
 /** A difference, with the number by which calls name a backend. */
@@ -48,7 +49,10 @@ export function withFormerSettings(
   after: readonly ConfiguredObject[],
 ): readonly ConfiguredObject[] {
   const old = byKey(before);
-  return after.map((object) => ({ ...object, settings: { ...old.get(keyOf(object))?.settings, ...object.settings } }));
+  return after.map((object) => ({
+    ...object,
+    settings: { ...old.get(objectKey(object))?.settings, ...object.settings },
+  }));
 }
 
 /** Returns the differences as they are the other way round. */
@@ -57,10 +61,16 @@ export function reversed(differences: readonly Difference[]): readonly Differenc
 }
 
 function byKey(objects: readonly ConfiguredObject[]): ReadonlyMap<string, ConfiguredObject> {
-  return new Map(objects.map((object) => [keyOf(object), object]));
+  return new Map(objects.map((object) => [objectKey(object), object]));
 }
 
-function keyOf({ object, farm, service, name }: ConfiguredObject): string {
+/** Returns one text for an object within its appliance; names have no newline. */
+export function objectKey({
+  object,
+  farm,
+  service,
+  name,
+}: Pick<Difference, 'object' | 'farm' | 'service' | 'name'>): string {
   return [object, farm, service, name].join('\n');
 }
 
@@ -91,16 +101,21 @@ function renamedOf(gone: readonly ConfiguredObject[], added: readonly Configured
 
 /** Returns all but the name of an object; empty if nothing is set in it. */
 function likeness({ object, farm, service, settings }: ConfiguredObject): string {
-  const text = describe(settings);
+  const text = settingsText(settings);
   return text === '' ? '' : [object, object === 'farm' ? '' : farm, service, text].join('\n');
 }
 
-/** Returns the settings that are set: `weight 5, timeout 20`. */
+/** Returns the beginning of what is set, for people. */
 function describe(settings: ConfiguredSettings): string {
+  const text = settingsText(settings);
+  return text.length <= maxDescription ? text : `${text.slice(0, maxDescription - 1)}…`;
+}
+
+/** Returns the settings that are set: `weight 5, timeout 20`. */
+function settingsText(settings: ConfiguredSettings): string {
   const set = Object.entries(settings).filter(([, value]) => value !== '');
-  const text = set
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return set
+    .toSorted(([one], [other]) => compareNames(one, other))
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
-  return text.length <= maxDescription ? text : `${text.slice(0, maxDescription - 1)}…`;
 }

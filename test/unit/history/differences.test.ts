@@ -25,6 +25,12 @@ it('a backend that was replaced by two others alike is gone, and both are new', 
   ]);
 });
 
+it('a backend whose last setting alone differs from that of a new one was not renamed', () => {
+  const long = { a: 'x'.repeat(300), weight: '1' };
+
+  expect(compareConfigured([backend('a', long)], [backend('b', { ...long, weight: '2' })])).toHaveLength(2);
+});
+
 it('a thousand backends that are replaced are compared within the time of one poll', () => {
   const named = (prefix: string) => Array.from({ length: 1_000 }, (_, index) => backend(`${prefix}${index}`));
   const startedAtMs = performance.now();
