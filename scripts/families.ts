@@ -1,13 +1,8 @@
-import { collectorFamilies } from '../src/collectors/registry.ts';
-import { historyFamilies } from '../src/history/families.ts';
+import { applianceFamilies } from '../src/app/appliance-families.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
-import { ownFamilies } from '../src/scheduler/own-numbers.ts';
-import { requestFamilies } from '../src/request-log/counts.ts';
 
 /** The families of appliances by name. */
-export const families: ReadonlyMap<string, Family> = new Map(
-  [...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies].map((family) => [family.name, family]),
-);
+export const families: ReadonlyMap<string, Family> = new Map(applianceFamilies.map((family) => [family.name, family]));
 
 export function isStateSet(family: Family): family is StateSet {
   return 'states' in family;

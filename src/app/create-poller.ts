@@ -1,15 +1,13 @@
 import type { CallReport } from '../appliance/client.ts';
 import type { Decode } from '../appliance/decode.ts';
-import { collectorFamilies, collectors } from '../collectors/registry.ts';
+import { collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../config/settings.ts';
 import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
-import { historyFamilies } from '../history/families.ts';
-import { requestFamilies } from '../request-log/counts.ts';
 import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
 import { keptReplies } from '../state/appliance-state.ts';
-import { ownFamilies } from '../scheduler/own-numbers.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
+import { applianceFamilies } from './appliance-families.ts';
 import { connectAppliance } from './connect-appliance.ts';
 
 /** An appliance with all settings of its polling. */
@@ -28,7 +26,7 @@ export function watchedIn(settings: Settings, appliances = settings.appliances):
 
 /** Creates the store of all metrics of appliances. */
 export function createStore(): MetricsStore {
-  return createMetricsStore([...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies]);
+  return createMetricsStore(applianceFamilies);
 }
 
 interface PollerParts

@@ -1,10 +1,7 @@
-import { collectorFamilies } from '../collectors/registry.ts';
 import { adminMetricFamilies } from '../admin/calls/admin-metrics.ts';
-import { historyFamilies } from '../history/families.ts';
 import type { Family, StateSet } from '../metrics/family.ts';
-import { requestFamilies } from '../request-log/counts.ts';
 import { selfLabels } from '../metrics/self.ts';
-import { ownFamilies } from '../scheduler/own-numbers.ts';
+import { applianceFamilies } from './appliance-families.ts';
 
 /** Labels of Prometheus, and of the targets that `/sd` lists. */
 const targetLabels = ['job', 'instance', 'exporter', 'le', 'quantile', 'alertname', 'alertstate'];
@@ -19,7 +16,7 @@ const ruleLabels = ['severity', 'fault', 'resource', 'event', 'certificate', 'sc
 export function reservedLabels(): readonly string[] {
   const names = [
     'appliance',
-    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies].flatMap(labelsOf),
+    ...applianceFamilies.flatMap(labelsOf),
     ...Object.values(adminMetricFamilies).flatMap((family) => ('labelNames' in family ? family.labelNames : [])),
     ...selfLabels,
     ...ruleLabels,

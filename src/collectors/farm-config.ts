@@ -165,7 +165,11 @@ async function listChecks({ read }: CollectContext): Promise<ListedChecks | unde
  */
 function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;
-  return (certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+  return filesIn(certlist ?? []);
+}
+
+function filesIn(list: NonNullable<Farm['params']['certlist']>): readonly string[] {
+  return list.flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
 }
 
 function logsOf(profile: string, { params: { logs } }: Farm): boolean | undefined {
@@ -202,37 +206,37 @@ export function areAllChecked(checks: readonly HealthCheck[]): boolean | undefin
 
 function configuredBackends({ services, backends }: Farm): FarmConfig['backends'] {
   if (!services && !backends) return undefined;
-  return [{ id: '', backends }, ...(services ?? [])].flatMap(({ id: service, backends: list }) => {
-    const ofService = (list ?? []).map((backend) => ({ ...backend, service }));
-    const clashes = clashingAddresses(ofService);
-    return ofService.map((backend) => ({
-      service,
-      backend: backendLabel(backend, clashes),
-      weight: backend.weight ?? undefined,
-      priority: backend.priority ?? undefined,
-    }));
-  });
+  return [{ id: '', backends: backends ?? null }, ...(services ?? [])].flatMap((service) =>
+    withLabels(service).map(([backend, { weight, priority }]) => ({
+      service: service.id,
+      backend,
+      weight: weight ?? undefined,
+      priority: priority ?? undefined,
+    })),
+  );
+}
+
+/** Returns the backends of a service, each with the label of the metrics. */
+function withLabels({ id, backends }: Pick<NonNullable<Farm['services']>[number], 'id' | 'backends'>) {
+  const rows = (backends ?? []).map((row) => ({ ...row, service: id }));
+  const clashes = clashingAddresses(rows);
+  return rows.map((row) => [backendLabel(row, clashes), row] as const);
 }
 
 /** Returns what is configured of a farm; its health check by name, also where it does not say. */
 function configuredIn(farm: string, reply: Farm, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
   const { params, services } = reply;
-  const settings = settingsOfFarm(params);
   const ownCheck = params.farmguardian ?? listed?.linked.get(farm);
-  const certificates = params.certlist?.flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
-  const ofServices = (services ?? []).flatMap((service) => {
-    const ofService = (service.backends ?? []).map((row) => ({ ...row, service: service.id }));
-    const clashes = clashingAddresses(ofService);
-    return [
-      configuredService(farm, service.id, service),
-      ...ofService.map((row) =>
-        configuredBackend({ farm, service: service.id, backend: backendLabel(row, clashes), id: row.id }, row),
-      ),
-    ];
-  });
+  const certificates = params.certlist && filesIn(params.certlist);
+  const ofServices = (services ?? []).flatMap((service) => [
+    configuredService(farm, service.id, service),
+    ...withLabels(service).map(([backend, row]) =>
+      configuredBackend({ farm, service: service.id, backend, id: row.id }, row),
+    ),
+  ]);
   return [
     configuredFarm(farm, {
-      ...settings,
+      ...settingsOfFarm(params),
       ...(ownCheck !== undefined && { farmguardian: ownCheck }),
       ...(certificates && { certificates: certificates.join(', ') }),
     }),

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { interfaces, type Interfaces } from '../collectors/interfaces.ts';
-import { AskedThread } from '../lib/asked-thread.ts';
+import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
 import { toError } from '../lib/check.ts';
 import { inTime } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
@@ -14,7 +13,7 @@ import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, HistoryEvent, NewEvent } from './event.ts';
 import { type Answer, HistoryKeeper, type Question } from './keeper.ts';
-import type { ConfiguredReading, Entry } from './store.ts';
+import type { ConfiguredReading, Entry, ReadingPlace } from './store.ts';
 
 export interface HistorySettings {
   /** A file of SQLite; undefined keeps it in memory until the exporter stops. */
@@ -23,7 +22,7 @@ export interface HistorySettings {
 }
 
 export interface HistoryParts {
-  readonly store: Pick<MetricsStore, 'put' | 'remove'>;
+  readonly store: Pick<MetricsStore, 'put'>;
   readonly registry: Registry;
   readonly log: Logger;
   readonly now: () => number;
@@ -43,6 +42,7 @@ export const lostMetric = {
 
 /** A reading by its digest, to know whether the next one says the same. */
 interface KnownReading {
+  readonly place: ReadingPlace;
   readonly digest: string;
   /** When it was asked for last. */
   askedMs: number;
@@ -168,7 +168,7 @@ export class History {
       seenMs: known?.askedMs,
       objects,
     };
-    this.#known.set(key, { digest, askedMs, isNews: false });
+    this.#known.set(key, { place, digest, askedMs, isNews: false });
     this.#enter({ reading });
   }
 
@@ -242,13 +242,9 @@ export class History {
 
   /** Says of readings that did not change how new they are, and forgets what is too old. */
   #flush(): void {
-    const news = [...this.#known].filter(([, { isNews }]) => isNews);
-    const seen = news.map(([key, { askedMs }]) => {
-      const [appliance = '', collector = '', farm = ''] = key.split('\n');
-      return { appliance, collector, farm, askedMs };
-    });
-    for (const [, known] of news) known.isNews = false;
-    this.#enter({ seen });
+    const news = [...this.#known.values()].filter(({ isNews }) => isNews);
+    for (const known of news) known.isNews = false;
+    this.#enter({ seen: news.map(({ place, askedMs }) => ({ ...place, askedMs })) });
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
     this.#ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#failed(toError(error)));
   }
@@ -299,9 +295,7 @@ function createKeeper({ file }: HistorySettings): Keeper {
     const keeper = new HistoryKeeper(undefined);
     return { ask: (question) => keeper.answer(question), terminate: () => Promise.resolve() };
   }
-  // The worker has the extension of this file: .ts from source, .js when built.
-  const worker = new URL(`history-worker${extname(import.meta.filename)}`, import.meta.url);
-  return new AskedThread(worker, { workerData: { file } });
+  return new AskedThread(workerBeside(import.meta, 'history-worker'), { workerData: { file } });
 }
 
 /** Makes one event of what changed on a farm between two readings. */

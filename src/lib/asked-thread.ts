@@ -1,9 +1,15 @@
+import { extname } from 'node:path';
 import { parentPort, Worker, type WorkerOptions } from 'node:worker_threads';
 import { toError } from './check.ts';
 
 interface Message<Content> {
   readonly id: number;
   readonly content: Content;
+}
+
+/** Returns the file of a worker beside a module: .ts from source, .js when built. */
+export function workerBeside({ filename, url }: ImportMeta, name: string): URL {
+  return new URL(`${name}${extname(filename)}`, url);
 }
 
 /** A thread that answers questions, one after another. It starts at the first question. */

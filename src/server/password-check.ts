@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { extname } from 'node:path';
-import { AskedThread } from '../lib/asked-thread.ts';
+import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
 import type { Secret } from '../lib/secret.ts';
 
 interface LoginAttempt {
@@ -109,8 +108,7 @@ export interface BcryptThread {
 const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 
 export function createBcryptThread(): BcryptThread {
-  // The worker has the extension of this file: .ts from source, .js when built.
-  const file = new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url);
+  const file = workerBeside(import.meta, 'bcrypt-worker');
   const thread = new AskedThread<Comparison, boolean>(file, { resourceLimits });
   return { compare: (password, hash) => thread.ask({ password, hash }), close: () => thread.terminate() };
 }

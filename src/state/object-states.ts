@@ -45,8 +45,8 @@ export function compareStates(
  * After a clock was set back, a change is not in the future.
  */
 export function sinceOf(states: ObjectStates, now: () => number): Since | undefined {
-  for (const { since: any } of states.values())
-    if (any)
+  for (const { since: changed } of states.values())
+    if (changed)
       return (object) => {
         const since = states.get(nameOf(object))?.since;
         return since && { ...since, atMs: Math.min(since.atMs, now()) };

@@ -4,7 +4,7 @@ import { busyWorld } from '../../simulator/scenes/busy.ts';
 import type { HttpFarm, L4Farm } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { untilAllRead } from '../support/all-read.ts';
-import { givenApprovals } from './changes/given-approvals.ts';
+import { givenApprovedBackend } from './changes/given-approvals.ts';
 import { givenGateway } from '../support/given-gateway.ts';
 import { untilIs } from '../support/until.ts';
 
@@ -137,14 +137,7 @@ describe('the history of an appliance', () => {
   });
 
   it('names the person who asked for a change, and not the one who approved it', async () => {
-    const approvals = { requiredFor: ['reversible'], ttlMs: 1_800_000, selfApproval: false } as const;
-    const { call, approve, ended, metricsUrl } = await givenApprovals({ polls, admin: { approvals } });
-    await untilAllRead(metricsUrl);
-    const added = { ip: '10.20.9.9', port: 5432 };
-    const asked = await call('alice', 'POST', '/appliances/lb-1/farms/db/backends', added, { 'x-reason': 'more load' });
-    const id = String(asked.json?.id);
-    await approve('bob', id);
-    await ended(id);
+    const { id, metricsUrl } = await givenApprovedBackend(polls);
 
     const events = async (kind: string) => await (await fetch(`${metricsUrl}/api/history?farm=db&kind=${kind}`)).json();
     await expect

@@ -7,7 +7,7 @@ import { untilAllRead } from '../support/all-read.ts';
 import { adminKey, givenGateway } from '../support/given-gateway.ts';
 import { until } from '../support/until.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
-import { givenApprovals } from './changes/given-approvals.ts';
+import { givenApprovedBackend } from './changes/given-approvals.ts';
 
 const polls = ['farms', 'farm_config', 'backends', 'certificates', 'interfaces', 'appliance'];
 
@@ -74,14 +74,7 @@ it('a weight that somebody changed on the appliance itself is on the pages, in t
 });
 
 it('a change through the gateway has its author, and leads to the console', async () => {
-  const approvals = { requiredFor: ['reversible'], ttlMs: 1_800_000, selfApproval: false } as const;
-  const { url, call, approve, ended, metricsUrl } = await givenApprovals({ polls, admin: { approvals } });
-  await untilAllRead(metricsUrl);
-  const added = { ip: '10.20.9.9', port: 5432 };
-  const asked = await call('alice', 'POST', '/appliances/lb-1/farms/db/backends', added, { 'x-reason': 'more load' });
-  const id = String(asked.json?.id);
-  await approve('bob', id);
-  await ended(id);
+  const { id, url, metricsUrl } = await givenApprovedBackend(polls);
 
   const by = `change ${id} by alice`;
   const seen = await until(

@@ -1,16 +1,15 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { applianceFamilies } from '../../src/app/appliance-families.ts';
 import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';
 import { transitionStates } from '../../src/collectors/collector.ts';
-import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
-import { historyFamilies } from '../../src/history/families.ts';
+import { collectors } from '../../src/collectors/registry.ts';
 import { lostMetric } from '../../src/history/history.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { runOutcomes } from '../../src/scheduler/counters.ts';
 import { skipReasons } from '../../src/state/status.ts';
-import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
-import { lineResults, requestFamilies } from '../../src/request-log/counts.ts';
+import { lineResults } from '../../src/request-log/counts.ts';
 import { refusalReasons } from '../../src/request-log/receiver.ts';
 import { refusalMetric } from '../../src/request-log/request-log.ts';
 import { selectorsOf } from './promql.ts';
@@ -32,7 +31,7 @@ const configuredLabels = ['site'];
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
 export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   const served = new Map([
-    ...[...collectorFamilies, ...ownFamilies, ...requestFamilies, ...historyFamilies].flatMap(seriesOfFamily),
+    ...applianceFamilies.flatMap(seriesOfFamily),
     seriesOf(lostMetric.name, []),
     seriesOf(refusalMetric.name, refusalMetric.labelNames, { reason: refusalReasons }),
     ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>

@@ -1,6 +1,5 @@
-import { extname } from 'node:path';
 import type { Logger } from 'pino';
-import { AskedThread } from '../../lib/asked-thread.ts';
+import { AskedThread, workerBeside } from '../../lib/asked-thread.ts';
 import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
 import type { Contents, JournalEntry, Filters } from './database.ts';
@@ -64,8 +63,7 @@ export class Journal {
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
-    // The worker has the extension of this file: .ts from source, .js when built.
-    const worker = new URL(`journal-worker${extname(import.meta.filename)}`, import.meta.url);
+    const worker = workerBeside(import.meta, 'journal-worker');
     this.#thread = new AskedThread(worker, { workerData: { file: parts.file } });
   }
 

@@ -2,6 +2,7 @@ import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import type { World } from '../../../simulator/world.ts';
 import { type GatewayAnswer, givenGateway, type GivenOptions } from '../../support/given-gateway.ts';
+import { untilAllRead } from '../../support/all-read.ts';
 import { until } from '../../support/until.ts';
 
 /** The tokens of the people here, and of an Alertmanager. */
@@ -66,4 +67,18 @@ export async function givenApprovals(options: GivenOptions = {}, others: Readonl
         .filter(({ method, status }) => method !== 'GET' && status !== 400)
         .map(({ method, path, status }) => `${method} ${path} ${status}`),
   };
+}
+
+/** A gateway whose appliance was read, and got a backend that alice asked for and bob approved. */
+export async function givenApprovedBackend(polls: readonly string[]) {
+  const approvals = { requiredFor: ['reversible'], ttlMs: 1_800_000, selfApproval: false } as const;
+  const gateway = await givenApprovals({ polls, admin: { approvals } });
+  await untilAllRead(gateway.metricsUrl);
+  const added = { ip: '10.20.9.9', port: 5432 };
+  const path = '/appliances/lb-1/farms/db/backends';
+  const asked = await gateway.call('alice', 'POST', path, added, { 'x-reason': 'more load' });
+  const id = String(asked.json?.id);
+  await gateway.approve('bob', id);
+  await gateway.ended(id);
+  return { ...gateway, id };
 }

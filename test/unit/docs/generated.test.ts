@@ -3,11 +3,7 @@ import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
 import { chartFiles } from '../../../scripts/chart-files.ts';
 import { generatedDocs } from '../../../scripts/generate-docs.ts';
-import { collectorFamilies } from '../../../src/collectors/registry.ts';
-import { ownFamilies } from '../../../src/scheduler/own-numbers.ts';
-import { requestFamilies } from '../../../src/request-log/counts.ts';
-
-const families = [...collectorFamilies, ...ownFamilies, ...requestFamilies];
+import { applianceFamilies } from '../../../src/app/appliance-families.ts';
 
 it.each([...generatedDocs()])('docs/%s is what `npm run docs` writes', (name, text) => {
   expect(readFileSync(`docs/${name}`, 'utf8')).toBe(text);
@@ -19,7 +15,7 @@ it.each(chartFiles())('%s is a copy of %s, which `npm run docs` makes', (copy, o
 });
 
 it('every family has its source in brackets at the end of its help', () => {
-  for (const { name, help } of families) expect(help, name).toMatch(/\([^()]+\)[.]$/);
+  for (const { name, help } of applianceFamilies) expect(help, name).toMatch(/\([^()]+\)[.]$/);
 });
 
 it('the linter has a rule for every folder of src/, and none imports from a floor above its own', () => {

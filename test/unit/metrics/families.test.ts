@@ -1,21 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { collectorFamilies } from '../../../src/collectors/registry.ts';
+import { applianceFamilies } from '../../../src/app/appliance-families.ts';
 import { adminMetricFamilies } from '../../../src/admin/calls/admin-metrics.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
-import { ownFamilies } from '../../../src/scheduler/own-numbers.ts';
-import { historyFamilies } from '../../../src/history/families.ts';
 import { lostMetric } from '../../../src/history/history.ts';
-import { requestFamilies } from '../../../src/request-log/counts.ts';
 import { refusalMetric } from '../../../src/request-log/request-log.ts';
 
 const { registry } = createSelfMetrics({ version: '1', revision: 'a', nodeVersion: 'v24' });
 const names = [
-  ...collectorFamilies,
-  ...ownFamilies,
-  ...requestFamilies,
+  ...applianceFamilies,
   refusalMetric,
-  ...historyFamilies,
   lostMetric,
   ...Object.values(adminMetricFamilies),
   ...registry.getMetricsAsArray(),
