@@ -10,6 +10,7 @@ import { startPrometheus } from '../../scripts/stack/server.ts';
 import { parseDuration } from '../../src/lib/time.ts';
 import { until } from '../../test/support/until.ts';
 import { freePort } from '../../test/support/free-port.ts';
+import { percentile } from '../measure.ts';
 import { inColumns } from '../results.ts';
 import { createApplianceWorld, type Mood } from './appliance-worlds.ts';
 import { readExporterPage } from './exporter-page.ts';
@@ -32,7 +33,6 @@ interface Evaluated {
 
 interface Cost {
   readonly of: Evaluated;
-  /** Its slowest evaluation. */
   readonly seconds: number;
   readonly intervalSeconds: number;
 }
@@ -110,7 +110,13 @@ function costsOf(seen: readonly (readonly Evaluated[])[]): readonly Cost[] {
   );
   return (each.at(-1) ?? []).map((cost, place) => {
     if (cost.of.lastError) throw new Error(`Prometheus could not evaluate ${cost.of.name}: ${cost.of.lastError}`);
-    return { ...cost, seconds: Math.max(...each.map((costs) => costs[place]?.seconds ?? Number.NaN)) };
+    return {
+      ...cost,
+      seconds: percentile(
+        each.map((costs) => costs[place]?.seconds ?? Number.NaN),
+        0.5,
+      ),
+    };
   });
 }
 
@@ -126,7 +132,7 @@ function report(mood: Mood, series: number, costs: readonly Cost[]): void {
   const shares = costs.map(({ of, seconds, intervalSeconds }) => (of.rules ? seconds / intervalSeconds : 0));
   const total = shares.reduce((sum, share) => sum + share);
   console.log(`\nAlert rules, ${words[mood]}: ${series} series`);
-  console.log(inColumns([['group, rule', 'slowest of three', 'interval', 'of one core', 'alerts'], ...rows]));
+  console.log(inColumns([['group, rule', 'median of three', 'interval', 'of one core', 'alerts'], ...rows]));
   console.log(`All together: ${(100 * total).toFixed(1)} % of one core`);
   const slow = costs.filter(({ of, seconds }) => seconds > (of.rules ? groupGoalSeconds : ruleGoalSeconds[mood]));
   if (slow.length > 0) {
