@@ -17,6 +17,7 @@ import { farmStatus, farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { givenFolder } from '../support/folder.ts';
+import { canActAsOthers } from '../support/programs.ts';
 import { tlsMaterialOf } from '../../simulator/tls.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 
@@ -62,7 +63,7 @@ async function givenListener(onConnection: (socket: Socket) => void): Promise<nu
 const findings = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
 
 // Root can give away a process, and its own permissions hide what others cannot read.
-it.skipIf(process.getuid?.() !== 0)(
+it.skipIf(!canActAsOthers())(
   'names the user that cannot read a key: it is often not the one of the exporter',
   async () => {
     const folder = givenFolder();

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 
 /**
  * True when a program can be started by its name; says so loudly when it cannot, as its tests are
@@ -34,4 +35,15 @@ export function canUnshare(): boolean {
   const can = spawnSync(unshare, [...options, 'true'], { stdio: 'ignore' }).status === 0;
   if (!can) console.warn('NOT RUN: the tests that need two PID namespaces; they want root and unshare of util-linux');
   return can;
+}
+
+/**
+ * True where a process can be given to another user who may enter this clone; says so loudly when
+ * not, as the tests are then skipped.
+ */
+export function canActAsOthers(): boolean {
+  const canEnter = spawnSync('ls', [resolve('package.json')], { uid: 65_534, stdio: 'ignore' }).status === 0;
+  if (!canEnter)
+    console.warn('NOT RUN: the tests that need another user; they want root, and a clone outside of homes');
+  return canEnter;
 }

@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  linkSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { givenFolder } from '../../support/folder.ts';
@@ -80,6 +91,18 @@ export function givenPrograms(names: readonly string[]): string {
   return folder;
 }
 
+/** The Node.js of this process where everybody may run it: its clone may be in a home directory. */
+export function givenNode(): string {
+  const node = join(givenSharedFolder(), 'node');
+  try {
+    linkSync(process.execPath, node);
+  } catch {
+    // On another disk.
+    copyFileSync(process.execPath, node);
+  }
+  return node;
+}
+
 interface Run {
   readonly clone: string;
   /** Without one it is for this machine. */
@@ -95,7 +118,7 @@ interface Run {
  */
 export function runScript({ clone, destination, args = [], path = process.env['PATH'] }: Run) {
   const isGiven = args.some((arg) => arg.startsWith('--node=')) || existsSync(join(clone, 'bin/node'));
-  const node = isGiven ? [] : [`--node=${process.execPath}`];
+  const node = isGiven ? [] : [`--node=${givenNode()}`];
   const { status, stdout, stderr } = spawnSync('/bin/sh', [join(clone, script), ...node, ...args], {
     encoding: 'utf8',
     env: { PATH: path, ...(destination === undefined ? {} : { DESTDIR: destination }) },

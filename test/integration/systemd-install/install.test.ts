@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isThere } from '../../support/programs.ts';
@@ -8,6 +8,7 @@ import {
   givenArchive,
   givenBareClone,
   givenDestination,
+  givenNode,
   givenPrograms,
   givenUnpackedPackage,
 } from './given-installation.ts';
@@ -107,15 +108,15 @@ describe('deploy/systemd/install.sh', () => {
 
   it('lets the unit run the Node.js that a link leads to', () => {
     const { install, pathOf } = givenDestination();
-    const link = join(givenPrograms([]), 'node');
-    symlinkSync(process.execPath, link);
+    const [node, link] = [givenNode(), join(givenPrograms([]), 'node')];
+    symlinkSync(node, link);
 
     install(`--node=${link}`);
 
     const unit = readFileSync(pathOf(unitFile), 'utf8');
     expect(unit).toContain(`\nExecStart=${link} --permission`);
     const folders = /^ExecPaths=(.*)$/m.exec(unit)?.[1]?.split(' ');
-    expect(folders?.some((folder) => realpathSync(process.execPath).startsWith(`${folder}/`))).toBe(true);
+    expect(folders?.some((folder) => node.startsWith(`${folder}/`))).toBe(true);
   });
 
   it('lets the unit run the Node.js that an archive brings', () => {
