@@ -49,12 +49,12 @@ export default defineConfig({
       // Programs of the field that judge charts, workflows and scripts: `npm run test:judges`.
       {
         extends: true,
-        test: { name: 'judges', include: ['test/judges/**/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 2 } },
+        test: { name: 'judges', include: ['test/judges/**/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 3 } },
       },
       // Prometheus of other versions: `npm run test:versions`.
       { extends: true, test: { name: 'versions', include: ['test/versions/**/*.test.ts'] } },
       // Many wait for alerts for minutes: one worker more than two cores.
-      { extends: true, test: { name: 'long', include: long, maxWorkers: 3, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'long', include: long, maxWorkers: 3, sequence: { groupOrder: 4 } } },
     ],
   },
 });
