@@ -181,8 +181,6 @@ export class Calls {
       return this.#breaker.isAnswering;
     } finally {
       answered();
-      // The probe ended without an outcome of its own, for example because it was cancelled.
-      if (this.#breaker.state === 'half_open') this.#breaker.failed('cancelled');
     }
   }
 

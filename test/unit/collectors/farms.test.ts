@@ -152,6 +152,20 @@ describe('the farms collector', () => {
     expect(states).toEqual(['farm shop unknown', 'farm db unknown']);
   });
 
+  it('takes no farm for one whose proxy hangs when the appliance answers nothing else either', async () => {
+    let answers = 1;
+    const collected = collectFrom(farms, {
+      listFarmStats: refusal('timeout'),
+      get readFarmsSummary() {
+        answers -= 1;
+        return answers < 0 ? refusal('timeout') : summaryOf('shop');
+      },
+      readFarmStatus: refusal('timeout'),
+    });
+
+    await expect(collected).rejects.toMatchObject({ reason: 'timeout' });
+  });
+
   it('asks for a state again after a minute, though the system clock was set back by an hour', async () => {
     const replies = {
       listFarmStats: refusal('server_error'),

@@ -177,6 +177,17 @@ describe('a call', () => {
     expect(step.spentSeconds).toBe(2);
     expect(step.unreadable).toEqual([unreadable, unreadable]);
   });
+
+  it('dates what its step reads, unless an earlier one has: of several replies, the oldest counts', async () => {
+    const { read, clock, step } = given();
+
+    clock.ms = 5_000;
+    await read('readStats', {});
+    clock.ms = 90_000;
+    await read('readStats', {});
+
+    expect(step.askedAtMs).toBe(5_000);
+  });
 });
 
 it('the time limit of a read that waits for proxies is at most what the appliance itself may wait, however long the last one took', async () => {

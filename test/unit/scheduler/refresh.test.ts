@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
+import { vip } from '../../../src/collectors/vip.ts';
 import { createJob } from '../../../src/scheduler/job.ts';
 import { Refresh, Repeats } from '../../../src/scheduler/refresh.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
@@ -78,6 +79,24 @@ it('reads 20 of the farms that change at once, since a longer queue would stop t
   await settled();
 
   expect(begun).toEqual(Array.from({ length: 20 }, (_, index) => `shop-${index}`));
+});
+
+it('probes the farms that changed at once, and all of them again in the next run by the schedule', async () => {
+  const job = createJob(
+    { collector: vip, schedule: vip.schedule, maxStaleMs: vip.maxStaleMs },
+    { appliance: 'lb', priority: 0, intervalMs: 60_000, jitterRatio: 0.1 },
+  );
+  const probed: unknown[] = [];
+  const refresh = new Refresh({
+    jobs: new Map([[vip.name, job]]),
+    run: async ({ only }) => void probed.push(only),
+    runFarm: () => Promise.resolve(),
+  });
+
+  await refresh.farm('shop', false);
+
+  expect(probed).toEqual([new Set(['shop'])]);
+  expect(job.only).toBeUndefined();
 });
 
 it('keeps no names of farms that changed where nothing probes them', async () => {
