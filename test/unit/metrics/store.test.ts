@@ -94,6 +94,22 @@ describe('a page', () => {
     ]);
   });
 
+  it('has long readings as a whole that came while it waited for another one', async () => {
+    const store = given();
+    const putLong = (key: string, first: number) =>
+      put(store, 'lb-1', key, (emit) => {
+        for (let code = first; code < first + 2_001; code += 1) emit.sample(calls, { code: String(code) }, 1);
+      });
+    await textOf(store);
+    putLong('a', 0);
+
+    const page = textOf(store);
+    for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+    putLong('b', 5_000);
+
+    expect((await page).match(/^zlb_.*$/gm)).toHaveLength(4_002);
+  });
+
   it('is the same object until something changes', async () => {
     const store = given();
     put(store, 'lb-1', 'a', fillEverything);

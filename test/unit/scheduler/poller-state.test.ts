@@ -41,6 +41,21 @@ describe('a poller that takes the place of another', () => {
     expect(valueOf(await page(), 'zlb_up')).toBe(0);
   });
 
+  it('shows one that cannot be read again no longer than that, although the appliance answers', async () => {
+    const names = ['farms', 'backends'];
+    const { page, replace, answers } = givenAppliance(names, { maxStaleMs: 3 * hourMs });
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(seriesOf(await page(), 'zlb_backend_status')).not.toEqual([]);
+    answers(answering({ readFarmStats: { fails: 'server_error' }, listFarmBackends: { fails: 'server_error' } }));
+
+    const successor = await replace({ names, maxStaleMs: 2 * minuteMs });
+    successor.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+    expect(valueOf(await page(), 'zlb_up')).toBe(1);
+    expect(seriesOf(await page(), 'zlb_backend_status')).toEqual([]);
+  });
+
   it('shows them longer if its max_stale is longer', async () => {
     const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 2 * minuteMs });
     await vi.advanceTimersByTimeAsync(minuteMs);

@@ -61,6 +61,7 @@ function givenCheck() {
     return one.promise;
   });
   return {
+    users,
     held,
     check: (user: string, password: string, from = '192.0.2.1') => check(users, { user, password, from }),
   };
@@ -103,6 +104,19 @@ describe('an attempt', () => {
     expect(await check('alice', 'wonderland')).toBe('right');
     void check('mallory', '149');
     expect(held).toHaveLength(1);
+  });
+
+  it('that was right before a reload is compared with the new hash', async () => {
+    const { users, held, check } = givenCheck();
+    const before = check('alice', 'wonderland');
+    held[0]?.resolve(true);
+    await before;
+
+    users.set('alice', new Secret('hash of another password'));
+    const after = check('alice', 'wonderland');
+    held[1]?.resolve(false);
+
+    expect([await before, await after]).toEqual(['right', 'wrong']);
   });
 
   it('waits only in a short queue, with a limit for each network', async () => {

@@ -255,13 +255,18 @@ it('warns at the start of calls of an earlier run that have no outcome', async (
   await first.append(givenRecord({ request: 'known' }));
   await first.append(givenRecord({ request: 'known', event: 'outcome' }));
   await first.append(givenRecord({ request: 'unknown' }));
+  // The steps of a change are records of one request.
+  await first.append(givenRecord({ request: 'change' }));
+  await first.append(givenRecord({ request: 'change', event: 'outcome' }));
+  await first.append(givenRecord({ request: 'change', path: '/farms/db/actions' }));
   await first.close();
   const { journal, logged } = givenJournal(file);
 
   await journal.open();
 
+  const requests = ['change', 'unknown'];
   expect(logged).toContainEqual(
-    expect.objectContaining({ count: 1, requests: ['unknown'], msg: expect.stringContaining('have no outcome') }),
+    expect.objectContaining({ count: 2, requests, msg: expect.stringContaining('have no outcome') }),
   );
 });
 

@@ -51,6 +51,15 @@ it.each([
   });
 });
 
+it('does not call a backend drained whose connections the appliance does not tell', async () => {
+  const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front', established: null }]));
+
+  await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
+    title: 'It did not come true in time',
+    message: expect.stringContaining('still connections unknown'),
+  });
+});
+
 it.each([
   ['ten minutes ahead', 600_000],
   ['back by an hour', -3_600_000],
