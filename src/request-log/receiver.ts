@@ -66,7 +66,12 @@ export async function receiveDatagrams(address: string, sink: LineSink): Promise
 }
 
 /** Receives lines by TCP, or TLS; rejects with a ListenError. */
-export async function receiveStreams(address: string, tls: ReceiverSettings['tls'], sink: LineSink): Promise<Receiver> {
+export async function receiveStreams(
+  address: string,
+  tls: ReceiverSettings['tls'],
+  sink: LineSink,
+  patience = { firstBytesMs, idleMs },
+): Promise<Receiver> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: 0 };
   const sockets = new Map<Socket, Sender>();
   const server = tls ? createTlsServer(tlsOptions(tls)) : createServer();
@@ -81,7 +86,7 @@ export async function receiveStreams(address: string, tls: ReceiverSettings['tls
     sockets.set(socket.setKeepAlive(true, 60_000), sender);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readStream(socket, sink));
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readStream(socket, sink, patience));
   // One that ended before its handshake may have been refused already.
   server.on('tlsClientError', (error) => errorCode(error) !== 'ECONNRESET' && sink.refused('tls'));
   server.listen({ port, ...(host !== '' && { host }) });
@@ -111,7 +116,7 @@ function refuse(socket: Socket, reason: RefusalReason, sink: LineSink): void {
   socket.destroy();
 }
 
-function readStream(socket: Socket, sink: LineSink): void {
+function readStream(socket: Socket, sink: LineSink, patience: { firstBytesMs: number; idleMs: number }): void {
   const from = socket.remoteAddress ?? '';
   const frames = new FrameReader();
   const read = (bytes?: Buffer): void => {
@@ -126,8 +131,8 @@ function readStream(socket: Socket, sink: LineSink): void {
     socket.pause();
     setTimeout(read, restMs).unref();
   };
-  socket.setTimeout(firstBytesMs, () => refuse(socket, 'idle', sink));
-  socket.once('data', () => socket.setTimeout(idleMs));
+  socket.setTimeout(patience.firstBytesMs, () => refuse(socket, 'idle', sink));
+  socket.once('data', () => socket.setTimeout(patience.idleMs));
   socket.on('data', read);
   socket.on('end', () => {
     const sender = sink.senderOf(from);

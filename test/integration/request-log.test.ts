@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/lib/secret.ts';
+import { receiveStreams } from '../../src/request-log/receiver.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { logged } from '../support/logged-request.ts';
 import { valueOf } from '../support/samples.ts';
@@ -158,6 +159,35 @@ it.each([
   );
   const slots = Math.ceil((performance.now() - startMs) / 100) + 1;
   expect(read).toBeLessThanOrEqual(slots * 2_500);
+});
+
+it('ends a connection that sends nothing, and keeps one that sent a line before', async () => {
+  const lines: string[] = [];
+  const refusals: string[] = [];
+  const sender = {
+    line: (line: string) => void lines.push(line),
+    fault: () => undefined,
+    part: () => undefined,
+    isOverLimit: false,
+  };
+  const sink = { senderOf: () => sender, refused: (reason: string) => void refusals.push(reason) };
+  const patience = { firstBytesMs: 1_000, idleMs: 3_600_000 };
+  const receiver = await receiveStreams('127.0.0.1:0', undefined, sink, patience);
+  onTestFinished(() => receiver.close());
+  const port = Number(receiver.address.split(':').at(-1));
+
+  const talking = connect(port, '127.0.0.1');
+  talking.write('<13>first\n');
+  await until(
+    () => lines.length,
+    (count) => count === 1,
+  );
+  await once(connect(port, '127.0.0.1').resume(), 'close');
+  expect(refusals).toEqual(['idle']);
+  talking.end('<13>second\n');
+  await once(talking.resume(), 'close');
+
+  expect(lines).toEqual(['<13>first', '<13>second']);
 });
 
 it('leaves places for others when one sender takes all that it can', async () => {
