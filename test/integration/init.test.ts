@@ -193,6 +193,17 @@ describe.skipIf(process.getuid?.() !== 0)('init where a package was installed', 
 });
 
 describe('init without a terminal', () => {
+  it('makes a configuration that the exporter can read, also for a person whose files nobody else reads', async () => {
+    const { folder, init, keyFile } = await givenPlace();
+    const before = process.umask(0o077);
+    onTestFinished(() => void process.umask(before));
+
+    const { code } = await init('--name=lb-1', `--api-key-file=${keyFile}`);
+
+    expect(code).toBe(0);
+    expect((await stat(join(folder, 'zlb.yml'))).mode & 0o777).toBe(0o644);
+  });
+
   it('takes everything from flags, and names the file of the key as it was given', async () => {
     const { folder, init, keyFile, text, check } = await givenPlace();
 

@@ -21,6 +21,8 @@ interface Typed {
   readonly env?: Readonly<Record<string, string>>;
   /** Runs whenever the command or its change waits; the time passes at once. */
   readonly whileWaiting?: (ms: number) => void;
+  /** Aborts when the person stops the command. */
+  readonly stopped?: AbortSignal;
 }
 
 /** The commands admin and deliver against a real gateway in front of simulated appliances. */
@@ -49,6 +51,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
       now: () => nowMs,
       steadyNow: () => nowMs,
       sleep: pass,
+      ...(typed.stopped && { stopped: typed.stopped }),
       shell: {
         outputIsTerminal: terminal,
         paint: (_, text) => text,

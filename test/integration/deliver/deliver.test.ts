@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { addSecondFarm, attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
 import { issue, type Issued, name } from '../../support/issue.ts';
+import { until } from '../../support/until.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
@@ -257,6 +258,23 @@ describe('deliver', () => {
     expect(code).toBe(0);
     expect(out).toContain('in the place of old.pem; the farm is stopped');
     expect(await done()).not.toContain('actOnFarm');
+  });
+
+  it('ends without a table when it is stopped while it plans', async () => {
+    const { run, words, appliance } = await given({ 'lb-1': worldWith(), 'lb-2': worldWith() });
+    appliance.fail('GET /certificates', { kind: 'hang' });
+    const stopping = new AbortController();
+
+    const running = run(words, { stopped: stopping.signal });
+    await until(
+      () => appliance.inFlight,
+      (inFlight) => inFlight > 0,
+    );
+    stopping.abort();
+    const { code, out, err } = await running;
+
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain('Interrupted');
   });
 
   it('delivers to the others when one appliance cannot be read, and ends with 1', async () => {

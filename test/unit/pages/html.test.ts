@@ -12,6 +12,13 @@ describe('a template', () => {
     );
   });
 
+  it.each(['\u0007', '\u009f', '\u202a', '\u202e', '\u2066', '\u2069'])(
+    'shows that a name has %j, which would hide or turn a part of it',
+    (character) => {
+      expect(markupText(html`shop${character}live`)).toBe('shop\ufffdlive');
+    },
+  );
+
   it('keeps templates and lists of them, and writes nothing for missing values', () => {
     const items = ['a', '<b>'].map((each) => html`<li>${each}</li>`);
 

@@ -228,7 +228,8 @@ describe('the records of a stopped exporter', () => {
         { event: 'outcome', operation, path, status },
       ]),
     ].map((record, seq) => ({ ...record, seq }));
-    return endingOf('executing', plan, records as unknown as readonly AuditLine[]);
+    // The journal gives the newest first.
+    return endingOf('executing', plan, records.toReversed() as unknown as readonly AuditLine[]);
   }
 
   it.each([
@@ -241,6 +242,13 @@ describe('the records of a stopped exporter', () => {
     [400, 'failed', '✗ 0 of 1 calls were carried out, and then the exporter was stopped.'],
   ])('say what became of a call that was answered with %i', (status, state, line) => {
     expect(endingAfter([restart], [restart], status)).toEqual({ state, lines: [line], code: null, sent: true });
+  });
+
+  it('say that all calls were carried out, in the order of the steps', () => {
+    expect(endingAfter([attach, restart], [attach, restart])).toMatchObject({
+      state: 'done',
+      lines: [expect.stringContaining('2 of 2 calls were carried out')],
+    });
   });
 
   it('take no call of a way back for one of the steps', () => {

@@ -308,6 +308,15 @@ describe('every check', () => {
     );
   });
 
+  it('names a warning before what is not known, and is a warning then', () => {
+    const farms = [
+      farmStatus({ name: 'odd', backends: backends('up', 'unknown') }),
+      farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') }),
+    ];
+
+    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(/^WARNING - .*shop.*; .*odd/);
+  });
+
   it('names the worst first, and counts what is too much for a line', () => {
     const down = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => farmStatus({ name, state: 'down' }));
     const farms = [farmStatus({ name: 'odd', state: 'unknown' }), ...down];

@@ -1,0 +1,15 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+it('a secret that is logged by mistake is not written, also inside of something else', () => {
+  const secrets = { password: 'canary-1', api_key: 'canary-2', key: 'canary-3' };
+  const script = `
+    import { createLog } from ${JSON.stringify(resolve('src/app/log.ts'))};
+    createLog({ level: 'info' }).logger.info(${JSON.stringify({ ...secrets, sent: { ...secrets, farm: 'shop' } })});`;
+
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+
+  expect(stderr).toContain('"farm":"shop"');
+  expect(stderr).not.toContain('canary');
+});
