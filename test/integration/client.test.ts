@@ -462,6 +462,27 @@ describe('the connection', () => {
     expect(server.accepted).toBe(1);
   });
 
+  it('is a new one after a call without an answer: another one may look open and never answer', async () => {
+    const waiting: ServerResponse[] = [];
+    const server = await startHttpsServer((response, { url = '' }) => {
+      if (url.endsWith('/connections')) waiting.push(response);
+    });
+    const { client, read } = givenClient(server, { maxConnections: 2 });
+    const both = [read(), read()];
+    await untilIs(() => waiting.length, 2);
+    for (const response of waiting.splice(0)) answerJson(response);
+    await Promise.all(both);
+
+    const failed = await failureOf(client.read('readStats', {}, patient, { limitMs: 50 }));
+    const next = read();
+    await untilIs(() => waiting.length, 1);
+    for (const response of waiting) answerJson(response);
+    await next;
+
+    expect(failed.reason).toBe('timeout');
+    expect(server.accepted).toBe(3);
+  });
+
   it('is opened again without a failed call after the server closed an idle one', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read, reports } = givenClient(server);

@@ -49,6 +49,14 @@ describe('a read that acts on L4 farms', () => {
     for (const path of paths(l4)) expect((await read(path, operator)).status, path).toBe(200);
   });
 
+  it('is one for any farm of an appliance that does not say which are L4 farms', async () => {
+    const { world, read, viewer, operator } = await given();
+    world.fail('GET /farms/modules/summary', { kind: 'status', status: 403, body: { error: 'true', message: 'No.' } });
+
+    expect((await read('/farms/shop', viewer)).json).toMatchObject({ code: 'role_too_low' });
+    expect((await read('/farms/shop', operator)).status).toBe(200);
+  });
+
   it('is refused for an L4 farm while changes are frozen', async () => {
     const { call, read, admin, operator, l4 } = await given();
     await call('PUT', '/freeze', { as: admin, headers: { 'x-reason': 'incident' } });

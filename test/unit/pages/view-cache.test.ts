@@ -19,3 +19,14 @@ it('keeps the newest 32 views of a summary: anybody may search for anything', as
 
   expect(rendered).toEqual([...searches, 'search-0']);
 });
+
+it('renders the next view although one before it failed', async () => {
+  const view = createViewCache();
+  const summary = {} as HealthSummary;
+
+  const failing = view(summary, 'one', () => Promise.reject(new Error('a bug')));
+  const next = view(summary, 'other', () => Promise.resolve({ status: 200, text: 'other', etagInput: '' }));
+
+  await expect(failing).rejects.toThrow('a bug');
+  expect((await next).bytes.toString()).toBe('other');
+});

@@ -138,6 +138,11 @@ describe('equal lines', () => {
   it.each([
     ['more than one line can stand for', `message repeated 999999 times: [ ${message}]`, 10_000],
     ['cut off by rsyslog', `message repeated 2 times: [ ${logged({ agent: 'x'.repeat(900) }).slice(0, 799)}]`, 2],
+    [
+      'cut off where a client wants it',
+      `message repeated 2 times: [ ${cutAfter('" (front -> 10.0.0.1:80) 9.999 sec')}]`,
+      2,
+    ],
   ])('are unreadable when they are %s', (_, text, times) => {
     expect(readLine(header + text)).toEqual({ content: 'unreadable', times });
   });
@@ -369,3 +374,9 @@ describe('a client', () => {
     expect(performance.now() - startMs).toBeLessThan(500);
   });
 });
+
+/** Returns a message that is cut after this text, since its client made it so long. */
+function cutAfter(end: string): string {
+  const [begin = ''] = logged({ agent: 'AGENT' }).split('AGENT');
+  return begin + 'x'.repeat(799 - begin.length - end.length) + end;
+}

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { maxWaitMs, WaitingRequests } from '../../../src/request-log/waiting.ts';
+import { keptBytes } from '../../support/kept-memory.ts';
 
 const denial = (farm: string) => ({ kind: 'denial', farm }) as const;
 const farmsOf = (waiting: readonly { readonly request: { readonly farm: string } }[]) =>
@@ -32,4 +33,18 @@ it('no more than 10,000 wait, and none with a name that no farm can have', () =>
   for (let count = 0; count < 10_000; count += 1) expect(waiting.add(denial(`f${count}`), 1, 0)).toBe(true);
   expect(waiting.isFull).toBe(true);
   expect(waiting.add(denial('more'), 1, 0)).toBe(false);
+});
+
+it('those that wait keep their names, and not the lines that had them', async () => {
+  const waiting = new WaitingRequests();
+
+  const kept = await keptBytes(() => {
+    for (let count = 0; count < 5_000; count += 1) {
+      const line = Buffer.from(`farm-with-the-number-${count}, ${'x'.repeat(4_000)}`).toString('latin1');
+      waiting.add(denial(line.slice(0, line.indexOf(','))), 1, 0);
+    }
+  });
+
+  expect(waiting.isEmpty).toBe(false);
+  expect(kept).toBeLessThan(5_000_000);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { collectors } from '../../../src/collectors/registry.ts';
+import { L4Farms } from '../../../src/scheduler/l4-farms.ts';
 import { seriesOf } from '../../support/samples.ts';
 import { type Answer, answering, givenPoller, upFarms } from './given-poller.ts';
 
@@ -56,6 +57,20 @@ describe('a read that acts on L4 farms', () => {
 
     expect(acting()).toHaveLength(before);
   });
+});
+
+it('is not made by a list from before a change of farms, which may have made another farm of the name', async () => {
+  let ageMs = 0;
+  const list = { takenAtMs: 0, data: { farms: [{ name: 'db', profile: 'http' }] } };
+  const farms = new L4Farms({ asksDaemon: false, age: () => ageMs, listed: () => [list] });
+  const read = async () => ({ params: { lslb: [{ name: 'db', profile: 'l4xnat' }] } }) as never;
+  const fact = { name: 'db', profile: 'http', state: 'up' };
+  expect(await farms.unlessL4(read, fact)).toBe('db');
+
+  ageMs = 1_000;
+  farms.changed();
+
+  expect(await farms.unlessL4(read, fact)).toBeUndefined();
 });
 
 it('is not made for longer than a minute for a farm that was made again, where nothing else reads lists in time', async () => {

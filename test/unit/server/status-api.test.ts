@@ -6,7 +6,7 @@ import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
 import { limitUnfinished } from '../../../src/server/unfinished-answers.ts';
 import { turnsDuring } from '../../support/loop-turns.ts';
-import { unknownAppliance } from '../../support/fleet-status.ts';
+import { certificateStatus, unknownAppliance } from '../../support/fleet-status.ts';
 
 const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => unknownAppliance({ ...known, name });
 
@@ -61,7 +61,7 @@ const changeOf = (name: string): FleetStatus['transitions'][number] => ({
 
 function given(status: FleetStatus) {
   const app = fastify();
-  const state: { status: FleetStatus; twin?: TwinOf } = { status };
+  const state: { status: FleetStatus; twin?: TwinOf; nowMs: number } = { status, nowMs: 1_795_200_060_000 };
   registerStatusApi(app, {
     fleet: {
       describe: () => state.status,
@@ -72,7 +72,7 @@ function given(status: FleetStatus) {
     twinOf: () => state.twin,
     build: { version: '1.2.3' },
     isDemonstration: false,
-    now: () => 1_795_200_060_000,
+    now: () => state.nowMs,
     answers: limitUnfinished(app, pino({ level: 'silent' })),
   });
   onTestFinished(() => app.close());
@@ -80,6 +80,19 @@ function given(status: FleetStatus) {
 }
 
 describe('GET /api/status', () => {
+  it('judges again after a clock that was ahead was put right', async () => {
+    const notAfterSeconds = 1_795_200_000;
+    const expiring = certificateStatus({ file: 'shop.pem', notAfterSeconds, usedBy: ['shop'] });
+    const { state, get } = given({ appliances: [appliance('lb-1', { certificates: [expiring] })], transitions: [] });
+    const before = (await get()).body;
+
+    state.nowMs -= 86_400_000;
+    const after = (await get()).body;
+
+    expect(before).toContain('has expired');
+    expect(after).not.toContain('has expired');
+  });
+
   it('has the status as JSON, with null for unknown values', async () => {
     const { get } = given({ appliances: [whole, appliance('lb-2')], transitions: [changeOf('lb-1')] });
 

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { type AdminAppliance, createReach } from '../../../../src/admin/calls/reach.ts';
+import { createRequestQueue, type QueueSlot } from '../../../../src/admin/calls/request-queue.ts';
+import type { RelayAnswer } from '../../../../src/appliance/relay.ts';
+
+const here = new AbortController().signal;
+const place = { appliance: 'lb-1', kind: 'read', principal: 'alice', signal: here } as const;
+
+it('an appliance that works on a call for which nobody waits any more gets no other one in its place', async () => {
+  const answer = Promise.withResolvers<RelayAnswer>();
+  const relay = { send: () => answer.promise };
+  const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
+  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 4, maxWaitMs: 60_000 });
+  const order: string[] = [];
+  const ask = (slot: QueueSlot) =>
+    createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms' });
+
+  await expect(queue.run(place, ask)).rejects.toMatchObject({ reason: 'timeout' });
+  const next = queue.run(place, async () => void order.push('next'));
+  await new Promise((resolve) => setImmediate(resolve));
+  order.push('answer');
+  answer.resolve({ status: 200, headers: {}, body: Buffer.from('{}') });
+  await next;
+
+  expect(order).toEqual(['answer', 'next']);
+});

@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fastify } from 'fastify';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Gateway } from '../../../../src/admin/calls/gateway.ts';
+import type { AdminAnswer } from '../../../../src/admin/calls/request.ts';
+import { declareContext, startContext } from '../../../../src/admin/http/admin-request.ts';
+import { registerRelayRoutes, type RelayRoutesParts } from '../../../../src/admin/http/relay-routes.ts';
+import { Secret } from '../../../../src/lib/secret.ts';
+import { givenPrincipal } from '../../../support/given-principal.ts';
+
+it('a caller whose call waits is not cut off with the connections on which nothing moves', async () => {
+  const sent = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<AdminAnswer>();
+  const gateway: Partial<Record<keyof Gateway, unknown>> = {
+    applianceFor: () => ({ name: 'lb-1' }),
+    admit: async () => ({ approval: 'sent' }),
+    send: () => (sent.resolve(), answer.promise),
+  };
+  const parts: Partial<RelayRoutesParts> = {
+    gateway: gateway as Gateway,
+    bodies: { admit: async () => ({ contentType: undefined, contentLength: undefined, body: undefined }) },
+  };
+  const app = fastify({ connectionTimeout: 100 });
+  declareContext(app);
+  app.addHook('onRequest', async (request, reply) => {
+    const caller = { principal: givenPrincipal(), token: new Secret('a token of the test') };
+    Object.assign(startContext(request, reply), caller);
+  });
+  registerRelayRoutes(app, parts as RelayRoutesParts);
+  onTestFinished(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+
+  const asking = fetch(`${url}/appliances/lb-1/farms`);
+  await sent.promise;
+  // It came later, and its time is over: so is that of the other one.
+  await once(connect(Number(new URL(url).port), '127.0.0.1').resume(), 'close');
+  answer.resolve({ status: 200, headers: {}, body: Buffer.from('{}') });
+
+  expect((await asking).status).toBe(200);
+});
