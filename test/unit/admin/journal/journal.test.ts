@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { maxWaitMs } from '../../../../src/admin/journal/failures.ts';
 import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { linesOf, recordsOf, tamper } from '../../../support/journal-file.ts';
@@ -174,6 +175,23 @@ describe('a file that cannot be written', () => {
     expect(logged.map(({ msg }) => msg)).toEqual(
       expect.arrayContaining(['journal cannot be written', 'journal is written again']),
     );
+  });
+
+  it('that nobody waited for is known by the next call, though it failed for its caller', async () => {
+    const { journal } = givenJournal(givenFile());
+    const openings: Opened[] = [];
+    journal.onOpened((opened) => void openings.push(opened));
+    await journal.append(givenRecord());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+
+    const late = journal.append(givenRecord(), { changes: new Map([['ch-1', '{}']]) });
+    vi.advanceTimersByTime(maxWaitMs);
+    await expect(late).rejects.toThrow('has not answered');
+    const next = await journal.append(givenRecord());
+
+    expect(next.seq).toBe(3);
+    expect(openings.map(({ changes }) => [...changes.keys()])).toEqual([[], ['ch-1']]);
   });
 
   it('in a folder that cannot be made names the setting', async () => {
