@@ -36,8 +36,7 @@ export class CountedRequest extends IncomingMessage {
   override push(part: Buffer | null, encoding?: BufferEncoding): boolean {
     if (part === null || this.destroyed || this.#count.add(part)) return super.push(part, encoding);
     this.destroy(new TooManyPartsError());
-    // No more is read from the connection.
-    this.socket.pause();
+    // So that Node pauses the connection.
     return false;
   }
 
