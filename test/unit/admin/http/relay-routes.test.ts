@@ -21,7 +21,7 @@ it('a caller whose call waits is not cut off with the connections on which nothi
     gateway: gateway as Gateway,
     bodies: { admit: async () => ({ contentType: undefined, contentLength: undefined, body: undefined }) },
   };
-  const app = fastify({ connectionTimeout: 100 });
+  const app = fastify({ connectionTimeout: 1_000 });
   declareContext(app);
   app.addHook('onRequest', async (request, reply) => {
     const caller = { principal: givenPrincipal(), token: new Secret('a token of the test') };
