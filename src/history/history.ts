@@ -13,7 +13,7 @@ import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, HistoryEvent, NewEvent } from './event.ts';
 import { type Answer, HistoryKeeper, type Question } from './keeper.ts';
-import type { ConfiguredReading, Entry, ReadingPlace } from './store.ts';
+import type { Entry, SeenReading } from './store.ts';
 
 export interface HistorySettings {
   /** A file of SQLite; undefined keeps it in memory until the exporter stops. */
@@ -42,11 +42,8 @@ export const lostMetric = {
 
 /** A reading by its digest, to know whether the next one says the same. */
 interface KnownReading {
-  readonly place: ReadingPlace;
+  readonly seen: SeenReading;
   readonly digest: string;
-  /** When it was asked for last. */
-  askedMs: number;
-  isNews: boolean;
 }
 
 /** Entries that wait for the disk; those above are lost. */
@@ -154,22 +151,10 @@ export class History {
     const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
     const digest = hash('sha1', JSON.stringify([scope, objects]), 'base64');
     const known = this.#known.get(key);
-    if (known?.digest === digest) {
-      known.askedMs = askedMs;
-      known.isNews = true;
-      return;
-    }
-    const place = { appliance: name, collector: collector.name, farm: farm ?? '' };
-    const reading: ConfiguredReading = {
-      ...place,
-      scope,
-      askedMs,
-      atMs: Math.round(atMs),
-      seenMs: known?.askedMs,
-      objects,
-    };
-    this.#known.set(key, { place, digest, askedMs, isNews: false });
-    this.#enter({ reading });
+    const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };
+    this.#known.set(key, { seen, digest });
+    if (known?.digest === digest) return;
+    this.#enter({ reading: { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects } });
   }
 
   /** Notes a restart of an appliance: all of its interfaces count their traffic from 0. */
@@ -242,9 +227,7 @@ export class History {
 
   /** Says of readings that did not change how new they are, and forgets what is too old. */
   #flush(): void {
-    const news = [...this.#known.values()].filter(({ isNews }) => isNews);
-    for (const known of news) known.isNews = false;
-    this.#enter({ seen: news.map(({ place, askedMs }) => ({ ...place, askedMs })) });
+    this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) });
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
     this.#ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#failed(toError(error)));
   }

@@ -21,11 +21,8 @@ export interface ConfiguredReading {
   readonly objects: readonly ConfiguredObject[];
 }
 
-/** Names a reading among those of an appliance. */
-export type ReadingPlace = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm'>;
-
 /** When a reading was asked for last that said the same. */
-type SeenReading = ReadingPlace & Pick<ConfiguredReading, 'askedMs'>;
+export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
 /** A touch that is kept; it is under way without an end. */
 export interface KeptTouch extends Touch {
