@@ -1,9 +1,7 @@
 import { adminMetricFamilies } from '../../src/admin/calls/admin-metrics.ts';
+import { familiesByPart } from '../../src/app/appliance-families.ts';
 import { collectors } from '../../src/collectors/registry.ts';
-import { historyFamilies } from '../../src/history/families.ts';
 import type { Family } from '../../src/metrics/family.ts';
-import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
-import { requestFamilies } from '../../src/request-log/counts.ts';
 import { isStateSet } from '../families.ts';
 import { markdownTable } from './markdown.ts';
 
@@ -24,9 +22,9 @@ export function metricsTables(): Readonly<Record<string, string>> {
   });
   return {
     collectors: ofCollectors.join('\n\n'),
-    requests: table(requestFamilies),
-    history: table(historyFamilies),
-    appliance_state: table(ownFamilies),
+    requests: table(familiesByPart.requestLog),
+    history: table(familiesByPart.history),
+    appliance_state: table(familiesByPart.scheduler),
     gateway: adminTable(),
   };
 }

@@ -4,10 +4,13 @@ import type { Family } from '../metrics/family.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { ownFamilies } from '../scheduler/own-numbers.ts';
 
-/** All families of appliances, in their order on a page. */
-export const applianceFamilies: readonly Family[] = [
-  ...collectorFamilies,
-  ...ownFamilies,
-  ...requestFamilies,
-  ...historyFamilies,
-];
+/** The families of appliances by the part that feeds them, in their order on a page. */
+export const familiesByPart = {
+  collectors: collectorFamilies,
+  scheduler: ownFamilies,
+  requestLog: requestFamilies,
+  history: historyFamilies,
+} as const;
+
+/** All families of appliances. */
+export const applianceFamilies: readonly Family[] = Object.values(familiesByPart).flat();
