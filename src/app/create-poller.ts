@@ -30,10 +30,7 @@ export function createStore(): MetricsStore {
 }
 
 interface PollerParts
-  extends Pick<
-    AppliancePollerParts,
-    'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'onTransition' | 'listeners'
-  > {
+  extends Pick<AppliancePollerParts, 'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'listeners'> {
   readonly decode: Decode;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
   /** Replaces a collector. */

@@ -150,15 +150,14 @@ function createFleet(
 ): FleetPoller<WatchedAppliance> {
   return new FleetPoller<WatchedAppliance>({
     store,
-    createPoller: (appliance, { counters, state }, onTransition) =>
+    createPoller: (appliance, { counters, state }, listener) =>
       createPoller(appliance, {
         decode,
         cron,
         store,
         counters,
         state,
-        onTransition,
-        listeners: [history.listenerOf(rememberedAs(appliance)), twins.listenerOf(appliance.name)],
+        listeners: [listener, history.listenerOf(rememberedAs(appliance)), twins.listenerOf(appliance.name)],
         log: log.child({ appliance: appliance.name }),
         now,
         random,

@@ -4,7 +4,8 @@ import { sleep } from '../lib/time.ts';
 import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
-import type { ApplianceStatus, FleetStatus, Transition } from '../state/status.ts';
+import type { StateListener } from '../state/appliance-state.ts';
+import type { ApplianceStatus, FleetStatus } from '../state/status.ts';
 import type { Reading } from '../state/reading.ts';
 import { TransitionHistory } from '../state/transition-history.ts';
 
@@ -29,11 +30,7 @@ export interface FleetChange {
 
 export interface FleetParts<Appliance extends PolledAppliance> {
   readonly store: MetricsStore;
-  readonly createPoller: (
-    appliance: Appliance,
-    inherited: Inherited,
-    onTransition: (transition: Transition) => void,
-  ) => FleetMember;
+  readonly createPoller: (appliance: Appliance, inherited: Inherited, listener: StateListener) => FleetMember;
   /** Returns true if nothing differs. */
   readonly isSame: (one: Appliance, other: Appliance) => boolean;
   /** Returns true if it is the same machine, whatever else differs. */
@@ -179,7 +176,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
       counters: before.poller.counters,
       ...(this.#isKnownMachine(appliance) && { state: before.poller.state }),
     };
-    const poller = createPoller(appliance, inherited ?? {}, (transition) => this.#history.add(transition));
+    const poller = createPoller(appliance, inherited ?? {}, this.#history);
     return { appliance, poller };
   }
 

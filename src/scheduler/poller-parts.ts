@@ -4,7 +4,6 @@ import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { VipSettings } from '../collectors/collector.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
-import type { Transition } from '../state/status.ts';
 import { Answers, type AnswersState } from './answers.ts';
 import type { Counters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
@@ -40,7 +39,6 @@ export interface AppliancePollerParts {
   /** Limit of what is kept of its replies. */
   readonly maxBytes: number;
   readonly counters: Counters;
-  readonly onTransition: (transition: Transition) => void;
   /** Hear of all that is read, as the parts here do. */
   readonly listeners?: readonly StateListener[] | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
@@ -91,8 +89,7 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
   const lateness = new Lateness();
   const failures = new FailureLog(log, now);
   const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
-  const transitions: StateListener = { put: (_, seen) => seen.forEach(parts.onTransition) };
-  const listeners = [text, counters, failures, transitions, ...(parts.listeners ?? [])];
+  const listeners = [text, counters, failures, ...(parts.listeners ?? [])];
   const known = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.known });
   const breaker = createBreaker({ now: known.age, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);

@@ -1,15 +1,20 @@
+import type { FoundReading, StateListener } from './appliance-state.ts';
 import type { Transition } from './status.ts';
 
 /** Transitions of all appliances together that are kept. */
 export const maxHistory = 200;
 
 /** The newest transitions of all appliances. */
-export class TransitionHistory {
+export class TransitionHistory implements StateListener {
   #newestFirst: readonly Transition[] = [];
 
   /** Returns the transitions, newest first; a new list after each change. */
   get newestFirst(): readonly Transition[] {
     return this.#newestFirst;
+  }
+
+  put(_: FoundReading, transitions: readonly Transition[]): void {
+    for (const transition of transitions) this.add(transition);
   }
 
   add(transition: Transition): void {

@@ -50,7 +50,6 @@ export function createPoller({
     counters: createCounters(name),
     store: createStoreFor(name),
     cron: createCron(),
-    onTransition: () => undefined,
     log: pino({ level: 'silent' }),
     now: Date.now,
     random: () => 0.5,

@@ -130,7 +130,6 @@ function createProbePoller({ appliance, settings, decode }: ProbeParts, watch: W
       now: Date.now,
       random: Math.random,
       state: undefined,
-      onTransition: () => undefined,
       onCall: (call) => void watch.calls.push(call),
       wrap: (collector) => (isFarmCollector(collector) ? sampling(collector, watch) : reporting(collector, watch)),
     },

@@ -3,8 +3,9 @@ import type { Representation } from '../../../src/metrics/page.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/scheduler/counters.ts';
 import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src/scheduler/fleet.ts';
-import { ApplianceState } from '../../../src/state/appliance-state.ts';
+import { ApplianceState, type FoundReading, type StateListener } from '../../../src/state/appliance-state.ts';
 import type { Transition } from '../../../src/state/status.ts';
+import { appliance as applianceCollector } from '../../../src/collectors/appliance.ts';
 import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const text: Representation = { format: 'text', encoding: 'gzip' };
@@ -90,6 +91,15 @@ describe('a thousand appliances', () => {
   });
 });
 
+const emptyReading: FoundReading = {
+  collector: applianceCollector,
+  data: {},
+  takenAtMs: 0,
+  isWhole: true,
+  maxStaleMs: 0,
+  lifeMs: 0,
+};
+
 async function closed(fleet: FleetPoller<PolledAppliance>): Promise<void> {
   const closing = fleet.close();
   await vi.advanceTimersByTimeAsync(0);
@@ -100,9 +110,9 @@ async function given(names: readonly string[]) {
   const started: string[] = [];
   const expired: string[] = [];
   const published: string[] = [];
-  const tellers = new Map<string, (transition: Transition) => void>();
-  const createPoller: FleetParts<PolledAppliance>['createPoller'] = ({ name }, _, onTransition) => {
-    tellers.set(name, onTransition);
+  const tellers = new Map<string, StateListener>();
+  const createPoller: FleetParts<PolledAppliance>['createPoller'] = ({ name }, _, listener) => {
+    tellers.set(name, listener);
     return {
       name,
       publish: () => void published.push(name),
@@ -135,7 +145,9 @@ async function given(names: readonly string[]) {
     store: createMetricsStore([]),
   });
   await fleet.watch(names.map((name) => ({ name, labels: {} })));
-  const tell = (appliance: string): void =>
-    tellers.get(appliance)?.({ atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' });
+  const tell = (appliance: string): void => {
+    const transition: Transition = { atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' };
+    tellers.get(appliance)?.put?.(emptyReading, [transition], { atMs: 0, ageMs: 0 });
+  };
   return { fleet, started, expired, published, tell };
 }

@@ -135,7 +135,7 @@ export function givenPoller(parts: {
         askL4Daemon,
       },
       counters,
-      onTransition: (transition) => void transitions.push(transition),
+      listeners: [{ put: (_, seen) => void transitions.push(...seen) }],
       state,
       store,
       cron,
