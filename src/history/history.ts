@@ -69,7 +69,7 @@ export class History {
   #writing: Promise<void> | undefined;
   #failing: string | undefined;
   #touches = 0;
-  /** By appliance and interface, the bytes when they were read last. */
+  /** By appliance with its scope, and by interface, the bytes when they were read last. */
   readonly #traffic = new Map<string, ReadonlyMap<string, number>>();
 
   constructor(settings: HistorySettings, parts: HistoryParts) {
@@ -98,7 +98,7 @@ export class History {
     return {
       put: (reading, transitions, moment) => {
         this.#configured({ name, scope }, reading, moment);
-        this.#trafficBegan(name, reading, moment);
+        this.#trafficBegan({ name, scope }, reading, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#add(stateEvent(ofFarm));
       },
@@ -134,7 +134,8 @@ export class History {
 
   /** Returns the newest first; rejects where the file cannot be read. */
   async find(query: EventQuery): Promise<readonly HistoryEvent[]> {
-    const { events = [] } = await this.#askWritten({ do: 'find', query });
+    await this.#writing;
+    const { events = [] } = await this.#ask({ do: 'find', query });
     return events;
   }
 
@@ -158,14 +159,19 @@ export class History {
   }
 
   /** Notes a restart of an appliance: all of its interfaces count their traffic from 0. */
-  #trafficBegan(appliance: string, { collector, data }: FoundReading, { atMs }: Moment): void {
+  #trafficBegan(
+    { name: appliance, scope }: RememberedAppliance,
+    { collector, data }: FoundReading,
+    { atMs }: Moment,
+  ): void {
     if (collector.name !== interfaces.name) return;
     const { traffic } = data as Interfaces;
-    const before = this.#traffic.get(appliance);
+    const machine = [appliance, scope].join('\n');
+    const before = this.#traffic.get(machine);
     const bytes = new Map(
       traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),
     );
-    this.#traffic.set(appliance, bytes);
+    this.#traffic.set(machine, bytes);
     const known = [...bytes].filter(([name]) => (before?.get(name) ?? 0) > 0);
     if (known.length === 0 || known.some(([name, now]) => now >= (before?.get(name) ?? 0))) return;
     const text = 'restarted: its interfaces count their traffic from 0';
@@ -253,11 +259,6 @@ export class History {
     await this.#writing;
     await this.#ask({ do: 'close' }).catch(() => undefined);
     await this.#keeper.terminate();
-  }
-
-  async #askWritten(question: Question): Promise<Answer> {
-    await this.#writing;
-    return await this.#ask(question);
   }
 
   /** Resolves to the answer; rejects with the failure in it. */

@@ -16,7 +16,7 @@ async function given() {
   onTestFinished(() => history.close());
   const appliance = { name: 'lb', scope: '' };
   await history.watch([appliance]);
-  const listener = history.listenerOf(appliance);
+  let listener = history.listenerOf(appliance);
   const read = (bytes: Readonly<Record<string, number>>, transitions: readonly Transition[] = []) => {
     atMs += 60_000;
     const traffic = Object.entries(bytes).map(
@@ -31,7 +31,8 @@ async function given() {
     const reading = { collector: interfaces, data, takenAtMs: atMs, maxStaleMs: 1, lifeMs: 1, isWhole };
     listener.put?.(reading, [], { atMs, ageMs: atMs });
   };
-  return { history, listener, read, interfaceOf, events: () => history.find({ limit: 100 }) };
+  const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));
+  return { history, listener, moveTo, read, interfaceOf, events: () => history.find({ limit: 100 }) };
 }
 
 describe('the history has', () => {
@@ -49,6 +50,15 @@ describe('the history has', () => {
     read({ eth0: 901 });
     read({ eth0: 902, vlan: 6_000 });
     read({ eth0: 903, vlan: 0 });
+
+    expect(await events()).toEqual([]);
+  });
+
+  it('no restart where another machine has the name of the appliance now', async () => {
+    const { read, moveTo, events } = await given();
+    read({ eth0: 900 });
+    moveTo('https://other');
+    read({ eth0: 10 });
 
     expect(await events()).toEqual([]);
   });
