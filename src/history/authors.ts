@@ -51,21 +51,19 @@ const reaches: readonly Reach[] = [
 ];
 
 /** Returns true if a call can have caused a difference. */
-export function explains({ route, params, fields }: Touch, difference: FoundDifference): boolean {
-  const { kinds = [] } = reaches.find((each) => each.route.test(route)) ?? {};
+export function explains(touch: Touch, difference: FoundDifference): boolean {
+  const { kinds = [] } = reaches.find((each) => each.route.test(touch.route)) ?? {};
   if (kinds === configuredKinds) return true;
   return (
     kinds.some((kind) => kind === difference.object) &&
-    isOnFarm({ params, fields }, difference) &&
-    isOfName({ params, fields }, difference) &&
-    isOfSetting(route, fields, difference)
+    isOnFarm(touch, difference) &&
+    isOfName(touch, difference) &&
+    isOfSetting(touch, difference)
   );
 }
 
-type Names = Pick<Touch, 'params' | 'fields'>;
-
 /** Compares the farm and the service that a call names with those of the difference. */
-function isOnFarm({ params, fields }: Names, { object, farm, service, setting, after }: FoundDifference): boolean {
+function isOnFarm({ params, fields }: Touch, { object, farm, service, setting, after }: FoundDifference): boolean {
   const namedFarm = params.farmname ?? fields.farmname;
   if (namedFarm !== undefined && farm !== '' && namedFarm !== farm && namedFarm !== after) return false;
   const namedService = params.service ?? (object === 'service' && setting === '' ? fields.id : undefined);
@@ -73,7 +71,7 @@ function isOnFarm({ params, fields }: Names, { object, farm, service, setting, a
 }
 
 /** Compares the object that a call names with that of the difference. */
-function isOfName({ params, fields }: Names, { object, name, id, setting }: FoundDifference): boolean {
+function isOfName({ params, fields }: Touch, { object, name, id, setting }: FoundDifference): boolean {
   if (object === 'backend' && setting === '' && fields.ip !== undefined) return fields.ip === hostOf(name);
   if (object === 'backend') return params.backend === undefined || !id || params.backend === id;
   if (object === 'farm' || object === 'service') return true;
@@ -87,7 +85,7 @@ function hostOf(name: string): string {
 }
 
 /** A PUT changes the settings that its body names, and an object's name or address with them. */
-function isOfSetting(route: string, fields: Touch['fields'], { setting }: FoundDifference): boolean {
+function isOfSetting({ route, fields }: Touch, { setting }: FoundDifference): boolean {
   if (!route.startsWith('PUT ') || setting === '' || Object.keys(fields).length === 0) return true;
   if (setting === 'name') return ['newfarmname', 'ip', 'port'].some((field) => field in fields);
   return setting in fields;

@@ -282,9 +282,9 @@ export class HistoryStore {
       { appliance, subject: subjectOf(event), sinceMs: atMs - repeatMs },
     );
     if (!last || last.by !== by || !isSame(reversed(last.differences), differences)) return undefined;
-    if (last.count > 1) return this.#replace([last], { ...event, sinceMs: last.sinceMs ?? last.atMs }, last.count + 1);
+    if (last.count > 1) return this.#replace([last], event, last.count + 1);
     if (!former || former.by !== by || !isSame(former.differences, differences)) return undefined;
-    return this.#replace([last, former], { ...event, sinceMs: former.sinceMs ?? former.atMs }, 3);
+    return this.#replace([last, former], event, 3);
   }
 
   /** Makes one event of very many differences of one author, as of a restored backup. */
@@ -295,14 +295,15 @@ export class HistoryStore {
     const differences = [...recent.flatMap((each) => each.differences), ...event.differences];
     const isLarge = differences.length > burstDifferences;
     if (!isLarge || (recent.length < burstEvents && !recent.some(isBurst))) return undefined;
-    const sinceMs = Math.min(...[...recent, event].map((each) => each.sinceMs ?? each.atMs));
-    const whole = this.#replace(recent, { ...event, farm: commonFarm(differences), sinceMs, differences }, 1);
+    const whole = this.#replace(recent, { ...event, farm: commonFarm(differences), differences }, 1);
     return { ...whole, differences: event.differences };
   }
 
+  /** Puts one event in the place of earlier ones; it began when the first of them did. */
   #replace(old: readonly HistoryEvent[], event: NewEvent, count: number): HistoryEvent {
     for (const { id } of old) this.#run('DELETE FROM events WHERE id = :id', { id });
-    return this.#insert(event, count);
+    const sinceMs = Math.min(...[...old, event].map((each) => each.sinceMs ?? each.atMs));
+    return this.#insert({ ...event, sinceMs }, count);
   }
 
   /** Returns the events of the configuration of an appliance after a moment, the oldest first. */
