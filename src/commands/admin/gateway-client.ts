@@ -98,7 +98,7 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
   }
 
   async function exchange(
-    { method }: GatewayRequest,
+    request: GatewayRequest,
     options: Dispatcher.RequestOptions,
   ): Promise<Dispatcher.ResponseData> {
     let wasSent = false;
@@ -111,7 +111,7 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
           ? 'What listens there does not speak TLS; most likely it speaks plain HTTP.'
           : token.scrub(messageOf(error)),
         remedy: sentences(
-          wasSent && method !== 'GET' ? 'Whether it was carried out is not known: look before you repeat it.' : '',
+          wasSent && mayChange(request) ? 'Whether it was carried out is not known: look before you repeat it.' : '',
           adviceFor(error, reason, url),
         ),
       });
@@ -119,6 +119,11 @@ export function createGatewayClient(connection: Connection, signal: AbortSignal)
   }
 
   return { send, close: () => agent.destroy() };
+}
+
+/** Returns false for reads and dry runs. */
+function mayChange({ method, path, headers }: GatewayRequest): boolean {
+  return method !== 'GET' && headers?.['x-dry-run'] === undefined && !path.endsWith('?dry_run=true');
 }
 
 /** Makes an error of the gateway's problem document (RFC 9457). */
