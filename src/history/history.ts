@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import { interfaces, type Interfaces } from '../collectors/interfaces.ts';
 import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
 import { toError } from '../lib/check.ts';
 import { inTime } from '../lib/time.ts';
@@ -13,6 +12,7 @@ import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, HistoryEvent, NewEvent } from './event.ts';
 import { type Answer, HistoryKeeper, type Question } from './keeper.ts';
+import { Restarts } from './restarts.ts';
 import type { Entry, SeenReading } from './store.ts';
 
 export interface HistorySettings {
@@ -60,6 +60,7 @@ export class History {
   readonly #parts: HistoryParts;
   readonly #lost = new Counter({ ...lostMetric, registers: [] });
   readonly #counts = new Map<string, ChangeCounts>();
+  readonly #restarts = new Restarts();
   /** By appliance, collector and farm. */
   readonly #known = new Map<string, KnownReading>();
   readonly #flushing = setInterval(() => this.#flush(), flushEveryMs).unref();
@@ -69,8 +70,6 @@ export class History {
   #writing: Promise<void> | undefined;
   #failing: string | undefined;
   #touches = 0;
-  /** By appliance with its scope, and by interface, the bytes when they were read last. */
-  readonly #traffic = new Map<string, ReadonlyMap<string, number>>();
 
   constructor(settings: HistorySettings, parts: HistoryParts) {
     this.#parts = parts;
@@ -98,7 +97,7 @@ export class History {
     return {
       put: (reading, transitions, moment) => {
         this.#configured({ name, scope }, reading, moment);
-        this.#trafficBegan({ name, scope }, reading, moment);
+        if (this.#restarts.isSeenIn(reading, [name, scope].join('\n'))) this.#restarted(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#add(stateEvent(ofFarm));
       },
@@ -158,22 +157,7 @@ export class History {
     this.#enter({ reading: { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects } });
   }
 
-  /** Notes a restart of an appliance: all of its interfaces count their traffic from 0. */
-  #trafficBegan(
-    { name: appliance, scope }: RememberedAppliance,
-    { collector, data }: FoundReading,
-    { atMs }: Moment,
-  ): void {
-    if (collector.name !== interfaces.name) return;
-    const { traffic } = data as Interfaces;
-    const machine = [appliance, scope].join('\n');
-    const before = this.#traffic.get(machine);
-    const bytes = new Map(
-      traffic.map(({ name, receivedBytes, sentBytes }) => [name, (receivedBytes ?? 0) + (sentBytes ?? 0)]),
-    );
-    this.#traffic.set(machine, bytes);
-    const known = [...bytes].filter(([name]) => (before?.get(name) ?? 0) > 0);
-    if (known.length === 0 || known.some(([name, now]) => now >= (before?.get(name) ?? 0))) return;
+  #restarted(appliance: string, { atMs }: Moment): void {
     const text = 'restarted: its interfaces count their traffic from 0';
     this.#add({ kind: 'restart', appliance, farm: '', atMs, text, differences: [] });
   }
