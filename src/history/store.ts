@@ -198,7 +198,9 @@ export class HistoryStore {
       if (after === undefined)
         this.#run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
-    const between = { sinceMs: Math.max(before.seen, seenMs), atMs };
+    // A clock that was set back has seen the future.
+    const sinceMs = Math.max(...[before.seen, seenMs].map((ms) => (ms > atMs ? 0 : ms))) || askedMs;
+    const between = { sinceMs, atMs };
     return this.#authored(appliance, differences, between).map((event) => this.#addOne(event));
   }
 
@@ -210,7 +212,7 @@ export class HistoryStore {
   ): readonly NewEvent[] {
     if (differences.length === 0) return [];
     const touches = this.#rows<{ readonly touch: string }>(
-      `SELECT touch FROM touches WHERE appliance = :appliance AND ifnull(until, :atMs) >= :sinceMs
+      `SELECT touch FROM touches WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs
        ORDER BY since DESC`,
       { appliance, sinceMs, atMs },
     ).map(({ touch }) => JSON.parse(touch) as Touch);

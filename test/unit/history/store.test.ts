@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
 import type { HistoryEvent } from '../../../src/history/event.ts';
-import { HistoryStore } from '../../../src/history/store.ts';
+import { HistoryStore, inMemory } from '../../../src/history/store.ts';
 import { givenFolder } from '../../support/folder.ts';
 
 const minuteMs = 60_000;
@@ -27,6 +27,9 @@ function givenStore(file = ':memory:') {
       store.write([
         { touch: { ...call, id: String(atMs), params: { farmname: 'shop' }, fields: {}, fromMs, untilMs } },
       ]);
+    },
+    setClockBack() {
+      atMs -= 3 * minuteMs;
     },
     events: () => store.find({ limit: 1_000 }),
   };
@@ -154,6 +157,38 @@ describe('the history of an appliance', () => {
     for (let minute = 0; minute < 10; minute += 1) read([backend('10.0.0.1:80', { weight: '5' })]);
 
     expect(read([backend('10.0.0.1:80', { weight: '1' })])).toMatchObject([{ by: 'elsewhere' }]);
+  });
+
+  it('tells who changed something, and when, after the clock was set back by an hour', () => {
+    const store = new HistoryStore(inMemory);
+    onTestFinished(() => store.close());
+    const read = (minute: number, weight: string, seenMinute?: number): readonly HistoryEvent[] => {
+      const [askedMs, atMs] = [minute * minuteMs - 1_000, minute * minuteMs];
+      const seenMs = seenMinute === undefined ? undefined : seenMinute * minuteMs - 1_000;
+      const place = { appliance: 'lb', collector: 'farm_config', farm: 'shop', scope: 'https://lb' };
+      const objects = [backend('10.0.0.1:80', { weight })];
+      return store.write([{ reading: { ...place, askedMs, atMs, seenMs, objects } }]);
+    };
+    const touch = (minute: number, by: string): void => {
+      const call = { appliance: 'lb', route: 'PUT /farms/{farmname}', params: { farmname: 'shop' }, fields: {} };
+      store.write([{ touch: { ...call, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } }]);
+    };
+    read(120, '5');
+    touch(119, 'call 1 by alice');
+    // The appliance said the same at minute 60 of the new time.
+    touch(61, 'call 2 by bob');
+    expect(read(62, '1', 60)).toMatchObject([{ by: 'call 2 by bob', sinceMs: 60 * minuteMs - 1_000 }]);
+    // Alice's call is of the time before.
+    expect(read(64, '7', 63)).toMatchObject([{ by: 'elsewhere', sinceMs: 63 * minuteMs - 1_000 }]);
+  });
+
+  it('begins no event after its end where the clock was set back between two readings', () => {
+    const { read, setClockBack } = givenStore();
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    setClockBack();
+    expect(read([backend('10.0.0.1:80', { weight: '1' })])).toMatchObject([
+      { sinceMs: -minuteMs - 1_000, atMs: -minuteMs },
+    ]);
   });
 
   it('is one event with a list where a restored backup changes 500 objects', () => {
