@@ -330,6 +330,13 @@ describe('other requests', () => {
       err: { message: 'the disk is gone' },
     });
   });
+
+  it('names the kinds of events to a caller that asks for another one', async () => {
+    const response = await givenApp().inject('/api/history?kind=state&kind=states');
+
+    expect(response.statusCode).toBe(400);
+    expect(response.body).toBe('kind is one of configuration, state, change, reload, start, restart.\n');
+  });
 });
 
 interface Given {
