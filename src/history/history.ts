@@ -81,7 +81,7 @@ export class History {
 
   /** Remembers these appliances and shows their numbers; called after each change of settings. */
   async watch(appliances: readonly RememberedAppliance[], settings = this.#settings): Promise<void> {
-    if (settings.file !== this.#settings.file) await this.#begin(settings);
+    if (settings.file !== this.#settings.file) await this.#leave(settings);
     this.#settings = settings;
     const names = new Set(appliances.map(({ name }) => name));
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
@@ -140,7 +140,7 @@ export class History {
 
   async close(): Promise<void> {
     clearInterval(this.#flushing);
-    await this.#end();
+    await this.#leave();
   }
 
   #configured({ name, scope }: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
@@ -184,22 +184,29 @@ export class History {
     this.#writing ??= this.#write();
   }
 
-  /** Writes what waits, in batches; what cannot be written is counted as lost. */
+  /** Writes what waits, in batches. */
   async #write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const entries = this.#waiting;
-      this.#waiting = [];
-      try {
-        const { events = [] } = await this.#ask({ do: 'write', entries });
-        for (const event of events) this.#counts.get(event.appliance)?.add(event);
-        if (this.#failing !== undefined) this.#parts.log.info('history is written again');
-        this.#failing = undefined;
-      } catch (error) {
-        this.#forget(entries.length);
-        this.#failed(toError(error));
-      }
-    }
+    while (this.#waiting.length > 0) await this.#writeTo(this.#keeper, this.#takeWaiting());
     this.#writing = undefined;
+  }
+
+  #takeWaiting(): readonly Entry[] {
+    const entries = this.#waiting;
+    this.#waiting = [];
+    return entries;
+  }
+
+  /** Writes entries; what cannot be written is counted as lost. */
+  async #writeTo(keeper: Keeper, entries: readonly Entry[]): Promise<void> {
+    try {
+      const { events = [] } = await this.#ask({ do: 'write', entries }, keeper);
+      for (const event of events) this.#counts.get(event.appliance)?.add(event);
+      if (this.#failing !== undefined) this.#parts.log.info('history is written again');
+      this.#failing = undefined;
+    } catch (error) {
+      this.#forget(entries.length);
+      this.#failed(toError(error));
+    }
   }
 
   /** Counts entries as lost; the next readings are compared with those on disk. */
@@ -231,25 +238,26 @@ export class History {
     for (const counts of this.#counts.values()) counts.publish();
   }
 
-  /** Goes on in another file. */
-  async #begin(settings: HistorySettings): Promise<void> {
-    await this.#end();
-    this.#known.clear();
-    this.#keeper = createKeeper(settings);
-  }
-
-  async #end(): Promise<void> {
+  /** Writes what waits and closes the file; what comes meanwhile is written to the next one. */
+  async #leave(next?: HistorySettings): Promise<void> {
     this.#flush();
-    await this.#writing;
-    await this.#ask({ do: 'close' }).catch(() => undefined);
-    await this.#keeper.terminate();
+    const [keeper, entries] = [this.#keeper, this.#takeWaiting()];
+    if (next) {
+      this.#keeper = createKeeper(next);
+      this.#settings = next;
+      this.#known.clear();
+    }
+    // A keeper answers one question after another: what is being written is written before.
+    await this.#writeTo(keeper, entries);
+    await this.#ask({ do: 'close' }, keeper).catch(() => undefined);
+    await keeper.terminate();
   }
 
   /** Resolves to the answer; rejects with the failure in it. */
-  async #ask(question: Question): Promise<Answer> {
+  async #ask(question: Question, keeper = this.#keeper): Promise<Answer> {
     const { file = 'in memory' } = this.#settings;
     const late = (): Error => new Error(`the history (${file}) did not answer in ${maxWaitMs / 1_000} s`);
-    const answer = await inTime(this.#keeper.ask(question), maxWaitMs, late);
+    const answer = await inTime(keeper.ask(question), maxWaitMs, late);
     if (answer.failure !== undefined) throw new Error(answer.failure);
     return answer;
   }

@@ -1,18 +1,22 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { interfaces, type Traffic } from '../../../src/collectors/interfaces.ts';
 import { changeFamilies } from '../../../src/history/change-counts.ts';
-import { History } from '../../../src/history/history.ts';
+import { History, lostMetric } from '../../../src/history/history.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';
+import { givenFolder } from '../../support/folder.ts';
 
-async function given() {
+async function given(file?: string) {
   const store = createMetricsStore(changeFamilies);
   store.arrange(['lb']);
   let atMs = 0;
-  const parts = { store, registry: new Registry(), log: pino({ level: 'silent' }), now: () => atMs };
-  const history = new History({ keepMs: 1e12 }, parts);
+  const registry = new Registry();
+  const parts = { store, registry, log: pino({ level: 'silent' }), now: () => atMs };
+  const history = new History({ file, keepMs: 1e12 }, parts);
   onTestFinished(() => history.close());
   const appliance = { name: 'lb', scope: '' };
   await history.watch([appliance]);
@@ -32,7 +36,8 @@ async function given() {
     listener.put?.(reading, [], { atMs, ageMs: atMs });
   };
   const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));
-  return { history, listener, moveTo, read, interfaceOf, events: () => history.find({ limit: 100 }) };
+  const lost = async () => (await registry.getSingleMetric(lostMetric.name)!.get()).values[0]?.value;
+  return { history, lost, listener, moveTo, read, interfaceOf, events: () => history.find({ limit: 1_000 }) };
 }
 
 describe('the history has', () => {
@@ -114,5 +119,25 @@ describe('the history has', () => {
     expect(await history.find({ appliance: 'lb', farm: 'shop', limit: 10 })).toMatchObject([
       { kind: 'start', appliance: '', text: 'exporter 1.0.0 started' },
     ]);
+  });
+
+  it('what happens while it moves from one file to another, in one of the two', async () => {
+    const file = join(givenFolder(), 'history.db');
+    const { history, lost, events } = await given(file);
+
+    const moving = history.watch([], { keepMs: 1e12 }).then(() => true);
+    let noted = 0;
+    while (!(await Promise.race([moving, nextTurn(false)]))) {
+      if (noted === 500) continue;
+      history.note('reload', `while it moves, ${noted}`);
+      noted += 1;
+    }
+    const inTheNewOne = await events();
+    await history.watch([], { file, keepMs: 1e12 });
+    const inTheOldOne = await events();
+
+    expect(noted).toBeGreaterThan(1);
+    expect(inTheOldOne.length + inTheNewOne.length).toBe(noted);
+    expect(await lost()).toBe(0);
   });
 });
