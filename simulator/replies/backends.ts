@@ -50,6 +50,17 @@ export const backendHandlers: Handlers = {
     return created('The backend is added.', { id, ip, port, status: 'up', timeout, weight }, pending(farm));
   },
 
+  'PUT /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
+    const farm = httpFarmOf(call);
+    const backend = backendOf(call, serviceOf(call, farm).backends);
+    const input = checkParameters(call, httpModel);
+    setTexts(backend, input, ['ip']);
+    setNumbers(backend, input, ['port', 'priority']);
+    backend.timeout = number(input, 'timeout', backend.timeout);
+    backend.weight = number(input, 'weight', backend.weight);
+    return done('Backend modified.', { params: input, ...pending(farm) });
+  },
+
   'DELETE /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
     const farm = httpFarmOf(call);
     const service = serviceOf(call, farm);

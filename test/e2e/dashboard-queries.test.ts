@@ -123,6 +123,7 @@ scrape_configs:
   await seen('rate(zlb_requests_total{code=~"5.+", farm!="unknown"}[1m]) > 0');
   await useTheGateway(exporter);
   await seen('changes(zlb_backend_status{farm="shop", status="up"}[1m]) > 0');
+  await seen('zlb_configuration_changes_total{object="backend", by="gateway"} > 0');
   await seen('zlb_admin_frozen == 1');
   await seen('ALERTS{alertname="ZlbAdminGateway", alertstate="firing"}');
   // A deactivated appliance is not asked at each tick of a schedule.
@@ -151,6 +152,7 @@ async function useTheGateway({ stdout }: StartedProcess): Promise<void> {
   const farm = '/appliances/lb-madrid/farms/shop';
   expect(await call('GET', `${farm}/status`)).toBe(200);
   expect(await call('PUT', `${farm}/services/front/backends/0/maintenance`, { action: 'maintenance' })).toBe(200);
+  expect(await call('PUT', `${farm}/services/front/backends/1`, { weight: 7 })).toBe(200);
   expect(await call('DELETE', farm)).toBe(428);
   // More than ten in a quarter of an hour are an alert.
   for (let time = 0; time < 12; time += 1) expect(await call('GET', '/appliances', undefined, 'nonsense')).toBe(401);
