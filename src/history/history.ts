@@ -97,7 +97,7 @@ export class History {
     return {
       put: (reading, transitions, moment) => {
         this.#configured({ name, scope }, reading, moment);
-        if (this.#restarts.isSeenIn(reading, [name, scope].join('\n'))) this.#restarted(name, moment);
+        if (this.#restarts.isSeenIn(reading, name, scope)) this.#restarted(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#add(stateEvent(ofFarm));
       },
