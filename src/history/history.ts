@@ -205,7 +205,7 @@ export class History {
       this.#failing = undefined;
     } catch (error) {
       this.#forget(entries.length);
-      this.#failed(toError(error));
+      this.#failed(keeper, error);
     }
   }
 
@@ -215,23 +215,25 @@ export class History {
     this.#known.clear();
   }
 
-  #failed({ message }: Error): void {
-    const { file = 'in memory' } = this.#settings;
+  #failed({ file }: Keeper, error: unknown): void {
+    const { message } = toError(error);
     if (message !== this.#failing)
       this.#parts.log.error({ file, because: message }, 'history cannot be written; monitoring goes on without it');
     this.#failing = message;
   }
 
-  /** Says of readings that did not change how new they are, and forgets what is too old. */
+  /** Says when each reading was asked for last, and forgets what is too old. */
   #flush(): void {
     this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) });
+    const keeper = this.#keeper;
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
-    this.#ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#failed(toError(error)));
+    this.#ask({ do: 'prune', beforeMs }, keeper).catch((error: unknown) => this.#failed(keeper, error));
   }
 
   async #learnFarms(): Promise<void> {
-    const { farms = [] } = await this.#ask({ do: 'farms' }).catch((error: unknown): Answer => {
-      this.#failed(toError(error));
+    const keeper = this.#keeper;
+    const { farms = [] } = await this.#ask({ do: 'farms' }, keeper).catch((error: unknown): Answer => {
+      this.#failed(keeper, error);
       return {};
     });
     for (const { appliance, farm, atMs } of farms) this.#counts.get(appliance)?.changedBefore(farm, atMs);
@@ -255,23 +257,28 @@ export class History {
 
   /** Resolves to the answer; rejects with the failure in it. */
   async #ask(question: Question, keeper = this.#keeper): Promise<Answer> {
-    const { file = 'in memory' } = this.#settings;
-    const late = (): Error => new Error(`the history (${file}) did not answer in ${maxWaitMs / 1_000} s`);
+    const late = (): Error => new Error(`the history (${keeper.file}) did not answer in ${maxWaitMs / 1_000} s`);
     const answer = await inTime(keeper.ask(question), maxWaitMs, late);
     if (answer.failure !== undefined) throw new Error(answer.failure);
     return answer;
   }
 }
 
-type Keeper = Pick<AskedThread<Question, Answer>, 'ask' | 'terminate'>;
+interface Keeper extends Pick<AskedThread<Question, Answer>, 'ask' | 'terminate'> {
+  /** For messages. */
+  readonly file: string;
+}
 
 /** Keeps a file in a thread of its own, since a disk may take its time. */
 function createKeeper({ file }: HistorySettings): Keeper {
   if (file === undefined) {
     const keeper = new HistoryKeeper(undefined);
-    return { ask: (question) => keeper.answer(question), terminate: () => Promise.resolve() };
+    return { file: 'in memory', ask: (question) => keeper.answer(question), terminate: () => Promise.resolve() };
   }
-  return new AskedThread(workerBeside(import.meta, 'history-worker'), { workerData: { file } });
+  const thread = new AskedThread<Question, Answer>(workerBeside(import.meta, 'history-worker'), {
+    workerData: { file },
+  });
+  return { file, ask: (question) => thread.ask(question), terminate: () => thread.terminate() };
 }
 
 /** Makes one event of what changed on a farm between two readings. */

@@ -21,7 +21,7 @@ export interface ConfiguredReading {
   readonly objects: readonly ConfiguredObject[];
 }
 
-/** When a reading was asked for last that said the same. */
+/** When a reading was asked for last. */
 export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
 /** A touch that is kept; it is under way without an end. */
@@ -34,7 +34,6 @@ export interface KeptTouch extends Touch {
 /** A part of what is written. */
 export type Entry =
   | { readonly reading: ConfiguredReading }
-  /** Readings that said the same as before. */
   | { readonly seen: readonly SeenReading[] }
   | { readonly touch: KeptTouch }
   | { readonly event: NewEvent };
@@ -177,7 +176,7 @@ export class HistoryStore {
     for (const reading of readings) update.run({ ...reading });
   }
 
-  #compare({ scope, askedMs, atMs, seenMs = 0, objects, ...place }: ConfiguredReading): readonly HistoryEvent[] {
+  #compare({ scope, askedMs, atMs, seenMs, objects, ...place }: ConfiguredReading): readonly HistoryEvent[] {
     const [before] = this.#rows<{ readonly scope: string; readonly seen: number; readonly objects: Uint8Array }>(
       `SELECT scope, seen, objects FROM readings WHERE ${ofPlace}`,
       place,
@@ -199,8 +198,8 @@ export class HistoryStore {
         this.#run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
     // A clock that was set back has seen the future.
-    const sinceMs = Math.max(...[before.seen, seenMs].map((ms) => (ms > atMs ? 0 : ms))) || askedMs;
-    const between = { sinceMs, atMs };
+    const seen = [before.seen, seenMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
+    const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
     return this.#authored(appliance, differences, between).map((event) => this.#addOne(event));
   }
 

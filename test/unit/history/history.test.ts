@@ -15,7 +15,9 @@ async function given(file?: string) {
   store.arrange(['lb']);
   let atMs = 0;
   const registry = new Registry();
-  const parts = { store, registry, log: pino({ level: 'silent' }), now: () => atMs };
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const parts = { store, registry, log, now: () => atMs };
   const history = new History({ file, keepMs: 1e12 }, parts);
   onTestFinished(() => history.close());
   const appliance = { name: 'lb', scope: '' };
@@ -37,7 +39,7 @@ async function given(file?: string) {
   };
   const moveTo = (scope: string): void => void (listener = history.listenerOf({ name: 'lb', scope }));
   const lost = async () => (await registry.getSingleMetric(lostMetric.name)!.get()).values[0]?.value;
-  return { history, lost, listener, moveTo, read, interfaceOf, events: () => history.find({ limit: 1_000 }) };
+  return { history, lost, lines, listener, moveTo, read, interfaceOf, events: () => history.find({ limit: 1_000 }) };
 }
 
 describe('the history has', () => {
@@ -139,5 +141,14 @@ describe('the history has', () => {
     expect(noted).toBeGreaterThan(1);
     expect(inTheOldOne.length + inTheNewOne.length).toBe(noted);
     expect(await lost()).toBe(0);
+  });
+
+  it('a log that names the file that fails, also when it moves to another one', async () => {
+    const folder = givenFolder();
+    const { history, lines } = await given(folder);
+
+    await history.watch([], { keepMs: 1e12 });
+
+    expect(lines.map((line) => (JSON.parse(line) as { readonly file: string }).file)).toEqual([folder]);
   });
 });
