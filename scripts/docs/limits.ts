@@ -11,6 +11,7 @@ import { maxFiles } from '../../src/admin/recipes/certificates-folder.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';
+import { maxEvents } from '../../src/history/store.ts';
 import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
 import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts';
 import { maxShards } from '../../src/config/shard.ts';
@@ -146,7 +147,11 @@ function requestLog(): string {
 function others(): string {
   return limits([
     ['shards', count(maxShards)],
-    ['changes of state that the status page keeps', `the newest ${maxHistory} of all appliances`],
+    [
+      'events of the history',
+      `the newest ${count(maxEvents.file)}; ${count(maxEvents.memory)} without \`history.file\``,
+    ],
+    ['`transitions` of `/api/status`', `the newest ${maxHistory} of all appliances`],
     ['hits of a search', `${maxHits} of each kind`],
     ['files in `certificates_folder`', `${count(maxFiles)}, in the folder and two levels below it`],
     ['names that the collector `vip` asks a farm for', count(maxServerNames)],

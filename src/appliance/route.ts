@@ -68,10 +68,7 @@ interface Candidate<Row> {
   readonly rank: string;
 }
 
-/**
- * Compiles a table into a matcher: literal segments win over `{x}`, and `{x*}` comes last
- * (docs/api.md, conventions).
- */
+/** Compiles a table into a matcher: literal segments win over `{x}`, and `{x*}` comes last. */
 export function createRouteMatcher<Row extends { readonly route: Route }>(rows: Iterable<Row>) {
   // Every template begins with a literal segment, which leaves few to try.
   const byStart = new Map<string, Candidate<Row>[]>();

@@ -44,7 +44,7 @@ export const inMemory = ':memory:';
 const applicationId = 0x5a_4c_42_48;
 const formatVersion = 1;
 /** The most events that are kept in a file, and in memory. */
-const maxEvents = { file: 100_000, memory: 10_000 } as const;
+export const maxEvents = { file: 100_000, memory: 10_000 } as const;
 /** Events that repeat within this time are counted as one. */
 const repeatMs = 3_600_000;
 /** More differences of one author, in several events within `burstMs`, become one event. */
