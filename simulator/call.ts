@@ -25,14 +25,9 @@ export function param(call: Call, name: string): string {
 }
 
 /** Returns the object that a path parameter names, or refuses. */
-export function named<Found>(
-  { params }: Call,
-  among: ReadonlyMap<string, Found>,
-  parameter: string,
-  otherwise = 404,
-): Found {
-  const name = params[parameter] ?? '';
-  return among.get(name) ?? refuse(otherwise, `There is no ${name}.`);
+export function named<Found>(call: Call, among: ReadonlyMap<string, Found>, parameter: string): Found {
+  const name = param(call, parameter);
+  return among.get(name) ?? refuse(404, `There is no ${name}.`);
 }
 
 /** Returns a flag as the API prints it. */
@@ -40,10 +35,8 @@ export function flag(value: boolean): 'true' | 'false' {
   return value ? 'true' : 'false';
 }
 
-type Header = readonly [string, string];
-
 /** The result of a handler; response.ts turns it into bytes, headers and, on request, gzip. */
-export type Reply = { readonly status: number; readonly headers?: readonly Header[] } & (
+export type Reply = { readonly status: number } & (
   | { readonly kind: 'json'; readonly value: unknown }
   /** `text/plain`, as `…/info` answers. */
   | { readonly kind: 'text'; readonly text: string }
@@ -51,7 +44,6 @@ export type Reply = { readonly status: number; readonly headers?: readonly Heade
   | { readonly kind: 'file'; readonly filename: string; readonly content: Buffer }
   /** The web server's own HTML, for a request that does not reach the API or makes it crash. */
   | { readonly kind: 'page' }
-  | { readonly kind: 'empty' }
 );
 
 type JsonReply = Extract<Reply, { readonly kind: 'json' }>;

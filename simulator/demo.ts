@@ -13,8 +13,6 @@ export interface DemonstrationOptions {
   readonly tls?: TlsMaterials;
   /** Ports by name of the appliance; any free port for the others. */
   readonly ports?: Readonly<Record<string, number>>;
-  /** Ends the demonstration. */
-  readonly signal?: AbortSignal;
 }
 
 export interface DemonstrationAppliance {
@@ -36,7 +34,7 @@ export interface Demonstration {
  * deactivated.
  */
 export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
-  const { apiKey, latency, tls, ports = {}, signal } = options;
+  const { apiKey, latency, tls, ports = {} } = options;
   const [first, second] = healthyPair();
   const scenes = [
     { name: 'lb-paris-1', about: 'Enterprise, master of a healthy cluster', world: first },
@@ -72,11 +70,12 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
     }),
   );
 
-  async function close(): Promise<void> {
-    await Promise.all(appliances.map(({ appliance }) => appliance.close()));
-  }
-  signal?.addEventListener('abort', () => void close(), { once: true });
-  return { appliances, close };
+  return {
+    appliances,
+    async close() {
+      await Promise.all(appliances.map(({ appliance }) => appliance.close()));
+    },
+  };
 }
 
 /** Returns the time. Lets one backend of the shop fail for one minute in four. */

@@ -67,11 +67,7 @@ export class Exchanges {
       await this.#answer(request, response, { method, path, destination, route, fault, signal: left.signal });
     } finally {
       // Before the bytes can reach the client, so that a client that has an answer finds it logged.
-      this.log.end(entry, {
-        endedAt: now(),
-        ...(response.headersSent && { status: response.statusCode }),
-        ...(left.signal.aborted && { leftEarly: true }),
-      });
+      this.log.end(entry, { endedAt: now(), ...(response.headersSent && { status: response.statusCode }) });
     }
   }
 

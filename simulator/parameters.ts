@@ -14,8 +14,6 @@ export interface Parameter {
   readonly format?: string;
   /** Whole numbers, the limits included; null is no limit. */
   readonly interval?: readonly [number | null, number | null];
-  /** A list of values is expected, each of which must fit. */
-  readonly list?: true;
   readonly hint?: string;
 }
 
@@ -106,7 +104,6 @@ function discovery(call: Call, model: Model) {
       interval: parameter.interval && intervalSentence(parameter.interval),
       description: parameter.hint,
       format: call.world.release === 'older' ? parameter.format : undefined,
-      ref: parameter.list ? 'ARRAY' : undefined,
     };
   });
   return json(400, { message: 'Nothing was sent. These can be:', params });
@@ -125,14 +122,6 @@ function firstProblem(input: Input, model: Model): string | undefined {
 }
 
 function problemOf(name: string, value: unknown, parameter: Parameter): string | undefined {
-  if (Array.isArray(value)) {
-    if (!parameter.list) return `'${name}' takes one value, not a list.`;
-    return value.map((item) => problemOfOne(name, item, parameter)).find((problem) => problem !== undefined);
-  }
-  return problemOfOne(name, value, parameter);
-}
-
-function problemOfOne(name: string, value: unknown, parameter: Parameter): string | undefined {
   const word = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   if (word === undefined)
     return value === null && !parameter.nonBlank ? undefined : `'${name}' takes a text or a number.`;

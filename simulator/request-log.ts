@@ -12,8 +12,6 @@ export interface SimulatedRequest {
   readonly endedAt?: number;
   /** Absent until an answer is sent. */
   readonly status?: number;
-  /** True if the client left before the end of the answer. */
-  readonly leftEarly?: boolean;
   /** The fault of the answer. */
   readonly fault?: Fault['kind'];
   /** How many requests were in flight when this one came, itself included. */
@@ -46,7 +44,7 @@ export class RequestLog {
     return entry;
   }
 
-  end(entry: Entry, end: Pick<SimulatedRequest, 'endedAt' | 'status' | 'leftEarly'>): void {
+  end(entry: Entry, end: Pick<SimulatedRequest, 'endedAt' | 'status'>): void {
     this.#inFlight -= 1;
     Object.assign(entry, end);
   }

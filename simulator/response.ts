@@ -44,15 +44,14 @@ export function dress(
       ['Cache-Control', 'no-cache'],
       ['Pragma', 'no-cache'],
     ] as const;
-    return { status: reply.status, headers: [...first, ...(reply.headers ?? []), ...rest], body };
+    return { status: reply.status, headers: [...first, ...rest], body };
   }
 
   const { body: plain, headers: ofContent } = contentOf(reply, release);
-  const zipped = gzip && plain.length > 0 && reply.kind !== 'file';
+  const zipped = gzip && reply.kind !== 'file';
   const headers = [
     ...first,
     ...(zipped ? gzipHeaders : []),
-    ...(reply.headers ?? []),
     ['Expires', new Date(nowMs - 1_000).toUTCString()] as const,
     date,
     ...fixedHeaders,
@@ -102,8 +101,6 @@ function contentOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): P
           ['Content-Length', String(reply.content.length)],
         ],
       };
-    case 'empty':
-      return { body: Buffer.alloc(0), headers: [['Content-Type', 'text/html; charset=ISO-8859-1']] };
   }
 }
 

@@ -18,8 +18,6 @@ export interface SimulatedApplianceOptions {
   readonly latency?: ExchangeParts['latency'];
   /** Returns milliseconds; the real clock if absent. */
   readonly now?: () => number;
-  /** Any other path is answered by the web server's 404 page. */
-  readonly basePaths?: readonly string[];
   /** The address of this machine on which running TCP farms listen; true for 127.0.0.1. */
   readonly farmsListen?: boolean | string;
   /** The local address from which it sends the lines of its HTTP farms to its remote syslog. */
@@ -50,6 +48,7 @@ export interface SimulatedAppliance {
   close(): Promise<void>;
 }
 
+/** Any other path is answered by the web server's 404 page. */
 const basePathsOf = {
   newest: ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'],
   older: ['/zapi/v4.0/zapi.cgi'],
@@ -58,7 +57,7 @@ const basePathsOf = {
 /** Starts an HTTPS server that behaves as a real appliance in the state of `world`. */
 export async function startSimulatedAppliance(options: SimulatedApplianceOptions): Promise<SimulatedAppliance> {
   const { world, apiKey, host = '127.0.0.1', port = 0, latency = 'none', now = Date.now, tls } = options;
-  const { basePaths = basePathsOf[world.release] } = options;
+  const basePaths = basePathsOf[world.release];
   const materials = tls && 'usual' in tls ? tls : createTlsMaterials(tls);
   const faults = new FaultTable();
   const { farmsListen = false } = options;

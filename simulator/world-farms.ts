@@ -1,7 +1,7 @@
 import type { StoredCertificate } from './world-certificates.ts';
 
 /** A farm, by profile. An HTTPS farm is an HTTP farm with another listener, as on the appliance. */
-export type Farm = HttpFarm | L4Farm | DatalinkFarm | GslbFarm | EproxyFarm;
+export type Farm = HttpFarm | L4Farm | DatalinkFarm | GslbFarm;
 
 interface FarmBase {
   name: string;
@@ -154,15 +154,6 @@ interface GslbService {
   backends: BackendBase[];
 }
 
-/**
- * The newest Enterprise line's own proxy; only its list entry and its backends are known
- * (docs/api.md §3.5).
- */
-export interface EproxyFarm extends FarmBase {
-  readonly profile: 'eproxy';
-  services: Service[];
-}
-
 /** A word of docs/api.md §2.1, or the number of a run state that the appliance cannot read. */
 export type FarmState = 'down' | 'needed restart' | 'critical' | 'problem' | 'maintenance' | 'up' | -1;
 
@@ -210,7 +201,7 @@ function hasRedirect(farm: Farm): boolean {
   return farm.profile === 'http' && farm.services.some((service) => service.redirect !== '');
 }
 
-const profileOrder = ['http', 'eproxy', 'datalink', 'l4xnat', 'gslb'];
+const profileOrder = ['http', 'datalink', 'l4xnat', 'gslb'];
 
 /** Sorts farms as the appliance lists them: by profile, then by name. */
 export function inListOrder(farms: Iterable<Farm>): readonly Farm[] {

@@ -1,7 +1,6 @@
 import type {
   DatalinkBackend,
   DatalinkFarm,
-  EproxyFarm,
   GslbFarm,
   HttpBackend,
   HttpFarm,
@@ -130,11 +129,6 @@ export function gslbFarm(parts: Pick<GslbFarm, 'name' | 'vip' | 'vport'> & Parti
     counters: { client: { reqs: 0 }, server: { reqs: 0 }, extended: { noerror: 0, nxdomain: 0 } },
     ...parts,
   };
-}
-
-/** Makes a running farm of the newest Enterprise line's own proxy. */
-export function eproxyFarm(parts: Pick<EproxyFarm, 'name' | 'vip' | 'vport'> & Partial<EproxyFarm>): EproxyFarm {
-  return { profile: 'eproxy', ...started, services: [], ...parts };
 }
 
 /** Makes a certificate that loads with its key. Dates are milliseconds. */

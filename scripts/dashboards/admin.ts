@@ -11,6 +11,14 @@ import { table } from './table.ts';
 const numberOfGateway = { unit: 'short', decimals: 0, empty: 'no gateway' };
 const requestId = 'site, appliance, method, endpoint, code';
 
+/** The rows of a table by their number, which is its only value. */
+const mostFirst = (title: string, number: string) => ({
+  height: 11,
+  sortBy: title,
+  descending: true,
+  values: [{ title, expr: `${number} > 0`, unit: 'short', decimals: 0, width: 110 }],
+});
+
 export function admin(): Dashboard {
   // Not `once`: each exporter has a gateway of its own, and what one counts the other does not.
   const sum = (by: string, expr: string) => `sum by (${by}) (${expr})`;
@@ -78,38 +86,16 @@ export function admin(): Dashboard {
           description:
             'What was asked of the gateway, by operation and answer. A request that named no appliance has none.',
           width: 14,
-          height: 11,
-          sortBy: 'Requests',
-          descending: true,
           empty: 'Nothing was asked of the gateway.',
           labels: ['appliance', 'method', 'endpoint', 'code'],
-          values: [
-            {
-              title: 'Requests',
-              expr: `${sum(requestId, counted(requests(), '$__range'))} > 0`,
-              unit: 'short',
-              decimals: 0,
-              width: 110,
-            },
-          ],
+          ...mostFirst('Requests', sum(requestId, counted(requests(), '$__range'))),
         }),
         'Refusals over this time': table({
           description: 'Who was refused, and why. Without a name: no valid token came along.',
           width: 10,
-          height: 11,
-          sortBy: 'Refusals',
-          descending: true,
           empty: 'Nobody was refused.',
           labels: ['principal', 'reason', 'appliance'],
-          values: [
-            {
-              title: 'Refusals',
-              expr: `${sum('principal, reason, site, appliance', counted(denied, '$__range'))} > 0`,
-              unit: 'short',
-              decimals: 0,
-              width: 110,
-            },
-          ],
+          ...mostFirst('Refusals', sum('principal, reason, site, appliance', counted(denied, '$__range'))),
         }),
         'Requests by answer': lines({
           description: 'Requests in each interval of the graph, by status.',

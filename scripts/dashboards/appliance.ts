@@ -1,10 +1,10 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 import { board, collapsed, section } from './board.ts';
-import { farmTable } from './common-tables.ts';
+import { farmTable, readingAge } from './common-tables.ts';
 import { latency, lines, tile, timeline } from './graphs.ts';
 import { toCertificates, toExporter } from './links.ts';
-import { ageSteps, highIs } from './look.ts';
+import { highIs, type Titled } from './look.ts';
 import {
   age,
   applianceId,
@@ -22,7 +22,7 @@ import {
   total,
 } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
-import { stateColumn, table } from './table.ts';
+import { stateColumn, table, timeSince } from './table.ts';
 
 const interfaceId = 'site, appliance, interface';
 
@@ -31,6 +31,8 @@ export function appliance(): Dashboard {
   const used = alertThresholds.memoryUsedRatio;
   const one = (metric: string) => once(applianceId, series(metric));
   const sum = (metric: string) => `sum(${one(metric)})`;
+  const backupAge = age(applianceId, series('zlb_backup_last_timestamp_seconds'));
+  const backupSteps = highIs('orange', alertThresholds.backupAgeSeconds);
 
   return board({
     uid: 'zlb-appliance',
@@ -45,12 +47,7 @@ export function appliance(): Dashboard {
           expr: `min(${one('zlb_up')})`,
           words: yesNo.answers,
         }),
-        'Age of the readings': tile({
-          description: 'Time since the last good reading of the farms; of several appliances, the oldest.',
-          unit: 'dtdurations',
-          expr: `max(${age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"'))})`,
-          steps: ageSteps,
-        }),
+        'Age of the readings': readingAge('farms'),
         'Clock offset': tile({
           description:
             "The appliance's clock against the exporter's; of several appliances, the farthest. A wrong clock makes its own words on certificates, its trial licence and its logs wrong.",
@@ -85,8 +82,8 @@ export function appliance(): Dashboard {
           description:
             'Age of the newest backup of the configuration on the appliance; of several appliances, the oldest.',
           unit: 'dtdurations',
-          expr: `max(${age(applianceId, series('zlb_backup_last_timestamp_seconds'))})`,
-          steps: highIs('orange', alertThresholds.backupAgeSeconds),
+          expr: `max(${backupAge})`,
+          steps: backupSteps,
         }),
       }),
       Identity: collapsed({
@@ -113,12 +110,7 @@ export function appliance(): Dashboard {
             stateColumn('Cluster node', 'zlb_cluster_node_status', applianceId),
             { title: 'Packages pending', expr: one('zlb_packages_pending') },
             { title: 'Backups', expr: one('zlb_backups') },
-            {
-              title: 'Newest backup',
-              expr: age(applianceId, series('zlb_backup_last_timestamp_seconds')),
-              unit: 'dtdurations',
-              steps: highIs('orange', alertThresholds.backupAgeSeconds),
-            },
+            timeSince('Newest backup', backupAge, { steps: backupSteps }),
           ],
         }),
       }),
@@ -133,24 +125,8 @@ export function appliance(): Dashboard {
             'Entries of the connection table, all protocols and states, of the ten fullest. Enterprise alone.',
           queries: { '{{appliance}}': busiest(applianceId, series('zlb_connections')) },
         }),
-        Received: lines({
-          description: 'Bits that the ten busiest interfaces received. The appliance counts in steps of about 10 kB.',
-          unit: 'bps',
-          queries: {
-            '{{appliance}} {{interface}}': inBits(
-              fastest(interfaceId, interfaceId, series('zlb_interface_receive_bytes_total'), '5m'),
-            ),
-          },
-        }),
-        Sent: lines({
-          description: 'Bits that the ten busiest interfaces sent. The appliance counts in steps of about 10 kB.',
-          unit: 'bps',
-          queries: {
-            '{{appliance}} {{interface}}': inBits(
-              fastest(interfaceId, interfaceId, series('zlb_interface_transmit_bytes_total'), '5m'),
-            ),
-          },
-        }),
+        Received: traffic('received', 'receive'),
+        Sent: traffic('sent', 'transmit'),
         Interfaces: table({
           description:
             'Interfaces and virtual interfaces with their addresses. An appliance does not say of all whether they are up.',
@@ -169,7 +145,7 @@ export function appliance(): Dashboard {
           description:
             'Whether the appliance answers; of many, the forty that answered least. A gap means that nothing was known.',
           height: 8,
-          queries: { '{{appliance}}': leastUp(one('zlb_up'), applianceId, series('zlb_up')) },
+          queries: { '{{appliance}}': leastUp(applianceId, series('zlb_up')) },
           words: yesNo.answers,
           empty: 'Nothing is known of any appliance.',
         }),
@@ -201,13 +177,7 @@ export function appliance(): Dashboard {
           description: 'Whether an interface is up; of many, the forty that were up least.',
           width: 8,
           height: 8,
-          queries: {
-            '{{appliance}} {{interface}}': leastUp(
-              once(interfaceId, series('zlb_interface_up')),
-              interfaceId,
-              series('zlb_interface_up'),
-            ),
-          },
+          queries: { '{{appliance}} {{interface}}': leastUp(interfaceId, series('zlb_interface_up')) },
           words: yesNo.up,
           empty: 'No interface is known.',
         }),
@@ -288,5 +258,15 @@ export function appliance(): Dashboard {
         }),
       }),
     },
+  });
+}
+
+/** Shows the bits of the busiest interfaces in one direction. */
+function traffic(done: string, metric: 'receive' | 'transmit'): Titled {
+  const bytes = series(`zlb_interface_${metric}_bytes_total`);
+  return lines({
+    description: `Bits that the ten busiest interfaces ${done}. The appliance counts in steps of about 10 kB.`,
+    unit: 'bps',
+    queries: { '{{appliance}} {{interface}}': inBits(fastest(interfaceId, bytes, { window: '5m' })) },
   });
 }

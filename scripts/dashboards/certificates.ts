@@ -1,9 +1,9 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { board, section } from './board.ts';
-import { urgencyWords } from './common-tables.ts';
+import { readingAge, urgencyWords } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
 import { anyIs, expirySteps, lifeSteps, type Steps } from './look.ts';
-import { age, applianceId, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
+import { applianceId, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
 import { date, share, stateColumn, table, timeLeft } from './table.ts';
 
@@ -68,12 +68,7 @@ export function certificates(): Dashboard {
           steps: expirySteps,
           empty: 'none ends',
         }),
-        'Age of the readings': tile({
-          description: 'Time since the last good reading of the certificates; of several appliances, the oldest.',
-          unit: 'dtdurations',
-          expr: `max(${age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="certificates"'))})`,
-          steps: certificateAge,
-        }),
+        'Age of the readings': readingAge('certificates', { steps: certificateAge }),
       }),
       Certificates: section({
         'Certificates, the next to expire first': table({

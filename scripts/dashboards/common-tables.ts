@@ -1,6 +1,18 @@
-import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceId, watchdog } from './queries.ts';
+import { tile } from './graphs.ts';
+import {
+  age,
+  applianceId,
+  backendsUpRatio,
+  exporterSeries,
+  farmId,
+  firing,
+  once,
+  series,
+  serviceId,
+  watchdog,
+} from './queries.ts';
 import { words, yesNo } from './states.ts';
-import { backendSteps, type Titled } from './look.ts';
+import { ageSteps, backendSteps, type Titled } from './look.ts';
 import { only, share, stateColumn, table, type TableSpec } from './table.ts';
 import { notifying } from './inhibitions.ts';
 
@@ -70,6 +82,17 @@ function withObject(matchers: readonly string[]): string {
   const joined = `label_join(${withExporter}, "object", " ", ${objectLabels.map((label) => `"${label}"`).join(', ')})`;
   // Labels that an alert lacks leave their separators.
   return `label_replace(${joined}, "object", "$1", "object", " *(.*?) *")`;
+}
+
+/** How old the values of a board are: the time since a collector was last read well. */
+export function readingAge(collector: string, { steps = ageSteps, more = '' } = {}): Titled {
+  const read = series('zlb_collector_last_success_timestamp_seconds', `collector="${collector}"`);
+  return tile({
+    description: `Time since the last good reading of the ${collector}; of several appliances, the oldest.${more}`,
+    unit: 'dtdurations',
+    expr: `max(${age(applianceId, read)})`,
+    steps,
+  });
 }
 
 /** `matchers` narrow to a farm, on the board that has that variable. */

@@ -18,7 +18,7 @@ import {
   total,
 } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
-import { date, share, table } from './table.ts';
+import { date, share, table, timeSince } from './table.ts';
 
 const target = 'job, instance';
 
@@ -105,16 +105,12 @@ export function exporter(): Dashboard {
           labels: ['appliance', 'collector'],
           values: [
             { title: 'Last run', expr: success, words: yesNo.success },
-            { title: 'Age', expr: readingAge, unit: 'dtdurations' },
+            timeSince('Age', readingAge),
             { title: 'Intervals', expr: intervals, decimals: 1, steps: highIs('red', late) },
             { title: 'Interval', expr: interval, unit: 'dtdurations' },
             { title: 'Run takes', expr: duration, unit: 's', decimals: 2 },
             share('Share', `${duration} / ${interval}`, highIs('orange', slow)),
-            {
-              title: 'Last try',
-              expr: age(collectorId, series('zlb_collector_last_attempt_timestamp_seconds')),
-              unit: 'dtdurations',
-            },
+            timeSince('Last try', age(collectorId, series('zlb_collector_last_attempt_timestamp_seconds'))),
             {
               title: 'Errors in an hour',
               expr: total(collectorId, `${collectorId}, reason`, counted(errors, '1h')),
@@ -126,7 +122,7 @@ export function exporter(): Dashboard {
         'Readings over time': timeline({
           description: 'Whether the last run of a collector ended well; of many, the forty that failed most.',
           height: 12,
-          queries: { '{{appliance}} {{collector}}': leastUp(success, collectorId, series('zlb_collector_success')) },
+          queries: { '{{appliance}} {{collector}}': leastUp(collectorId, series('zlb_collector_success')) },
           words: yesNo.success,
           empty: 'No collector has run.',
         }),
@@ -178,7 +174,9 @@ export function exporter(): Dashboard {
             'How much of the time an appliance is answering the exporter; polling.max_busy_ratio limits it. The ten busiest.',
           unit: 'percentunit',
           queries: {
-            '{{appliance}}': fastest(applianceId, 'site, appliance, endpoint', series('zlb_api_busy_seconds_total')),
+            '{{appliance}}': fastest(applianceId, series('zlb_api_busy_seconds_total'), {
+              identity: 'site, appliance, endpoint',
+            }),
           },
         }),
       }),
@@ -200,12 +198,7 @@ export function exporter(): Dashboard {
               words: yesNo.inForce,
             },
             date('Read', once(target, exporterSeries('zlb_exporter_config_last_reload_success_timestamp_seconds'))),
-            {
-              title: 'Running for',
-              expr: age(target, exporterSeries('process_start_time_seconds')),
-              unit: 'dtdurations',
-              decimals: 1,
-            },
+            timeSince('Running for', age(target, exporterSeries('process_start_time_seconds')), { decimals: 1 }),
             {
               title: 'Scrape takes',
               expr: once(target, exporterSeries('scrape_duration_seconds')),

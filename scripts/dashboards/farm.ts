@@ -1,12 +1,10 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/state/alert-thresholds.ts';
 import { board, collapsed, section } from './board.ts';
-import { farmsNotUpTable, farmTable } from './common-tables.ts';
+import { farmsNotUpTable, farmTable, readingAge } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
-import { ageSteps, anyIs, backendSteps, highIs, neutral, noneIs } from './look.ts';
+import { anyIs, backendSteps, highIs, neutral, noneIs } from './look.ts';
 import {
-  age,
-  applianceId,
   backendId,
   backendsUpRatio,
   busiest,
@@ -80,13 +78,7 @@ export function farm(): Dashboard {
           expr: backends('maintenance'),
           steps: anyIs('blue'),
         }),
-        'Age of the readings': tile({
-          description:
-            'Time since the last good reading of the backends; of several appliances, the oldest. The values of this board are as old.',
-          unit: 'dtdurations',
-          expr: `max(${age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="backends"'))})`,
-          steps: ageSteps,
-        }),
+        'Age of the readings': readingAge('backends', { more: ' The values of this board are as old.' }),
         Established: tile({
           description: 'Established connections of these farms.',
           unit: 'short',

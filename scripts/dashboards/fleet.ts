@@ -22,11 +22,12 @@ import {
 import { notifying } from './inhibitions.ts';
 import { fleetRequestSection } from './requests.ts';
 import { stateWords, yesNo } from './states.ts';
-import { stateColumn, table, timeLeft } from './table.ts';
+import { stateColumn, table, timeLeft, timeSince } from './table.ts';
 
 export function fleet(): Dashboard {
   const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
   const up = once(applianceId, series('zlb_up'));
+  const farmsRead = series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"');
   const farms = once(`${farmId}, status`, series('zlb_farm_status'));
   const notUp = once(farmId, series('zlb_farm_status', 'status!~"up|maintenance"'));
   const backendsDown = once(serviceId, series('zlb_farm_backends', 'status="down"'));
@@ -105,12 +106,7 @@ export function fleet(): Dashboard {
             { expr: once(applianceId, series('zlb_exporter_series')) },
             { title: 'Answers', expr: up, words: yesNo.answers },
             stateColumn('Activation', 'zlb_activation_status', applianceId),
-            {
-              title: 'Age',
-              expr: age(applianceId, series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"')),
-              unit: 'dtdurations',
-              steps: ageSteps,
-            },
+            timeSince('Age', age(applianceId, farmsRead), { steps: ageSteps }),
             { title: 'Farms', expr: `count by (site, appliance) (${once(farmId, series('zlb_farm_status'))})` },
             { title: 'Not up', expr: `sum by (site, appliance) (${notUp})`, steps: anyIs('red') },
             { title: 'Backends down', expr: `sum by (site, appliance) (${backendsDown})`, steps: anyIs('orange') },
@@ -139,7 +135,7 @@ export function fleet(): Dashboard {
           description:
             'Whether an appliance answers; of many, the forty that answered least. A gap means that nothing was known: the exporter did not run, or was not scraped.',
           height: 10,
-          queries: { '{{site}} {{appliance}}': leastUp(up, applianceId, series('zlb_up')) },
+          queries: { '{{site}} {{appliance}}': leastUp(applianceId, series('zlb_up')) },
           words: yesNo.answers,
           empty: 'Nothing is known of any appliance.',
         }),

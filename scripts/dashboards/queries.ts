@@ -82,7 +82,7 @@ export function busiest(by: string, selector: string): string {
  * `expression` for those forty whose `selector`, 0 or 1, was 1 for the least of the range: whatever
  * fails is among them.
  */
-export function leastUp(expression: string, by: string, selector: string): string {
+export function leastUp(by: string, selector: string, expression = once(by, selector)): string {
   return `${expression} and on (${by}) bottomk(40, ${once(by, `avg_over_time(${selector}[$__range] @ end())`)})`;
 }
 
@@ -95,7 +95,7 @@ export function total(by: string, identity: string, expression: string): string 
  * The sums of the rates of a counter, for those ten that counted the most over the range of the
  * board. A window is several times as long as the interval in which the counter is read.
  */
-export function fastest(by: string, identity: string, selector: string, window = '$__rate_interval'): string {
+export function fastest(by: string, selector: string, { identity = by, window = '$__rate_interval' } = {}): string {
   const rate = (range: string) => total(by, identity, `rate(${selector}${range})`);
   return `${rate(`[${window}]`)} and topk(10, ${rate('[$__range] @ end()')})`;
 }

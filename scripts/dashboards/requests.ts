@@ -65,20 +65,14 @@ export function requestSection(): Section {
         'Answers a second with a status of 500 or more, of the ten backends that gave the most; without a backend, the appliance answered by itself.',
       unit: 'reqps',
       queries: {
-        '{{appliance}} {{farm}} {{service}} {{backend}} {{code}}': fastest(
-          requestId,
-          requestId,
-          requests('code=~"5.+"'),
-        ),
+        '{{appliance}} {{farm}} {{service}} {{backend}} {{code}}': fastest(requestId, requests('code=~"5.+"')),
       },
       empty: 'No request got an error, or no line about one came.',
     }),
     'Bytes of answers': lines({
       description: 'Bits a second of the bodies of answers, of the ten farms with the most.',
       unit: 'bps',
-      queries: {
-        '{{appliance}} {{farm}}': inBits(fastest(farmId, farmId, series('zlb_response_bytes_total', inFarm))),
-      },
+      queries: { '{{appliance}} {{farm}}': inBits(fastest(farmId, series('zlb_response_bytes_total', inFarm))) },
       empty: off,
     }),
     Objectives: objectives(),
@@ -105,11 +99,7 @@ export function requestSection(): Section {
     'Lines of the log': lines({
       description: 'Lines a second by what became of them; answer and denial are requests, other is something else.',
       queries: {
-        '{{appliance}} {{result}}': fastest(
-          'site, appliance, result',
-          'site, appliance, result',
-          series('zlb_request_log_lines_total'),
-        ),
+        '{{appliance}} {{result}}': fastest('site, appliance, result', series('zlb_request_log_lines_total')),
       },
       empty: off,
     }),

@@ -39,11 +39,7 @@ export function servedSection(): Section {
         'Whether a TCP connection to the address of a running farm succeeded; of many, the forty that were reachable least. A gap means that it was not tried.',
       height: 9,
       queries: {
-        '{{appliance}} {{farm}}': leastUp(
-          one('zlb_farm_reachable', farmId),
-          farmId,
-          series('zlb_farm_reachable', inFarm),
-        ),
+        '{{appliance}} {{farm}}': leastUp(farmId, series('zlb_farm_reachable', inFarm)),
       },
       words: yesNo.reachable,
       empty: off,

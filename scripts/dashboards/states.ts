@@ -62,7 +62,7 @@ export function stateNumber(metric: string, by: string, ...matchers: readonly st
 
 /** The same, for those forty that were up the least. */
 export function leastUpStates(metric: string, by: string, ...matchers: readonly string[]): string {
-  return once(by, leastUp(`(${numbered(metric, matchers)})`, by, series(metric, ...matchers, 'status="up"')));
+  return once(by, leastUp(by, series(metric, ...matchers, 'status="up"'), `(${numbered(metric, matchers)})`));
 }
 
 /**

@@ -159,6 +159,15 @@ export function date(title: string, expr: string): ValueColumn {
   return { title, expr: `1000 * ${expr}`, unit: 'dateTimeAsIso' };
 }
 
+/** Returns the column of the time since then. */
+export function timeSince(
+  title: string,
+  expr: string,
+  more: Pick<ValueColumn, 'decimals' | 'steps'> = {},
+): ValueColumn {
+  return { title, expr, unit: 'dtdurations', ...more };
+}
+
 /** Returns the column of the time until an end, in red once it is past. */
 export function timeLeft(title: string, expr: string): ValueColumn {
   return { title, expr, unit: 'dtdhms', steps: expirySteps };

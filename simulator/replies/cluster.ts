@@ -1,5 +1,4 @@
 import { done, type Handlers, read } from '../call.ts';
-import type { Cluster, ClusterNode } from '../world.ts';
 
 /** The cluster of the Enterprise Edition (docs/api.md §3.12, §4.7). */
 export const clusterHandlers: Handlers = {
@@ -10,13 +9,10 @@ export const clusterHandlers: Handlers = {
   },
 
   'GET /system/cluster/nodes/localhost': ({ world: { cluster, hostname } }) => {
-    const { role, status, message, name } = (cluster && localNode(cluster)) ?? { ...unconfigured, name: hostname };
+    const local = cluster?.nodes.find(({ node }) => node === 'local');
+    const { role, status, message, name } = local ?? { ...unconfigured, name: hostname };
     return read({ role, status, message, name });
   },
 };
 
 const unconfigured = { role: 'not configured', status: 'not configured', message: 'No cluster is set up.' };
-
-function localNode(cluster: Cluster): ClusterNode | undefined {
-  return cluster.nodes.find(({ node }) => node === 'local');
-}

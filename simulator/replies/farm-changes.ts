@@ -1,7 +1,7 @@
 import { type Call, created, done, type Handlers, refuse, type Reply } from '../call.ts';
 import { checkParameters, type Parameter, required, text } from '../parameters.ts';
 import type { Farm } from '../world-farms.ts';
-import { datalinkFarm, eproxyFarm, gslbFarm, httpFarm, l4Farm } from '../world-parts.ts';
+import { datalinkFarm, gslbFarm, httpFarm, l4Farm } from '../world-parts.ts';
 import type { World } from '../world.ts';
 import { farmOf } from './find.ts';
 import { interfaceOfAddress } from './interfaces.ts';
@@ -82,7 +82,7 @@ function madeFrom(
     case 'datalink':
       return world.edition === 'enterprise' || world.release === 'older' ? datalinkFarm(parts) : undefined;
     default:
-      return world.edition === 'enterprise' ? eproxyFarm(parts) : undefined;
+      return undefined;
   }
 }
 

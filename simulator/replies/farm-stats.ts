@@ -53,10 +53,6 @@ function statistics(call: Call): Reply {
       return withSessions(call, farm.running ? l4Rows(call, farm) : [], l4Sessions(call.world, farm));
     case 'gslb':
       return gslbStatistics(farm);
-    case 'eproxy':
-      return json(200, {
-        backends: farm.running ? farm.services.flatMap((service) => httpRows(call, farm, service)) : [],
-      });
     case 'datalink':
       return notFound(`/stats/farms/${farm.name}`);
   }

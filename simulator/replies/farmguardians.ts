@@ -1,4 +1,4 @@
-import { flag, type Handlers, param, read, refuse } from '../call.ts';
+import { flag, type Handlers, named, read } from '../call.ts';
 import { inListOrder } from '../world-farms.ts';
 import type { Farmguardian, World } from '../world.ts';
 
@@ -6,10 +6,7 @@ import type { Farmguardian, World } from '../world.ts';
 export const farmguardianHandlers: Handlers = {
   'GET /monitoring/fg': ({ world }) => read([...world.farmguardians.values()].map((check) => view(world, check))),
 
-  'GET /monitoring/fg/{name}': (call) => {
-    const check = call.world.farmguardians.get(param(call, 'name'));
-    return check ? read(view(call.world, check)) : refuse(404, 'There is no such health check.');
-  },
+  'GET /monitoring/fg/{name}': (call) => read(view(call.world, named(call, call.world.farmguardians, 'name'))),
 };
 
 /** Returns the uses of a health check: `<farm>` for L4xNAT and `<farm>_<service>` for HTTP. */

@@ -49,7 +49,7 @@ function farmList(call: Call): readonly Farm[] {
 function modulesOf(call: Call) {
   const farms = farmList(call);
   const of = (...profiles: Farm['profile'][]) => farms.filter(({ profile }) => profiles.includes(profile));
-  return { lslb: of('http', 'l4xnat', 'eproxy'), dslb: of('datalink'), gslb: of('gslb') };
+  return { lslb: of('http', 'l4xnat'), dslb: of('datalink'), gslb: of('gslb') };
 }
 
 function summaryEntry(farm: Farm) {
@@ -81,10 +81,5 @@ function farmDetail(call: Call): Reply {
       );
     case 'gslb':
       return json(200, gslbView(world, farm));
-    case 'eproxy':
-      return read(
-        { status: farmStatus(farm), vip: farm.vip, vport: Number(farm.vport) },
-        { services: farm.services.map((service) => serviceView(world, service)), ...ipds },
-      );
   }
 }

@@ -7,13 +7,10 @@ export function farmOf(call: Call, otherwise = 404): Farm {
   return call.world.farms.get(name) ?? refuse(otherwise, `There is no farm ${name}.`);
 }
 
-/**
- * Returns the HTTP farm that the path names. Refuses other profiles with the status that the call
- * uses.
- */
-export function httpFarmOf(call: Call, otherwise = 400): HttpFarm {
+/** Returns the HTTP farm that the path names. */
+export function httpFarmOf(call: Call): HttpFarm {
   const farm = farmOf(call);
-  return farm.profile === 'http' ? farm : refuse(otherwise, `Farms of the profile ${farm.profile} have no services.`);
+  return farm.profile === 'http' ? farm : refuse(400, `Farms of the profile ${farm.profile} have no services.`);
 }
 
 /** Returns the L4xNAT farm that the path names. */
@@ -30,12 +27,9 @@ export function flatFarmOf(call: Call, otherwise = 400): L4Farm | DatalinkFarm {
 }
 
 /** Returns the service that the path names. */
-export function serviceOf(call: Call, farm: HttpFarm, otherwise = 404): Service {
+export function serviceOf(call: Call, farm: HttpFarm): Service {
   const id = param(call, 'service');
-  return (
-    farm.services.find((service) => service.id === id) ??
-    refuse(otherwise, `The farm ${farm.name} has no service ${id}.`)
-  );
+  return farm.services.find((service) => service.id === id) ?? refuse(404, `${farm.name} has no service ${id}.`);
 }
 
 /** Returns the backend whose id is in the path, among those given. */

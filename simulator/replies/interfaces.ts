@@ -1,4 +1,4 @@
-import { flag, type Handler, type Handlers, json, param, refuse } from '../call.ts';
+import { flag, type Handlers, json, param, refuse } from '../call.ts';
 import { isNewestCommunity, type NetworkInterface, type World } from '../world.ts';
 
 /**
@@ -8,11 +8,15 @@ import { isNewestCommunity, type NetworkInterface, type World } from '../world.t
 export const interfaceHandlers: Handlers = {
   'GET /interfaces': ({ world }) => json(200, { interfaces: sorted(world).map((nic) => listEntry(world, nic)) }),
 
-  'GET /interfaces/virtual': list('virtual', withParent),
+  'GET /interfaces/virtual': ({ world }) => {
+    const found = sorted(world).filter(({ type }) => type === 'virtual');
+    return json(200, { interfaces: found.map((nic) => ({ ...view(world, nic), parent: nic.parent ?? '' })) });
+  },
 
   'GET /interfaces/nic/{name}': (call) => {
-    const isKnown = call.world.interfaces.get(param(call, 'name'))?.type === 'nic';
-    if (isKnown || call.world.edition === 'enterprise') return one('nic', view)(call);
+    const nic = call.world.interfaces.get(param(call, 'name'));
+    if (nic?.type === 'nic') return json(200, { interface: view(call.world, nic) });
+    if (call.world.edition === 'enterprise') return refuse(404, 'There is no such interface.');
     // Not a 404: the newest Community release prints an interface without a name (recorded).
     return json(200, { interface: { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up' } });
   },
@@ -27,23 +31,6 @@ export function interfaceOfAddress(world: World, ip: string): NetworkInterface |
 export function interfaceStatus(world: World, nic: NetworkInterface): 'up' | 'down' {
   const parent = world.interfaces.get(nic.parent ?? '');
   return parent && interfaceStatus(world, parent) === 'down' ? 'down' : nic.status;
-}
-
-type View = (world: World, nic: NetworkInterface) => unknown;
-
-function list(type: NetworkInterface['type'], shown: View): Handler {
-  return ({ world }) => {
-    const found = sorted(world).filter((nic) => nic.type === type);
-    return json(200, { interfaces: found.map((nic) => shown(world, nic)) });
-  };
-}
-
-function one(type: NetworkInterface['type'], shown: View): Handler {
-  return (call) => {
-    const nic = call.world.interfaces.get(param(call, 'name'));
-    if (nic?.type !== type) return refuse(404, 'There is no such interface.');
-    return json(200, { interface: shown(call.world, nic) });
-  };
 }
 
 function view(world: World, nic: NetworkInterface) {
@@ -63,10 +50,6 @@ function listEntry(world: World, nic: NetworkInterface) {
   if (type === 'nic') return { ...shown, is_slave: 'false', has_vlan: flag(hasVlan(world, nic)) };
   // The newest Community release leaves the status empty for virtual interfaces (recorded).
   return type === 'virtual' && isNewestCommunity(world) ? { ...shown, status: '' } : shown;
-}
-
-function withParent(world: World, nic: NetworkInterface) {
-  return { ...view(world, nic), parent: nic.parent ?? '' };
 }
 
 function sorted(world: World): readonly NetworkInterface[] {

@@ -46,7 +46,7 @@ export const systemHandlers: Handlers = {
 
   'POST /system/users': changeUser,
 
-  'GET /system/support': () => download('support.tar.gz', bundle),
+  'GET /system/support': () => download('support.tar.gz', 'a bundle of logs and settings'),
   // No document has the shape of these: it is assumed.
   'GET /system/rsyslog': ({ world }) => read(remoteSyslogOf(world)),
 
@@ -80,7 +80,7 @@ export const systemHandlers: Handlers = {
   },
 
   'GET /system/backup/{name}': (call) => {
-    const { name } = backupOf(call, 404);
+    const { name } = backupOf(call);
     return download(`${name}.tar.gz`, `the configuration in ${name}`);
   },
 
@@ -94,7 +94,7 @@ export const systemHandlers: Handlers = {
   },
 
   'POST /system/backup/{name}/actions': (call) => {
-    const backup = backupOf(call, 404);
+    const backup = backupOf(call);
     const input = checkParameters(call, { action: required({ values: ['apply'] }), force: yesNo });
     if (backup.version !== call.world.productVersion && input['force'] !== 'true')
       return refuse(400, 'It is of another version.');
@@ -145,8 +145,6 @@ function remoteSyslogOf({ remoteSyslog }: World) {
   return remoteSyslog ? [{ ...remoteSyslog, protocol: 'tcp' }] : [];
 }
 
-const bundle = 'a bundle of logs and settings';
-
 function addBackup({ world, nowMs }: Call, name: string): void {
   world.backups.set(name, { name, createdAt: nowMs, version: world.productVersion });
 }
@@ -154,8 +152,8 @@ function addBackup({ world, nowMs }: Call, name: string): void {
 /**
  * Finds a backup by the beginning of its name, as the appliance does by mistake (docs/api.md §4.7).
  */
-function backupOf(call: Call, otherwise: number): Backup {
+function backupOf(call: Call): Backup {
   const name = param(call, 'name');
   const found = [...call.world.backups.values()].find((backup) => backup.name.startsWith(name));
-  return found ?? refuse(otherwise, `There is no backup ${name}.`);
+  return found ?? refuse(404, `There is no backup ${name}.`);
 }
