@@ -66,7 +66,7 @@ function keyRows(parent: SchemaNode, prefix: string): readonly (readonly string[
     if (node.properties) return keyRows(node, `${prefix}${key}.`);
     const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
     const required = parent.required?.includes(key) ? ' (required)' : '';
-    const standard = node.default === undefined ? required : ` (${code(node.default)})`;
+    const standard = isNothing(node.default) ? required : ` (${code(node.default)})`;
     return [[`\`${prefix}${key}\``, `${typeWords(node)}${standard}`, meaning(node)], ...inside];
   });
 }
@@ -93,6 +93,11 @@ function typeWords(node: SchemaNode): string {
 function limitWords({ from, to }: Reads): readonly string[] {
   if (from !== undefined && to !== undefined) return [`${from} to ${to}`];
   return [...(from === undefined ? [] : [`at least ${from}`]), ...(to === undefined ? [] : [`up to ${to}`])];
+}
+
+/** True without a default, and for an empty list or mapping, which goes without saying. */
+function isNothing(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
 function code(value: unknown): string {

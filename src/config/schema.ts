@@ -70,7 +70,7 @@ const limits = mapping(
       default: 50_000,
       minimum: 100,
     }),
-    compact: flag('Only backends that are down or in maintenance have series, and only for their state.'),
+    compact: flag('Only backends that are down or in maintenance have series, for their state and address.'),
     body_bytes: value('byteSize', {
       description: 'The largest reply that is read.',
       default: '8MiB',
