@@ -5,7 +5,7 @@ import { commandTables } from './docs/command-tables.ts';
 import { limitTables } from './docs/limits.ts';
 import { configurationJsonSchema, configurationTables } from './docs/configuration-tables.ts';
 import { withTables } from './docs/markdown.ts';
-import { metricsTables } from './docs/metrics-tables.ts';
+import { metricsLists } from './docs/metrics-lists.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 
@@ -13,7 +13,7 @@ const docs = new URL('../docs/', import.meta.url);
 export function generatedDocs(): ReadonlyMap<string, string> {
   const tables = {
     'configuration.md': configurationTables(),
-    'metrics.md': metricsTables(),
+    'metrics.md': metricsLists(),
     'admin.md': adminTables(),
     'operations.md': alertLists(),
     'limits.md': limitTables(),

@@ -19,3 +19,22 @@ export function markdownTable(titles: readonly string[], rows: readonly (readonl
 function markdownRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
+
+const maxColumns = 100;
+
+/** Returns a list with lines of at most 100 columns, where words allow. */
+export function markdownList(items: readonly string[]): string {
+  return items.map(wrappedItem).join('\n');
+}
+
+function wrappedItem(text: string): string {
+  const [first = '', ...words] = `- ${text}`.split(/(?<=\S) /);
+  const lines = words.reduce<readonly string[]>(
+    (before, word) => {
+      const line = `${before.at(-1)} ${word}`;
+      return line.length <= maxColumns ? [...before.slice(0, -1), line] : [...before, `  ${word}`];
+    },
+    [first],
+  );
+  return lines.join('\n');
+}

@@ -3,10 +3,12 @@ import { familiesByPart } from '../../src/app/appliance-families.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import type { Family } from '../../src/metrics/family.ts';
 import { isStateSet } from '../families.ts';
-import { markdownTable } from './markdown.ts';
+import { markdownList } from './markdown.ts';
 
-/** Returns the tables of docs/metrics.md: every family, by the collector that feeds it. */
-export function metricsTables(): Readonly<Record<string, string>> {
+const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** Returns the lists of docs/metrics.md: every family, by the collector that feeds it. */
+export function metricsLists(): Readonly<Record<string, string>> {
   const known = new Set<Family>();
   const ofCollectors = collectors.map(({ name, enabled, families: written }) => {
     const families = written.map(({ family }) => family);
@@ -17,36 +19,37 @@ export function metricsTables(): Readonly<Record<string, string>> {
       `## ${name}`,
       ...(enabled ? [] : ['Off by default.']),
       ...(shared.length > 0 ? [`It also feeds ${shared.join(' and ')}.`] : []),
-      table(own),
+      list(own),
     ].join('\n\n');
   });
   return {
     collectors: ofCollectors.join('\n\n'),
-    requests: table(familiesByPart.requestLog),
-    history: table(familiesByPart.history),
-    appliance_state: table(familiesByPart.scheduler),
-    gateway: adminTable(),
+    requests: list(familiesByPart.requestLog),
+    history: list(familiesByPart.history),
+    appliance_state: list(familiesByPart.scheduler),
+    gateway: adminList(),
   };
 }
 
-const titles = ['Metric', 'Meaning'];
-
-function adminTable(): string {
-  const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => [
-    withLabels(name, 'labelNames' in rest ? rest.labelNames : []),
-    withoutSource(help),
-  ]);
-  return markdownTable(titles, rows);
+function adminList(): string {
+  return markdownList(
+    Object.values(adminMetricFamilies).map(
+      ({ name, help, ...rest }) =>
+        `${withLabels(name, 'labelNames' in rest ? rest.labelNames : [])}: ${withoutSource(help)}`,
+    ),
+  );
 }
 
-function table(families: readonly Family[]): string {
-  const rows = families.map((family) => {
-    const set = isStateSet(family) ? family : undefined;
-    const name = withLabels(family.name, [...family.labels, ...(set ? [set.stateLabel] : [])]);
-    const states = set ? ` ${set.stateLabel}: ${set.states.join(', ')}.` : '';
-    return [`${name}${family.isDetail ? ' (*detail*)' : ''}`, `${withoutSource(family.help)}${states}`];
-  });
-  return markdownTable(titles, rows);
+function list(families: readonly Family[]): string {
+  return markdownList(
+    families.map((family) => {
+      const set = isStateSet(family) ? family : undefined;
+      const name = withLabels(family.name, [...family.labels, ...(set ? [set.stateLabel] : [])]);
+      const states = set ? ` \`${set.stateLabel}\` is ${orList.format(set.states)}.` : '';
+      const marks = [...(family.isDetail ? ['detail'] : []), ...(family.type === 'histogram' ? ['histogram'] : [])];
+      return `${name}${marks.map((mark) => ` (*${mark}*)`).join('')}: ${withoutSource(family.help)}${states}`;
+    }),
+  );
 }
 
 function withLabels(name: string, labels: readonly string[]): string {
@@ -56,7 +59,7 @@ function withLabels(name: string, labels: readonly string[]): string {
 /** Removes the source in brackets, which `/metrics` has; keeps what decides whether it is read. */
 function withoutSource(help: string): string {
   const condition = help.includes('for L4 only with polling.ask_l4_daemon')
-    ? ' Of an L4 farm only with `polling.ask_l4_daemon`.'
+    ? ' Read of an L4 farm only with `polling.ask_l4_daemon`.'
     : '';
   return `${help.replace(/ \([^()]+\)\.$/, '.')}${condition}`;
 }
