@@ -26,14 +26,18 @@ const reply = JSON.stringify({ description: 'Number of connections', params: { c
 function givenClient(
   { url, material }: Pick<Listening, 'url' | 'material'>,
   options: Partial<ClientOptions> = {},
-): { client: ApplianceClient; reports: CallReport[]; read: (signal?: AbortSignal) => Promise<unknown> } {
+): {
+  client: ApplianceClient;
+  reports: CallReport[];
+  read: (signal?: AbortSignal, limitMs?: number) => Promise<unknown>;
+} {
   const reports: CallReport[] = [];
   const client = createApplianceClient({
     url,
     tls: { fingerprintSha256: material.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(canary),
     keyHeader: 'auto',
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 100_000,
     decode: createDecoder(),
@@ -42,7 +46,11 @@ function givenClient(
     ...options,
   });
   onTestFinished(() => client.close());
-  return { client, reports, read: (signal = patient) => client.read('readConnectionStats', {}, signal) };
+  return {
+    client,
+    reports,
+    read: (signal = patient, limitMs) => client.read('readConnectionStats', {}, signal, { limitMs }),
+  };
 }
 
 function answerJson(response: ServerResponse, body = reply, status = 200): void {
@@ -411,9 +419,9 @@ describe('a failure on the network', () => {
   ])('$name is $reason, and the next call works', async ({ trouble, reason, says, isWhole = false }) => {
     let troubled = true;
     const server = await startHttpsServer((response) => (troubled ? trouble(response) : answerJson(response)));
-    const { read, reports } = givenClient(server, { timeoutMs: reason === 'timeout' ? 400 : 10_000 });
+    const { read, reports } = givenClient(server);
 
-    const error = await failureOf(read());
+    const error = await failureOf(read(patient, reason === 'timeout' ? 400 : undefined));
     troubled = false;
     const next = await read();
 
