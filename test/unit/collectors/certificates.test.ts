@@ -13,41 +13,7 @@ const certificate = (more: object = {}) => ({
   ...more,
 });
 
-const request = {
-  file: 'new.csr',
-  type: 'CSR',
-  CN: 'new.example.com',
-  issuer: 'NA',
-  creation: 'Oct 30 11:02:03 2026 GMT',
-  expiration: 'NA',
-  status: 'valid',
-};
-
 describe('the certificates collector', () => {
-  it('writes dates and state of certificates, and neither for a signing request', async () => {
-    const collected = await collectFrom(certificates, { listCertificates: { params: [certificate(), request] } });
-
-    expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_certificates{appliance="lb",kind="certificate"} 1
-      zlb_certificates{appliance="lb",kind="csr"} 1
-      zlb_certificate_not_after_timestamp_seconds{appliance="lb",file="shop.pem"} 1796860799
-      zlb_certificate_status{appliance="lb",file="shop.pem",status="valid"} 0
-      zlb_certificate_status{appliance="lb",file="shop.pem",status="about_to_expire"} 1
-      zlb_certificate_status{appliance="lb",file="shop.pem",status="expired"} 0
-      zlb_certificate_status{appliance="lb",file="shop.pem",status="invalid"} 0
-      zlb_certificate_status{appliance="lb",file="shop.pem",status="unknown"} 0
-      zlb_certificate_parse_error{appliance="lb",file="shop.pem"} 0
-      zlb_certificate_parse_error{appliance="lb",file="new.csr"} 0
-      zlb_certificate_not_before_timestamp_seconds{appliance="lb",file="shop.pem"} 1762387200
-      zlb_certificate_info{appliance="lb",file="shop.pem",common_name="shop.example.com",issuer="Example CA",kind="certificate"} 1
-      zlb_certificate_info{appliance="lb",file="new.csr",common_name="new.example.com",issuer="NA",kind="csr"} 1
-      "
-    `);
-    expect(collected.data[1]).toMatchObject({ notBeforeSeconds: undefined, notAfterSeconds: undefined });
-    expect(collected.states).toEqual(['certificate shop.pem about_to_expire']);
-    expect(collected.asked, 'a download has the private key').toEqual(['listCertificates']);
-  });
-
   it.each([
     [{ creation: '-', expiration: '-' }, []],
     [{ creation: 'Smarch 13 00:00:00 2026 GMT' }, ['not_after']],

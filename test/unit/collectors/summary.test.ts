@@ -12,18 +12,6 @@ const modules = {
 };
 
 describe('the summary collector', () => {
-  it('counts farms by the profiles of the listed modules, and their services', async () => {
-    const collected = await collectFrom(summary, { readFarmsSummary: { params: modules } });
-
-    expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_farms{appliance="lb",profile="http"} 1
-      zlb_farms{appliance="lb",profile="l4xnat"} 1
-      zlb_farms{appliance="lb",profile="gslb"} 0
-      zlb_farm_services{appliance="lb",farm="shop"} 2
-      "
-    `);
-  });
-
   it('ignores other members of newer releases', async () => {
     const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
 

@@ -17,34 +17,6 @@ const memory = {
 };
 
 describe('the system collector', () => {
-  it('writes CPU as ratios and memory as bytes', async () => {
-    const collected = await collectFrom(system, { readStats: { params: { hostname: 'lb-a', cpu, load, memory } } });
-
-    expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_system_cpu_ratio{appliance="lb",mode="user"} 0.0352
-      zlb_system_cpu_ratio{appliance="lb",mode="nice"} 0
-      zlb_system_cpu_ratio{appliance="lb",mode="sys"} 0.0101
-      zlb_system_cpu_ratio{appliance="lb",mode="iowait"} 0.0025
-      zlb_system_cpu_ratio{appliance="lb",mode="irq"} 0
-      zlb_system_cpu_ratio{appliance="lb",mode="softirq"} 0.005
-      zlb_system_cpu_ratio{appliance="lb",mode="idle"} 0.9472
-      zlb_system_cpu_cores{appliance="lb"} 4
-      zlb_system_load1{appliance="lb"} 0.42
-      zlb_system_load5{appliance="lb"} 0.31
-      zlb_system_load15{appliance="lb"} 0.28
-      zlb_system_memory_total_bytes{appliance="lb"} 8363861606
-      zlb_system_memory_free_bytes{appliance="lb"} 5368824463
-      zlb_system_memory_used_bytes{appliance="lb"} 1552102195
-      zlb_system_memory_buffers_bytes{appliance="lb"} 136839168
-      zlb_system_memory_cached_bytes{appliance="lb"} 1248539443
-      zlb_system_swap_total_bytes{appliance="lb"} 2146435072
-      zlb_system_swap_free_bytes{appliance="lb"} 2146435072
-      zlb_system_swap_used_bytes{appliance="lb"} 0
-      zlb_system_swap_cached_bytes{appliance="lb"} 0
-      "
-    `);
-  });
-
   it('writes the same if every number is a text', async () => {
     const asText = (numbers: object) =>
       Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, String(value)]));
