@@ -18,6 +18,19 @@ import { until } from '../support/until.ts';
 
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
+/** A page of 400,000 lines of some 40 bytes: more than the buffers of sockets take. */
+const store = createMetricsStore([number]);
+store.arrange(['lb']);
+for (let part = 0; part < 400; part += 1)
+  store.put(
+    'lb',
+    String(part),
+    fillRegistry('lb', (emit) => {
+      for (let line = 0; line < 1_000; line += 1) emit.sample(number, { line: String(1_000 * part + line) }, 1);
+    }),
+  );
+const pageBytes = Buffer.byteLength(await textOf(store));
+
 it('an answer of any path counts if it is long, and is sent in whole', async () => {
   const { url, bodies } = await given({ maxUnfinished: 1 });
   const reader = await slowReader(`${url}/text`);
@@ -37,8 +50,7 @@ it('readers of one path do not keep those of another one out, also from the same
 });
 
 it('a reader that leaves during rendering does not keep a place', async () => {
-  const { url, show, lines } = await given({ maxUnfinished: 1 });
-  show(3_000, 1);
+  const { url, lines } = await given({ maxUnfinished: 1 });
   const leaving = connect(Number(new URL(url).port), '127.0.0.1');
   leaving.end('GET /once-it-has-left HTTP/1.1\r\nhost: exporter\r\n\r\n');
   leaving.destroySoon();
@@ -54,8 +66,7 @@ it('a reader that leaves during rendering does not keep a place', async () => {
 
 describe('clients that do not read', () => {
   it('are refused beyond the limit, with the time of a retry', async () => {
-    const { url, show } = await given({ maxUnfinished: 3 });
-    show(400_000, 1);
+    const { url } = await given({ maxUnfinished: 3 });
     const readers = await Promise.all([slowReader(url), slowReader(url), slowReader(url)]);
 
     const refused = await fetch(url);
@@ -71,10 +82,8 @@ describe('clients that do not read', () => {
   });
 
   it('are refused if their expositions would fill the memory', async () => {
-    const { url, show, pageBytes } = await given();
-    show(400_000, 1);
-    const limited = await given({ maxUnfinishedBytes: 2 * (await pageBytes()) });
-    limited.show(400_000, 1);
+    const { url } = await given();
+    const limited = await given({ maxUnfinishedBytes: 2 * pageBytes });
     await slowReader(limited.url);
     // To compress takes memory beside the page.
     expect((await fetch(limited.url, { headers: { 'accept-encoding': 'zstd' } })).status).toBe(503);
@@ -85,37 +94,32 @@ describe('clients that do not read', () => {
   });
 
   it('are cut off for new ones after the time of a scrape, the oldest first', async () => {
-    const { url, show, pageBytes, lines } = await given({ maxUnfinished: 2, patienceMs: 0 });
-    show(400_000, 1);
-    const size = await pageBytes();
+    const { url, lines } = await given({ maxUnfinished: 2, patienceMs: 0 });
     const oldest = await slowReader(url);
     const newer = await slowReader(url);
 
     const next = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
 
-    expect((await next.arrayBuffer()).byteLength).toBe(size);
-    expect(await oldest.rest()).toBeLessThan(size);
-    expect(await newer.rest()).toBe(size);
+    expect((await next.arrayBuffer()).byteLength).toBe(pageBytes);
+    expect(await oldest.rest()).toBeLessThan(pageBytes);
+    expect(await newer.rest()).toBe(pageBytes);
     expect(lines.join('')).toContain('a reader that is too slow for its page was cut off');
   });
 
   it('are cut off at once for other clients if they have most of the places', async () => {
-    const { url, show, pageBytes, lines } = await given({ maxUnfinished: 3 });
-    show(400_000, 1);
-    const size = await pageBytes();
+    const { url, lines } = await given({ maxUnfinished: 3 });
     const [oldest] = await Promise.all(Array.from({ length: 3 }, () => slowReader(url, '127.0.0.2')));
 
     const scrape = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
 
     expect(scrape.status).toBe(200);
-    expect((await scrape.arrayBuffer()).byteLength).toBe(size);
-    expect(await oldest?.rest()).toBeLessThan(size);
+    expect((await scrape.arrayBuffer()).byteLength).toBe(pageBytes);
+    expect(await oldest?.rest()).toBeLessThan(pageBytes);
     expect(lines.join('')).toContain('127.0.0.2');
   });
 
   it('are finally cut off, also without other clients', async () => {
-    const { url, show, pageBytes, lines } = await given({ maxMs: 50 });
-    show(400_000, 1);
+    const { url, lines } = await given({ maxMs: 50 });
 
     const reader = await slowReader(url);
     await until(
@@ -123,24 +127,20 @@ describe('clients that do not read', () => {
       (count) => count > 0,
     );
 
-    expect(await reader.rest()).toBeLessThan(await pageBytes());
+    expect(await reader.rest()).toBeLessThan(pageBytes);
   });
 
   it('share one copy of the exposition', async () => {
-    const { url, show, pageBytes } = await given();
-    show(400_000, 1);
-    const size = await pageBytes();
+    const { url } = await given();
     const before = process.memoryUsage().arrayBuffers;
 
     await Promise.all(Array.from({ length: 10 }, () => slowReader(url)));
 
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(size);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(pageBytes);
   });
 });
 
 async function given(limits: Partial<AnswerLimits> = {}) {
-  const store = createMetricsStore([number]);
-  store.arrange(['lb']);
   const lines: string[] = [];
   const app = fastify({ forceCloseConnections: true });
   const log = pino({}, { write: (line) => lines.push(line) });
@@ -170,23 +170,7 @@ async function given(limits: Partial<AnswerLimits> = {}) {
   app.get('/left', () => String(left));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());
-  return {
-    url,
-    store,
-    lines,
-    bodies,
-    pageBytes: async () => Buffer.byteLength(await textOf(store)),
-    /** So many lines of some 40 bytes, in parts of 1,000. */
-    show(count: number, value: number) {
-      for (let first = 0; first < count; first += 1_000) {
-        const reading = fillRegistry('lb', (emit) => {
-          for (let line = first; line < Math.min(count, first + 1_000); line += 1)
-            emit.sample(number, { line: String(line) }, value);
-        });
-        store.put('lb', String(first), reading);
-      }
-    },
-  };
+  return { url, lines, bodies };
 }
 
 /** Asks for the page, plain, and reads nothing but the beginning of the answer. */
