@@ -143,13 +143,6 @@ describe('the key', () => {
 });
 
 describe('the certificate of the appliance', () => {
-  it('is accepted if the configured authority signed it', async () => {
-    const server = await startHttpsServer((response) => answerJson(response));
-    const { read } = givenClient(server, { tls: { ca: server.material.cert, insecureSkipVerify: false } });
-
-    await expect(read()).resolves.toMatchObject({ params: { connections: 324 } });
-  });
-
   it('is checked for the configured name instead of the address', async () => {
     const server = await startHttpsServer((response) => answerJson(response), {
       material: makeMaterial({ name: 'lb.example.org' }),
@@ -460,16 +453,6 @@ describe('a failure on the network', () => {
 });
 
 describe('the connection', () => {
-  it('is one and stays open over many calls', async () => {
-    const server = await startHttpsServer((response) => answerJson(response));
-    const { read } = givenClient(server);
-
-    for (let call = 0; call < 20; call += 1) await read();
-
-    expect(server.requests).toHaveLength(20);
-    expect(server.accepted).toBe(1);
-  });
-
   it('is a new one after a call without an answer: another one may look open and never answer', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response, { url = '' }) => {
