@@ -87,22 +87,6 @@ describe('drain-backend', () => {
     expect(second.code).toBe(0);
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
   });
-
-  it('changes nothing when no other backend would be up, unless it is forced', async () => {
-    const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const last = ['admin', 'lb-1', 'drain-backend', 'farm=shop', 'backend=10.20.0.15:8081', ...agreed];
-    backendOf(appliance, 'shop', '10.20.0.15', 'api').established = 0;
-
-    const guarded = await run(last);
-    const before = await done();
-    const forced = await run([...last, '--force']);
-
-    expect(guarded.code).toBe(1);
-    expect(guarded.err).toMatch(/: No backend of the service api of shop would be up[^]*Here: --force[^]*code guarded/);
-    expect(before).toEqual([]);
-    expect(forced.code).toBe(0);
-    expect(await done()).toEqual(['setServiceBackendMaintenance']);
-  });
 });
 
 describe('drain-backend and restore-backend', () => {

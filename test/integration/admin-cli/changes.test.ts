@@ -88,20 +88,6 @@ describe('a change that is asked for', () => {
     expect(JSON.parse(right.bytes.toString())).toMatchObject({ id, state: 'done' });
   });
 
-  it('is not carried out when its plan has changed since it was asked for, until that is looked at', async () => {
-    const { ask, decide, appliance } = await given();
-    const id = await ask([...stop, '--ask']);
-    appliance.world.farms.get('shop')!.vport = '8443';
-
-    const changed = await decide(['approve', id, '--watch'], { answers: ['y'] });
-    const again = await decide(['approve', id, '--watch'], { answers: ['y'] });
-
-    expect(changed).toMatchObject({ code: 1, err: expect.stringContaining('code plan_changed') });
-    expect(changed.out).not.toContain('8443');
-    expect(again.out).toContain('8443');
-    expect(again.code).toBe(0);
-  });
-
   it('that fails ends with 1, and says what happened', async () => {
     const { ask, decide, appliance } = await given();
     const id = await ask();

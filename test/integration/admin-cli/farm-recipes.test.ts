@@ -77,9 +77,11 @@ describe('restart-farm', () => {
     appliance.world.interfaces.get('eth0:web')!.status = 'down';
 
     const shown = await run([...words, 'farm=shop', '--reason=x'], { answers: ['y'] });
+    const dry = await run([...words, 'farm=shop', '--dry-run']);
     const { code, err } = await run([...words, 'farm=shop', ...agreed]);
 
     expect(shown).toMatchObject({ code: 1, err: expect.stringMatching(/^Nothing was done: /) });
+    expect(dry).toMatchObject({ code: 1, out: expect.stringContaining('✗ restart_may_leave_down: ') });
     expect(shown.out).toMatch(/✗ restart_may_leave_down: /);
     expect(code).toBe(1);
     expect(err).toContain('could not start again: the interface eth0:web of its address 192.0.2.40 is down');

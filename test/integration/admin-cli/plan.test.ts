@@ -55,18 +55,4 @@ describe('the plan of a recipe', () => {
     expect(out).toMatch(/\nDry run: nothing was changed\.$/);
     expect(await done()).toEqual([]);
   });
-
-  it('ends before anything is done when the token may not do a part of it, or changes are frozen', async () => {
-    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
-
-    const viewer = await run([...words, '--reason=x', '--yes'], { as: 'viewer' });
-    await run(['admin', 'freeze', '--reason=night']);
-    const dry = await run([...words, '--dry-run']);
-    const frozen = await run([...words, '--reason=x', '--yes', '--force']);
-
-    expect(viewer).toMatchObject({ code: 1, out: '', err: expect.stringContaining('code role_too_low') });
-    expect(dry).toMatchObject({ code: 1, out: expect.stringContaining('✗ All changes are frozen') });
-    expect(frozen).toMatchObject({ code: 1, err: expect.stringContaining('code frozen') });
-    expect(await done()).toEqual([]);
-  });
 });

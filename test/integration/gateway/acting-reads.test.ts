@@ -1,43 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { makeToken } from '../../../src/commands/token.ts';
-import { givenGateway } from '../../support/given-gateway.ts';
+import { givenGateway, type roles } from '../../support/given-gateway.ts';
 
-/** `shop` of the appliance is an HTTP farm, `db` an L4 farm. */
+/** An appliance with the HTTP farm `shop` and the L4 farm `db`. */
 async function given() {
-  const [viewer, operator, admin] = [makeToken().token, makeToken().token, makeToken().token];
-  const gateway = await givenGateway(
-    { 'lb-1': busyWorld() },
-    {
-      tokens: [
-        { token: viewer, name: 'viewer', role: 'viewer' },
-        { token: operator, name: 'operator', role: 'operator' },
-        { token: admin, name: 'admin', role: 'admin' },
-      ],
-    },
-  );
-  const world = gateway.appliances.get('lb-1')!;
-  const l4 = [...world.world.farms.values()].find(({ profile }) => profile === 'l4xnat')!.name;
-  const paths = (farm: string) => [`/farms/${farm}`, `/farms/${farm}/summary`, `/stats/farms/${farm}`];
-  const read = (path: string, as: string, headers = {}) =>
-    gateway.call('GET', `/appliances/lb-1${path}`, { as, headers });
-  const routes = () => world.requests.map(({ route }) => route);
-  return { ...gateway, world, viewer, operator, admin, l4, paths, read, routes };
+  const gateway = await givenGateway({ 'lb-1': busyWorld() });
+  return {
+    ...gateway,
+    read: (path: string, as: (typeof roles)[number], headers = {}) =>
+      gateway.call('GET', `/appliances/lb-1${path}`, { as, headers }),
+    routes: () => gateway.appliance.requests.map(({ route }) => route),
+  };
 }
+
+const paths = (farm: string) => [`/farms/${farm}`, `/farms/${farm}/summary`, `/stats/farms/${farm}`];
 
 describe('a read that acts on L4 farms', () => {
   it('is a plain read for a viewer where the farm is an HTTP farm, or is not there', async () => {
-    const { read, paths, viewer } = await given();
+    const { read } = await given();
 
-    for (const path of paths('shop')) expect((await read(path, viewer)).status, path).toBe(200);
-    expect((await read('/farms/nope', viewer)).status).toBe(404);
+    for (const path of paths('shop')) expect((await read(path, 'viewer')).status, path).toBe(200);
+    expect((await read('/farms/nope', 'viewer')).status).toBe(404);
   });
 
   it('needs the right to change for an L4 farm, and nothing is sent to a viewer', async () => {
-    const { read, paths, viewer, operator, l4, routes } = await given();
+    const { read, routes } = await given();
 
-    for (const path of paths(l4)) {
-      const refused = await read(path, viewer);
+    for (const path of paths('db')) {
+      const refused = await read(path, 'viewer');
       expect(refused.json, path).toMatchObject({
         code: 'role_too_low',
         detail: expect.stringContaining('starts the daemon'),
@@ -46,31 +36,35 @@ describe('a read that acts on L4 farms', () => {
     expect(new Set(routes().filter((route) => route !== 'GET /system/version'))).toEqual(
       new Set(['GET /farms/modules/summary']),
     );
-    for (const path of paths(l4)) expect((await read(path, operator)).status, path).toBe(200);
+    for (const path of paths('db')) expect((await read(path, 'operator')).status, path).toBe(200);
   });
 
   it('is one for any farm of an appliance that does not say which are L4 farms', async () => {
-    const { world, read, viewer, operator } = await given();
-    world.fail('GET /farms/modules/summary', { kind: 'status', status: 403, body: { error: 'true', message: 'No.' } });
+    const { appliance, read } = await given();
+    appliance.fail('GET /farms/modules/summary', {
+      kind: 'status',
+      status: 403,
+      body: { error: 'true', message: 'No.' },
+    });
 
-    expect((await read('/farms/shop', viewer)).json).toMatchObject({ code: 'role_too_low' });
-    expect((await read('/farms/shop', operator)).status).toBe(200);
+    expect((await read('/farms/shop', 'viewer')).json).toMatchObject({ code: 'role_too_low' });
+    expect((await read('/farms/shop', 'operator')).status).toBe(200);
   });
 
   it('is refused for an L4 farm while changes are frozen', async () => {
-    const { call, read, admin, operator, l4 } = await given();
-    await call('PUT', '/freeze', { as: admin, headers: { 'x-reason': 'incident' } });
+    const { call, read } = await given();
+    await call('PUT', '/freeze', { as: 'admin', headers: { 'x-reason': 'incident' } });
 
-    expect((await read(`/farms/${l4}`, operator)).json).toMatchObject({ code: 'frozen' });
-    expect((await read('/farms/shop', operator)).status).toBe(200);
+    expect((await read('/farms/db', 'operator')).json).toMatchObject({ code: 'frozen' });
+    expect((await read('/farms/shop', 'operator')).status).toBe(200);
   });
 
   it('is not repeated after a 504 before a change, unless it is forced', async () => {
-    const { world, read, call, operator, l4, routes } = await given();
-    world.fail('GET /farms/{farmname}', { kind: 'html', status: 504 });
-    expect((await read(`/farms/${l4}`, operator)).status).toBe(504);
+    const { appliance, read, call, routes } = await given();
+    appliance.fail('GET /farms/{farmname}', { kind: 'html', status: 504 });
+    expect((await read('/farms/db', 'operator')).status).toBe(504);
 
-    const again = await read(`/farms/${l4}`, operator);
+    const again = await read('/farms/db', 'operator');
     expect(again.json).toMatchObject({
       code: 'guarded',
       detail: expect.stringContaining('its daemon may hang; each further call leaves a process on the appliance'),
@@ -78,17 +72,17 @@ describe('a read that acts on L4 farms', () => {
     expect(routes().filter((route) => route === 'GET /farms/{farmname}')).toHaveLength(1);
 
     const reason = { 'x-force': 'true', 'x-reason': 'restarted nftlb' };
-    expect((await read(`/farms/${l4}`, operator, reason)).status).toBe(504);
-    world.heal();
-    await call('PUT', `/appliances/lb-1/farms/${l4}/actions`, { as: operator, json: { action: 'restart' } });
-    expect((await read(`/farms/${l4}`, operator)).status).toBe(200);
+    expect((await read('/farms/db', 'operator', reason)).status).toBe(504);
+    appliance.heal();
+    await call('PUT', '/appliances/lb-1/farms/db/actions', { as: 'operator', json: { action: 'restart' } });
+    expect((await read('/farms/db', 'operator')).status).toBe(200);
   });
 
   it('is not made by a dry run, which shows the list of farms instead', async () => {
-    const { call, operator, l4, routes } = await given();
+    const { call, routes } = await given();
 
-    const plan = await call('PUT', `/appliances/lb-1/farms/${l4}/actions`, {
-      as: operator,
+    const plan = await call('PUT', '/appliances/lb-1/farms/db/actions', {
+      as: 'operator',
       headers: { 'x-dry-run': 'true' },
       json: { action: 'stop' },
     });
@@ -99,9 +93,9 @@ describe('a read that acts on L4 farms', () => {
 });
 
 it('the support bundle needs the right to change as well, and a freeze refuses it', async () => {
-  const { call, read, admin, operator } = await given();
+  const { call, read } = await given();
 
-  expect((await read('/system/support', operator)).json).toMatchObject({ code: 'role_too_low' });
-  await call('PUT', '/freeze', { as: admin, headers: { 'x-reason': 'incident' } });
-  expect((await read('/system/support', admin)).json).toMatchObject({ code: 'frozen' });
+  expect((await read('/system/support', 'operator')).json).toMatchObject({ code: 'role_too_low' });
+  await call('PUT', '/freeze', { as: 'admin', headers: { 'x-reason': 'incident' } });
+  expect((await read('/system/support', 'admin')).json).toMatchObject({ code: 'frozen' });
 });

@@ -144,8 +144,8 @@ describe('the plan of a call', () => {
 describe('the predicted outcome of a call', () => {
   const outcome = async (request: string, parts: Asked, fields?: Record<string, unknown>) => {
     const { plan } = await givenPlans(busyWorld());
-    const { would, because, confirmation } = await plan(request, fields, parts);
-    return { would, because, confirmation };
+    const { current: _, ...predicted } = await plan(request, fields, parts);
+    return predicted;
   };
   const sent = { would: 'be sent', because: [] };
 
@@ -172,7 +172,8 @@ describe('the predicted outcome of a call', () => {
       { force: true },
       { would: 'be refused', because: ['What is forced needs a reason, in X-Reason.'] },
     ],
-    ['forced with a reason', { force: true, reason: 'night shift' }, sent],
+    ['forced with a reason', { force: true, reason: 'night shift' }, { ...sent, forced: ['hard_restart'] }],
+    ['overridden by its token', { guards: 'warn' }, { ...sent, warned: ['hard_restart'] }],
   ])('is right for a guard that is %s', async (_, parts, expected) => {
     expect(await outcome('PUT /farms/shop/actions', parts, start)).toMatchObject(expected);
   });

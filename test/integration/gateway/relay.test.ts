@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
-import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { documentStatuses } from '../../support/api-document.ts';
 import { adminKey, givenGateway } from '../../support/given-gateway.ts';
 import { requestFor } from '../../support/operation-requests.ts';
@@ -76,22 +75,5 @@ describe('all operations of the table, relayed', () => {
     expect(outcomes.map(({ status: seen, code, uncertain }) => [seen, code, uncertain])).toEqual(
       [200, 201, ...statuses].map((each) => [each, undefined, undefined]),
     );
-  });
-
-  it('say with 502 that the key of the gateway was refused, as 401 would be about the token of the caller', async () => {
-    const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
-    appliance.fail('*', { kind: 'status', status: 401 });
-
-    const { json, headers } = await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'x1' } });
-
-    expect(json).toMatchObject({
-      status: 502,
-      code: 'upstream_unauthorized',
-      remedy: expect.stringContaining('admin_api_key'),
-    });
-    expect(headers).not.toHaveProperty('www-authenticate');
-    const [, outcome] = await audit();
-    expect(outcome).toMatchObject({ event: 'outcome', status: 502, code: 'upstream_unauthorized' });
-    expect(outcome).not.toHaveProperty('uncertain');
   });
 });

@@ -94,10 +94,15 @@ describe('the outcome of a call with a long answer', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  it('is certain where the key was refused: nothing has changed', async () => {
+  it('is certain where the key of the gateway was refused, which a 401 would say of the token of the caller', async () => {
     const { outcomes, answering } = await givenLongAnswer(Readable.from([]), { status: 401 });
 
-    await expect(answering).rejects.toMatchObject({ code: 'upstream_unauthorized' });
-    expect(outcomes).toEqual([expect.not.objectContaining({ uncertain: true })]);
+    await expect(answering).rejects.toMatchObject({
+      code: 'upstream_unauthorized',
+      status: 502,
+      remedy: expect.stringContaining('admin_api_key'),
+    });
+    expect(outcomes).toMatchObject([{ event: 'outcome', status: 502, code: 'upstream_unauthorized' }]);
+    expect(outcomes[0]).not.toHaveProperty('uncertain');
   });
 });

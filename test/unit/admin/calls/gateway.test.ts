@@ -365,13 +365,6 @@ it('a dry run asks for no parameters once its caller has left', async () => {
   expect(steps.sent()).toEqual([]);
 });
 
-it('a blocking finding of a guard refuses the change, and it has no intent', async () => {
-  const steps = await givenSteps();
-  steps.farm.status = 'up';
-
-  await expectRefused(steps, steps.request(start).answer, 'guarded');
-});
-
 it('a change whose caller was answered with a time-out is not sent afterwards', async () => {
   const steps = await givenSteps({ timeoutMs: 20 });
   const found = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import { issue } from '../../../support/issue.ts';
 import { givenRecipe } from './given-recipe.ts';
 
 /** Plans the delivery to an appliance whose farm `shop` has a certificate. */
-async function planFor(old: Identity, made: Identity) {
+async function planFor(old: Identity, made: Identity, alsoCovered = false) {
   const replies: Readonly<Record<string, unknown>> = {
     listCertificates: { params: [{ file: 'old.pem', CN: old.subject.CN ?? 'no CN' }] },
     readFarm: { params: { listener: 'https', certlist: [{ file: 'old.pem' }] }, services: [] },
@@ -24,7 +24,7 @@ async function planFor(old: Identity, made: Identity) {
     replaces: undefined,
     fewerNames: false,
     changeKeyType: false,
-    alsoCovered: true,
+    alsoCovered,
     wants: () => true,
   };
   return await planDelivery(givenRecipe({ calls }), renewed, options);
@@ -44,13 +44,15 @@ it('a certificate is the predecessor whenever the new one has all of its names, 
       renewed: fc.shuffledSubarray(all, { minLength: all.length }),
       oldName: fc.constantFrom('', all[0]!),
       newName: fc.constantFrom('', all.at(-1)!),
+      isLoud: fc.boolean(),
     }),
   );
   await fc.assert(
-    fc.asyncProperty(some, async ({ old, renewed, oldName, newName }) => {
+    fc.asyncProperty(some, async ({ old, renewed, oldName, newName, isLoud }) => {
       const plan = await planFor(
-        issue({ names: old, commonName: oldName, from: -60 }),
+        issue({ names: isLoud ? old.map((name) => name.toUpperCase()) : old, commonName: oldName, from: -60 }),
         issue({ names: renewed, commonName: newName }),
+        old.length < renewed.length,
       );
 
       expect(plan).toMatchObject({ deliveries: [{ farm: { name: 'shop' } }], kept: [] });
@@ -70,6 +72,15 @@ it('a certificate stays whenever one of its names would be lost, and that name i
       expect(plan).toMatchObject({ deliveries: [], kept: [{ file: 'old.pem', lost: ['lost.test'] }] });
     }),
   );
+});
+
+it('a certificate for fewer names stays, though the first of the new names is its own', async () => {
+  const plan = await planFor(
+    issue({ names: ['a.test'], from: -60 }),
+    issue({ names: ['a.test', 'b.test'], commonName: '' }),
+  );
+
+  expect(plan).toMatchObject({ deliveries: [], kept: [{ file: 'old.pem', lost: [] }] });
 });
 
 it('a delivery asks for nothing that waits for the proxies of other farms', async () => {
