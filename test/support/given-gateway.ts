@@ -46,6 +46,8 @@ export const adminKey = 'CanaryAdminKey456789';
 export interface GivenOptions {
   readonly tokens?: readonly (Partial<TokenSettings> & { readonly token: string })[];
   readonly admin?: Partial<AdminSettings>;
+  /** Differences from the defaults of `admin.approvals`. */
+  readonly approvals?: Partial<AdminSettings['approvals']>;
   /** Collectors that run, at the start and then once a day; none unless named. */
   readonly polls?: readonly string[];
   /**
@@ -103,6 +105,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     admin: {
       ...admin,
       ...options.admin,
+      approvals: { ...admin.approvals, ...options.approvals },
       journalFile,
       tokens: [
         ...admin.tokens,

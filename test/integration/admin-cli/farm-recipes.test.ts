@@ -85,6 +85,7 @@ describe('restart-farm', () => {
     expect(shown.out).toMatch(/✗ restart_may_leave_down: /);
     expect(code).toBe(1);
     expect(err).toContain('could not start again: the interface eth0:web of its address 192.0.2.40 is down');
+    expect(err).toMatch(/Here: --force --reason=TEXT\.[^]*code guarded/);
     expect(await done()).toEqual([]);
     expect(httpsFarm(appliance.world, 'shop').running).toBe(true);
   });

@@ -64,13 +64,9 @@ describe('a person who asks', () => {
 async function givenSlowChange() {
   const given = await givenApprovals();
   const { appliance, call } = given;
-  const { fault, release } = givenHeldAnswer();
-  appliance.fail('POST /system/dns', fault, { times: 1 });
+  const { reached, release } = givenHeldAnswer(appliance, 'POST /system/dns');
   const slow = call('root', 'POST', '/appliances/lb-1/system/dns', { primary: '192.0.2.1' });
-  await until(
-    () => appliance.inFlight,
-    (inFlight) => inFlight > 0,
-  );
+  await reached();
   return {
     ...given,
     release,
@@ -120,15 +116,11 @@ describe('an approved change that waits for others', () => {
 describe('a change whose end cannot be stored', () => {
   it('ends with what happened, as soon as there is room', async () => {
     const { ask, approve, read, ended, sent, appliance, journalFile } = await givenApprovals();
-    const { fault, release } = givenHeldAnswer();
-    appliance.fail('PUT /farms/{farmname}/actions', fault, { times: 1 });
+    const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
     const id = String((await ask('alice')).json?.id);
     await approve('bob', id);
     // The intent is there; what comes after the answer cannot be written.
-    await until(
-      () => appliance.requests,
-      (requests) => requests.some(({ method, path }) => method === 'PUT' && path === '/farms/shop/actions'),
-    );
+    await reached();
     const bringBack = takeAway(journalFile);
     release();
     await until(sent, (lines) => lines.includes(restart));
@@ -173,14 +165,10 @@ describe('the time of a change', () => {
     let now = Date.parse('2026-11-24T01:00:00Z');
     const { ask, approve, read, call, sent, appliance } = await givenApprovals({ now: () => now });
     const id = String((await ask('alice')).json?.id);
-    const { fault, release } = givenHeldAnswer();
-    appliance.fail('GET /farms', fault, { times: 1 });
+    const { reached, release } = givenHeldAnswer(appliance, 'GET /farms');
 
     const approving = approve('bob', id);
-    await until(
-      () => appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
+    await reached();
     if (what === 'a freeze') await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
     else now += 31 * minute;
     release();

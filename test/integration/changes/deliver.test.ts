@@ -20,8 +20,8 @@ async function givenRenewals(world: World, renewed: Readonly<Record<string, stri
     await writeFile(join(folder, file), text);
   };
   for (const [file, text] of Object.entries(renewed)) await put(file, text);
-  const approvals = { requiredFor: [], ttlMs: 1_800_000, selfApproval: false, certificatesFolder: folder };
-  const given = await givenApprovals({ admin: { approvals } }, { 'lb-1': world });
+  const approvals = { requiredFor: [], certificatesFolder: folder };
+  const given = await givenApprovals({ approvals }, { 'lb-1': world });
   const tell = () =>
     given.call('alertmanager', 'POST', '/alerts', {
       version: '4',

@@ -27,10 +27,7 @@ export async function givenApprovals(options: GivenOptions = {}, others: Readonl
     {
       ...options,
       tokens: tokens.map(([name, token]) => ({ token, name, person: name, ...people[name] })),
-      admin: {
-        approvals: { requiredFor: ['destructive'], ttlMs: 1_800_000, selfApproval: false },
-        ...options.admin,
-      },
+      approvals: { requiredFor: ['destructive'], ...options.approvals },
     },
   );
   const call = (as: Person, method: string, path: string, json?: unknown, headers = {}): Promise<GatewayAnswer> =>
@@ -71,8 +68,7 @@ export async function givenApprovals(options: GivenOptions = {}, others: Readonl
 
 /** A gateway whose appliance was read, and got a backend that alice asked for and bob approved. */
 export async function givenApprovedBackend(polls: readonly string[]) {
-  const approvals = { requiredFor: ['reversible'], ttlMs: 1_800_000, selfApproval: false } as const;
-  const gateway = await givenApprovals({ polls, admin: { approvals } });
+  const gateway = await givenApprovals({ polls, approvals: { requiredFor: ['reversible'] } });
   await untilAllRead(gateway.metricsUrl);
   const added = { ip: '10.20.9.9', port: 5432 };
   const path = '/appliances/lb-1/farms/db/backends';

@@ -26,14 +26,15 @@ const disguised: readonly (readonly [command: string, audited: string])[] = [
 ];
 
 describe('a command that a caller dresses up as a secret', () => {
-  it.each(disguised)('does not wait for an approver, who would not see it: %s', async (command) => {
-    const { ask, sent } = await givenApprovals({
-      admin: { approvals: { requiredFor: ['disruptive', 'destructive'], ttlMs: 1_800_000, selfApproval: false } },
-    });
+  it('does not wait for an approver, who would not see it', async () => {
+    const { ask, sent } = await givenApprovals({ approvals: { requiredFor: ['disruptive', 'destructive'] } });
 
-    const asked = await ask('alice', change(command));
+    for (const [command] of disguised)
+      expect((await ask('alice', change(command))).json, command).toMatchObject({
+        code: 'cannot_wait',
+        detail: expect.stringContaining('in command'),
+      });
 
-    expect(asked.json).toMatchObject({ code: 'cannot_wait', detail: expect.stringContaining('in command') as string });
     expect(sent()).toEqual([]);
   });
 

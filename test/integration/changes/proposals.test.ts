@@ -128,14 +128,10 @@ describe('a firing alert', () => {
     const { tell, alert, shown, read, sent, approve, appliance } = await givenAlertmanager();
     await tell([alert(needsRestart)]);
     const [proposal] = await shown(1);
-    const { fault, release } = givenHeldAnswer();
-    appliance.fail('GET /farms', fault, { times: 1 });
+    const { reached, release } = givenHeldAnswer(appliance, 'GET /farms');
 
     const approving = approve('bob', proposal!.id);
-    await until(
-      () => appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
+    await reached();
     const told = await tell([alert(needsRestart, { status: 'resolved' })]);
     release();
     const approved = await approving;

@@ -26,11 +26,11 @@ function overOf(text: string): ShownChange {
 }
 
 /** Lets a change run for a caller who can leave; resolves once its step waits. */
-async function startWaiting({ url, tokenOf }: Given, asked: object, step: number) {
+async function startWaiting({ url, tokenOf }: Given, asked: object, step: number, as: 'alice' | 'root' = 'alice') {
   const leaving = new AbortController();
   const { body } = await request(`${url}/changes`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${tokenOf('alice')}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${tokenOf(as)}`, 'content-type': 'application/json' },
     body: JSON.stringify({ appliance: 'lb-1', reason: 'a test', run: 'now', ...asked }),
     signal: leaving.signal,
   });
@@ -188,7 +188,7 @@ describe('a change that runs now', () => {
   });
 
   it('deletes only what somebody has looked at', async () => {
-    const { call, ask, sent } = await givenApprovals({ admin: { approvals: noApprovals } });
+    const { call, ask, sent } = await givenApprovals({ approvals: { requiredFor: [] } });
     const remove = { recipe: undefined, operation: 'deleteFarm', parameters: { farmname: 'oldportal' } };
     const looked = await call('root', 'POST', '/changes?dry_run=true', { appliance: 'lb-1', ...remove });
 
@@ -235,18 +235,11 @@ describe('a change that runs now', () => {
 
   it('of an object that another one changes is refused', async () => {
     const { ask, appliance, sent } = await givenApprovals();
-    const { fault, release } = givenHeldAnswer();
-    appliance.fail('PUT /farms/{farmname}/actions', fault, { times: 1 });
+    const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
     const first = ask('alice', { run: 'now' });
-    await until(
-      () => appliance.requests.length + appliance.inFlight,
-      () => appliance.inFlight > 0 && appliance.requests.length > 0,
-    );
+    await reached();
 
-    const second = await until(
-      () => ask('carol', { run: 'now' }),
-      ({ json }) => json?.code !== undefined,
-    );
+    const second = await ask('carol', { run: 'now' });
     release();
 
     expect(second).toMatchObject({ status: 503, json: { code: 'busy' } });
@@ -260,13 +253,16 @@ describe('a change that runs now', () => {
     const unexplained = await ask('alice', { run: 'now', reason: undefined });
     await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'night' });
     const frozen = await ask('alice', { run: 'now' });
+    const waiting = await ask('alice');
 
-    expect([unexplained.json?.code, frozen.json?.code]).toEqual(['reason_required', 'frozen']);
+    expect([unexplained, frozen, waiting].map(({ json }) => json?.code)).toEqual([
+      'reason_required',
+      'frozen',
+      'frozen',
+    ]);
     expect(sent()).toEqual([]);
   });
 });
-
-const noApprovals = { requiredFor: [], ttlMs: 1_800_000, selfApproval: false } as const;
 
 describe('a caller who leaves', () => {
   it('stops a change that waits, before its next step', async () => {
@@ -286,14 +282,10 @@ describe('a caller who leaves', () => {
   });
 
   it('during a call lets that end, and nothing more is sent', async () => {
-    const given = await givenApprovals({ admin: { approvals: noApprovals } });
-    const { fault, release } = givenHeldAnswer();
-    given.appliance.fail('POST /system/backup', fault, { times: 1 });
+    const given = await givenApprovals({ approvals: { requiredFor: [] } });
+    const { reached, release } = givenHeldAnswer(given.appliance, 'POST /system/backup');
     const { id, leave } = await startWaiting(given, { ...restartShop, backup_first: true }, 1);
-    await until(
-      () => given.appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
+    await reached();
 
     leave();
     release();
@@ -309,8 +301,8 @@ describe('a key in a change', () => {
   const renewed = issue();
   const deliver = { recipe: 'deliver', parameters: {}, files: { cert: renewed.cert, key: renewed.key } };
   const canary = renewed.key.split('\n')[1]!;
-  const givenDelivery = (admin: object = { approvals: noApprovals }) =>
-    givenApprovals({ admin }, { 'lb-2': worldWith() });
+  const givenDelivery = (requiredFor: readonly 'destructive'[] = []) =>
+    givenApprovals({ approvals: { requiredFor } }, { 'lb-2': worldWith() });
 
   it('is delivered, and is in no answer, record, log or stored change', async () => {
     const { ask, appliances, logged, auditText, journalFile } = await givenDelivery();
@@ -327,9 +319,7 @@ describe('a key in a change', () => {
   });
 
   it('cannot wait, whether it is asked to or the policy lets it', async () => {
-    const { ask, call, appliances } = await givenDelivery({
-      approvals: { ...noApprovals, requiredFor: ['destructive'] },
-    });
+    const { ask, call, appliances } = await givenDelivery(['destructive']);
 
     const asked = await ask('root', { appliance: 'lb-2', ...deliver });
     const policy = await ask('root', { appliance: 'lb-2', ...deliver, run: 'now' });
@@ -345,18 +335,10 @@ describe('a key in a change', () => {
 
   it('is taken out again with its certificate when the delivery fails, also for a caller who has left', async () => {
     const given = await givenDelivery();
-    const world = given.appliances.get('lb-2')!.world;
-    const { fault, release } = givenHeldAnswer();
-    given.appliances.get('lb-2')!.fail('POST /farms/{farmname}/certificates', fault, { times: 1 });
-    const { id, leave } = await startWaiting(
-      { ...given, tokenOf: () => given.tokenOf('root') },
-      { appliance: 'lb-2', ...deliver },
-      3,
-    );
-    await until(
-      () => given.appliances.get('lb-2')!.inFlight,
-      (inFlight) => inFlight > 0,
-    );
+    const appliance = given.appliances.get('lb-2')!;
+    const { reached, release } = givenHeldAnswer(appliance, 'POST /farms/{farmname}/certificates');
+    const { id, leave } = await startWaiting(given, { appliance: 'lb-2', ...deliver }, 3, 'root');
+    await reached();
 
     leave();
     release();
@@ -366,8 +348,8 @@ describe('a key in a change', () => {
     expect(over.outcome?.lines.at(-1)).toMatch(
       /^shop has old\.pem, as before.*\. \S+\.pem is out of the store again\.$/,
     );
-    expect(fileOf(world)).toEqual(['old.pem']);
-    expect([...world.certificates.keys()].filter((file) => file.startsWith('shop.example.com-'))).toEqual([]);
+    expect(fileOf(appliance.world)).toEqual(['old.pem']);
+    expect([...appliance.world.certificates.keys()].filter((file) => file.startsWith('shop.example.com-'))).toEqual([]);
   });
 });
 

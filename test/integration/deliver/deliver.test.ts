@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { addSecondFarm, attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
 import { issue, type Issued, name } from '../../support/issue.ts';
-import { until } from '../../support/until.ts';
+import { untilIs } from '../../support/until.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
@@ -227,10 +227,7 @@ describe('deliver', () => {
     const stopping = new AbortController();
 
     const running = run(words, { stopped: stopping.signal });
-    await until(
-      () => appliance.inFlight,
-      (inFlight) => inFlight > 0,
-    );
+    await untilIs(() => appliance.sleeping, 1);
     stopping.abort();
     const { code, out, err } = await running;
 
@@ -365,8 +362,8 @@ describe('a delivery that fails', () => {
   });
 
   it('changes nothing when a step would wait for approval', async () => {
-    const approvals = { requiredFor: ['destructive'], ttlMs: 60_000, selfApproval: false } as const;
-    const { run, words, done, call } = await given({ 'lb-1': worldWith() }, issue(), { admin: { approvals } });
+    const approvals = { requiredFor: ['destructive'] } as const;
+    const { run, words, done, call } = await given({ 'lb-1': worldWith() }, issue(), { approvals });
 
     const { code, out } = await run(words);
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenFolder } from '../../support/folder.ts';
-import { until, untilIs } from '../../support/until.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { targetOf } from './given-target.ts';
@@ -137,34 +136,6 @@ describe('the audit of a call', () => {
     expect(await audit()).toEqual([
       expect.objectContaining({ event: 'dry_run', operation: 'deleteFarm', reason: 'just looking' }),
     ]);
-  });
-});
-
-describe('a change whose caller left', () => {
-  it('is still logged and counted', async () => {
-    const { call, url, tokenOf, appliance, logged, metrics } = await givenGateway({ 'lb-1': busyWorld() });
-    appliance.fail('POST /system/backup', { kind: 'hang' });
-    const leaving = new AbortController();
-    const sent = fetch(`${url}/appliances/lb-1/system/backup`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${tokenOf('admin')}`, 'content-type': 'application/json' },
-      body: '{"name":"x1"}',
-      signal: leaving.signal,
-    }).catch(() => 'left');
-    await untilIs(() => appliance.inFlight, 1);
-
-    leaving.abort();
-
-    expect(await sent).toBe('left');
-    const line = await until(
-      () => logged.find((each) => each.includes('"operation":"createBackup"') && each.includes('"left"')),
-      (seen) => seen !== undefined,
-    );
-    expect(JSON.parse(line ?? '')).toMatchObject({ principal: 'admin', appliance: 'lb-1', left: true });
-    expect(await metrics()).toContain(
-      'zlb_admin_requests_total{appliance="lb-1",endpoint="/system/backup",method="POST",code="499"} 1',
-    );
-    expect((await call('GET', '/whoami')).status).toBe(200);
   });
 });
 
