@@ -5,20 +5,20 @@ import { configSchema } from '../../src/config/schema.ts';
 import { isOneOf, isRecord } from '../../src/lib/check.ts';
 import { ownKeywords } from '../../src/config/schema-parts.ts';
 import { formatDuration } from '../../src/lib/time.ts';
-import { keyTable, plainSchema, type SchemaNode } from './key-table.ts';
-import { markdownTable } from './markdown.ts';
+import { keyList, plainSchema, type SchemaNode } from './key-list.ts';
+import { markdownList, markdownTable } from './markdown.ts';
 
-/** Returns the tables of docs/configuration.md, from the schema that the loader uses. */
+/** Returns the lists of docs/configuration.md, from the schema that the loader uses. */
 export function configurationTables(): Readonly<Record<string, string>> {
   const root = plainSchema(configSchema(['NAME'], []));
   const { appliances, admin = {}, collectors: forAll = {}, requests = {}, ...others } = root.properties ?? {};
   const appliance = appliances?.items ?? {};
   const { collectors: ownCollectors, ...ownOthers } = appliance.properties ?? {};
   const own = { type: 'object', properties: ownOthers, required: appliance.required ?? [] };
-  const section = (properties: Readonly<Record<string, SchemaNode>>) => keyTable({ type: 'object', properties });
+  const section = (properties: Readonly<Record<string, SchemaNode>>) => keyList({ type: 'object', properties });
   return {
-    appliances: `${keyTable(own, 'appliances[].')}
-| \`appliances[].collectors.NAME.…\` | mapping | ${ownCollectors?.description ?? ''} |`,
+    appliances: `${keyList(own, 'appliances[].')}
+${markdownList([`\`appliances[].collectors.NAME.…\` (mapping): ${ownCollectors?.description ?? ''}`])}`,
     others: section(others),
     collectors: section({ collectors: forAll }),
     schedules: collectorTable(),

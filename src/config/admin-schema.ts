@@ -22,7 +22,7 @@ const token = mapping(
       examples: [tokenExample.sha256],
     }),
     role: Type.Enum(['viewer', 'operator', 'admin', 'alertmanager'], {
-      description: 'What it may do: docs/admin.md has the roles. `alertmanager` only posts alerts to `/alerts`.',
+      description: 'The role, see docs/admin.md. `alertmanager` only posts alerts to `/alerts`.',
       examples: ['operator'],
     }),
     appliances: Type.Array(value('pattern', {}), {
@@ -58,7 +58,7 @@ const token = mapping(
     }),
     person: Type.Optional(
       value('tokenName', {
-        description: 'Who holds the token, if one person has several. Default: `name`.',
+        description: 'The holder of the token, if one person has several. Default: `name`.',
         examples: ['alice'],
       }),
     ),
@@ -98,7 +98,7 @@ const approvals = mapping(
 export const adminSchema = mapping(
   {
     listen_address: value('listenAddress', {
-      description: 'Where the gateway listens; `:9445` is every address.',
+      description: 'The address on which the gateway listens; `:9445` is every address.',
       default: '127.0.0.1:9445',
       examples: ['192.0.2.5:9445'],
     }),

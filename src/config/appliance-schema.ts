@@ -62,7 +62,8 @@ const vip = mapping(
     }),
     connect_to: Type.Unsafe<Readonly<Record<string, string>>>({
       type: 'object',
-      description: 'Where to connect instead of an address of a farm; `ADDRESS` or `ADDRESS:PORT` on both sides.',
+      description:
+        'The address to connect to instead of an address of a farm; `ADDRESS` or `ADDRESS:PORT` on both sides.',
       default: {},
       additionalProperties: value('endpoint', { examples: ['203.0.113.7'] }),
       examples: [{ '192.0.2.40': '203.0.113.7' }],

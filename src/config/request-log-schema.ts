@@ -6,13 +6,13 @@ export const requestsSchema = mapping(
   {
     listen_udp: Type.Optional(
       value('listenAddress', {
-        description: 'Where lines are received as datagrams; `:5514` is every address.',
+        description: 'The address on which lines are received as datagrams; `:5514` is every address.',
         examples: [':5514'],
       }),
     ),
     listen_tcp: Type.Optional(
       value('listenAddress', {
-        description: 'Where lines are received by TCP, which loses none.',
+        description: 'The address on which lines are received by TCP, which loses none.',
         examples: [':5514'],
       }),
     ),
@@ -59,7 +59,7 @@ export const applianceRequestsSchema = mapping(
         ),
       }),
       {
-        description: 'What the clients of a farm may expect; alerts say when it will be missed.',
+        description: 'Objectives for the clients of a farm; alerts say when one will be missed.',
         default: [],
         examples: [[{ farm: 'shop', availability: '99.9%', latency: '300ms for 99%' }]],
       },

@@ -109,7 +109,7 @@ export function configSchema(collectorNames: readonly string[], reservedLabels: 
   const optional = Type.Optional(collector);
   const collectors = Type.Unsafe<Readonly<Record<string, SettingsOf<typeof collector>>>>(
     mapping(Object.fromEntries(collectorNames.map((name) => [name, optional])), {
-      description: 'Settings by collector. Those of an appliance take precedence, key by key.',
+      description: 'Settings by collector. The settings of an appliance take precedence, key by key.',
       default: {},
       keepsKeys: true,
     }),

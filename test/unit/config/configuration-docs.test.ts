@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { configurationJsonSchema } from '../../../scripts/docs/configuration-tables.ts';
-import { plainSchema, type SchemaNode } from '../../../scripts/docs/key-table.ts';
+import { plainSchema, type SchemaNode } from '../../../scripts/docs/key-list.ts';
 import { webSchema as webConfiguration } from '../../../src/config/web-schema.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
@@ -19,12 +19,11 @@ function nodesOf(node: SchemaNode): readonly SchemaNode[] {
 }
 
 describe('the documentation of the configuration', () => {
-  it('has a type and a meaning in each row of a key', () => {
-    const rows = pageOf('configuration.md').match(/^\| `[a-z_]+\W.*\|$/gm) ?? [];
-    const cells = rows.map((row) => row.replace(/ \|$/, '').split(' | '));
+  it('has a type and a meaning in each item of a key', () => {
+    const items = pageOf('configuration.md').match(/^- `[a-z_]+[.[].*(?:\n {2}.*)*/gm) ?? [];
 
-    expect(rows.length).toBeGreaterThan(40);
-    expect(cells.filter((each) => each.length !== 3 || each[1] === '' || each[2] === '')).toEqual([]);
+    expect(items.length).toBeGreaterThan(40);
+    expect(items.filter((item) => !/^- `[^`]+` \([a-z\d][^]*?\):\s[^]+$/.test(item))).toEqual([]);
   });
 
   it('names each key of the web configuration', () => {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 import type { Reads } from '../../src/config/schema-parts.ts';
-import { markdownTable } from './markdown.ts';
+import { markdownList } from './markdown.ts';
 
 /** The part of a schema that the documentation needs. */
 export interface SchemaNode {
@@ -56,19 +56,25 @@ export function plainSchema(schema: TSchema): SchemaNode {
   return JSON.parse(JSON.stringify(schema));
 }
 
-/** A row for each key of a mapping and of those inside it, as Markdown. */
-export function keyTable(node: SchemaNode, prefix = ''): string {
-  return markdownTable(['Key', 'Type (default)', 'Meaning'], keyRows(node, prefix));
+/** An item for each key of a mapping and of those inside it, as Markdown. */
+export function keyList(node: SchemaNode, prefix = ''): string {
+  return markdownList(keyItems(node, prefix));
 }
 
-function keyRows(parent: SchemaNode, prefix: string): readonly (readonly string[])[] {
+function keyItems(parent: SchemaNode, prefix: string): readonly string[] {
   return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
-    if (node.properties) return keyRows(node, `${prefix}${key}.`);
-    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
-    const required = parent.required?.includes(key) ? ' (required)' : '';
-    const standard = isNothing(node.default) ? required : ` (${code(node.default)})`;
-    return [[`\`${prefix}${key}\``, `${typeWords(node)}${standard}`, meaning(node)], ...inside];
+    if (node.properties) return keyItems(node, `${prefix}${key}.`);
+    const inside = node.items?.properties ? keyItems(node.items, `${prefix}${key}[].`) : [];
+    const standard = standardWords(node, parent.required?.includes(key) ?? false);
+    return [`\`${prefix}${key}\` (${typeWords(node)}${standard}): ${meaning(node)}`, ...inside];
   });
+}
+
+/** The default, unless it is an empty list or mapping, which goes without saying. */
+function standardWords({ default: standard }: SchemaNode, isRequired: boolean): string {
+  if (standard === undefined) return isRequired ? '; required' : '';
+  const isEmpty = typeof standard === 'object' && standard !== null && Object.keys(standard).length === 0;
+  return isEmpty ? '' : `; default ${code(standard)}`;
 }
 
 /** The description, with an example where the type does not show how a value is written. */
@@ -93,11 +99,6 @@ function typeWords(node: SchemaNode): string {
 function limitWords({ from, to }: Reads): readonly string[] {
   if (from !== undefined && to !== undefined) return [`${from} to ${to}`];
   return [...(from === undefined ? [] : [`at least ${from}`]), ...(to === undefined ? [] : [`up to ${to}`])];
-}
-
-/** True without a default, and for an empty list or mapping, which goes without saying. */
-function isNothing(value: unknown): boolean {
-  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
 function code(value: unknown): string {
