@@ -6,7 +6,7 @@ const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{commands,runbooks-even,runbooks-odd}.test.ts',
   'test/e2e/{admin-kill,changes-kill}.test.ts',
-  'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,log-output,package,permissions,repair-loop,silent-appliances,soak,stack,status-page,zabbix}.test.ts',
+  'test/e2e/{alerting-scenes,certbot,console,dashboard-queries,deliver-kill,distribution,icinga,log-output,package,permissions,repair-loop,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-cases,alert-gaps,descriptors,politeness,request-flood,send-page,twins}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/journal/{disk,kill,synced}.test.ts',

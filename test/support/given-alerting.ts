@@ -70,7 +70,7 @@ function shipped(file: string): string {
  * processes of their own, and a receiver of notifications. Times are shortened, expressions and
  * thresholds are not. `targets` are the exporters, as `host:port`.
  */
-export async function givenAlertsOf(targets: readonly string[]) {
+async function givenAlertsOf(targets: readonly string[]) {
   const { url: receiverUrl, deliveries } = await givenReceiver();
   const alertmanager = await givenAlertmanager(
     localAlertmanagerConfiguration(
@@ -182,7 +182,7 @@ function prometheusConfiguration(targets: readonly string[], alertmanager: strin
 }
 
 /** Returns a configuration that reads everything every second. JSON is YAML. */
-export function hurriedConfiguration(
+function hurriedConfiguration(
   appliances: readonly object[],
   { sha256, folder, maxStale }: Readonly<Record<'sha256' | 'folder' | 'maxStale', string>>,
 ): string {
