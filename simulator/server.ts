@@ -12,7 +12,6 @@ export interface SimulatedApplianceOptions {
   readonly world: World;
   /** The key of root. */
   readonly apiKey: string;
-  readonly host?: string;
   readonly port?: number;
   /** A function returns the current factor on the time that a real appliance needs for a call. */
   readonly latency?: ExchangeParts['latency'];
@@ -48,6 +47,8 @@ export interface SimulatedAppliance {
   close(): Promise<void>;
 }
 
+const host = '127.0.0.1';
+
 /** Any other path is answered by the web server's 404 page. */
 const basePathsOf = {
   newest: ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'],
@@ -56,7 +57,7 @@ const basePathsOf = {
 
 /** Starts an HTTPS server that behaves as a real appliance in the state of `world`. */
 export async function startSimulatedAppliance(options: SimulatedApplianceOptions): Promise<SimulatedAppliance> {
-  const { world, apiKey, host = '127.0.0.1', port = 0, latency = 'none', now = Date.now, tls } = options;
+  const { world, apiKey, port = 0, latency = 'none', now = Date.now, tls } = options;
   const basePaths = basePathsOf[world.release];
   const materials = tls && 'usual' in tls ? tls : createTlsMaterials(tls);
   const faults = new FaultTable();
