@@ -1,29 +1,33 @@
 import { commands, exporter } from '../../src/commands/commands.ts';
 import { labelOf } from '../../src/commands/flag.ts';
-import { markdownTable } from './markdown.ts';
+import { markdownList } from './markdown.ts';
 
-/** Returns the tables of docs/command-line.md, from the flags and the texts of `--help`. */
+/** Returns the lists of docs/command-line.md, from the flags and the texts of `--help`. */
 export function commandTables(): Readonly<Record<string, string>> {
-  return { flags: exporterTable(), commands: commandTable() };
+  return { flags: exporterList(), commands: commandList() };
 }
 
 /** The flags of the exporter, which unit files and manifests have; `--help` explains all others. */
-function exporterTable(): string {
-  const rows = Object.entries(exporter.flags).flatMap(([name, flag]) =>
-    flag.about === undefined ? [] : [[code(labelOf(name, flag)), flag.about]],
+function exporterList(): string {
+  const flags = Object.entries(exporter.flags).flatMap(([name, flag]) =>
+    flag.about === undefined ? [] : [`${code(labelOf(name, flag))}: ${flag.about}`],
   );
-  return markdownTable(['Flag', 'Meaning'], rows);
+  return markdownList(flags);
 }
 
 /** The flags of each command, and its exit codes. */
-function commandTable(): string {
-  const rows = [['', exporter] as const, ...Object.entries(commands)].flatMap(([command, { flags, help }]) => {
-    const codes = /Exit codes: ([^.]+)\./.exec(help)?.[1]?.replaceAll('\n', ' ') ?? '';
-    if (command === '') return [['none', 'above', codes]];
-    const names = Object.keys(flags).map((name) => `--${name}`);
-    return names.length === 0 && codes === '' ? [] : [[code(command), names.map(code).join(' '), codes]];
-  });
-  return markdownTable(['Command', 'Flags', 'Exit codes'], rows);
+function commandList(): string {
+  const all = [['', exporter] as const, ...Object.entries(commands)];
+  return markdownList(
+    all.flatMap(([command, { flags, help }]) => {
+      const codes = /Exit codes: ([^.]+)\./.exec(help)?.[1]?.replaceAll('\n', ' ');
+      const names = command === '' ? [] : Object.keys(flags).map((name) => `--${name}`);
+      if (names.length === 0 && codes === undefined) return [];
+      const called = command === '' ? 'without a command' : code(command);
+      const flagWords = names.length === 0 ? '' : `, with ${names.map(code).join(' ')}`;
+      return [`${called}${flagWords}.${codes === undefined ? '' : ` Exit codes: ${codes}.`}`];
+    }),
+  );
 }
 
 function code(text: string): string {

@@ -31,9 +31,9 @@ import { maxHeaderSize } from '../../src/server/create-app.ts';
 import * as password from '../../src/server/password-check.ts';
 import { countedBytes, defaultLimits } from '../../src/server/unfinished-answers.ts';
 import * as web from '../../src/server/web-access.ts';
-import { markdownTable } from './markdown.ts';
+import { markdownList, markdownTable } from './markdown.ts';
 
-/** Returns the tables of docs/limits.md, from the constants that the program uses. */
+/** Returns the lists of docs/limits.md, from the constants that the program uses. */
 export function limitTables(): Readonly<Record<string, string>> {
   return { changes: changes(), clients: clients(), replies: replies(), request_log: requestLog(), others: others() };
 }
@@ -158,8 +158,8 @@ function others(): string {
   ]);
 }
 
-function limits(rows: readonly (readonly string[])[]): string {
-  return markdownTable(['What', 'Limit'], rows);
+function limits(rows: readonly (readonly [what: string, limit: string])[]): string {
+  return markdownList(rows.map(([what, limit]) => `${what}: ${limit}`));
 }
 
 function count(number: number): string {
