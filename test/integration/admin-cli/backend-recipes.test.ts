@@ -89,29 +89,24 @@ describe('drain-backend', () => {
   });
 });
 
-describe('drain-backend and restore-backend', () => {
-  it.each([
-    ['drain-backend farm=nope backend=0', /lb-1 has no farm nope\. Its farms are .*intranet, legacy/],
-    [
-      'drain-backend farm=shop backend=9',
-      /shop has no such backend\..*\n.*It has 10\.20\.0\.11:8080 \(id 0 of front\)/,
-    ],
-    [
-      'drain-backend farm=shop backend=0',
-      /0 means 2 backends of shop\..*\n {2}Say which: service=front backend=0, or service=api/,
-    ],
-    ['drain-backend farm=oldportal backend=0', /oldportal is down\. /],
-    ['drain-backend farm=geo backend=1', /geo is a farm of the profile gslb\. /],
-    ['restore-backend farm=shop backend=10.20.0.14:8081', /is down, not in maintenance/],
-  ])('say why %s cannot be done', async (call, message) => {
-    const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+it.each([
+  ['drain-backend farm=nope backend=0', /lb-1 has no farm nope\. Its farms are .*intranet, legacy/],
+  ['drain-backend farm=shop backend=9', /shop has no such backend\..*\n.*It has 10\.20\.0\.11:8080 \(id 0 of front\)/],
+  [
+    'drain-backend farm=shop backend=0',
+    /0 means 2 backends of shop\..*\n {2}Say which: service=front backend=0, or service=api/,
+  ],
+  ['drain-backend farm=oldportal backend=0', /oldportal is down\. /],
+  ['drain-backend farm=geo backend=1', /geo is a farm of the profile gslb\. /],
+  ['restore-backend farm=shop backend=10.20.0.14:8081', /is down, not in maintenance/],
+])('drain-backend and restore-backend say why %s cannot be done', async (call, message) => {
+  const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, err } = await run(['admin', 'lb-1', ...call.split(' '), ...agreed]);
+  const { code, err } = await run(['admin', 'lb-1', ...call.split(' '), ...agreed]);
 
-    expect(code).toBe(1);
-    expect(err).toMatch(message);
-    expect(changes()).toEqual([]);
-  });
+  expect(code).toBe(1);
+  expect(err).toMatch(message);
+  expect(changes()).toEqual([]);
 });
 
 describe('restore-backend', () => {

@@ -76,16 +76,14 @@ describe('the built-in commands', () => {
   });
 });
 
-describe('a gateway that does not answer as one', () => {
-  it.each([
-    ['http://127.0.0.1:1', /gave no answer\n {2}.*ECONNREFUSED.*\n {2}Check --admin\.url/],
-    ['metrics', /is not an admin gateway\n {2}It answered 404/],
-  ])('at %s is distinguished from a refusal', async (url, message) => {
-    const { run, metricsUrl } = await givenAdminCli({ 'lb-1': busyWorld() });
+it.each([
+  ['http://127.0.0.1:1', /gave no answer\n {2}.*ECONNREFUSED.*\n {2}Check --admin\.url/],
+  ['metrics', /is not an admin gateway\n {2}It answered 404/],
+])('a gateway that does not answer as one at %s is distinguished from a refusal', async (url, message) => {
+  const { run, metricsUrl } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, err } = await run(['admin', 'whoami', `--admin.url=${url === 'metrics' ? metricsUrl : url}`]);
+  const { code, err } = await run(['admin', 'whoami', `--admin.url=${url === 'metrics' ? metricsUrl : url}`]);
 
-    expect(code).toBe(1);
-    expect(err).toMatch(message);
-  });
+  expect(code).toBe(1);
+  expect(err).toMatch(message);
 });

@@ -22,16 +22,14 @@ it('a change is malformed if it is nested too deep', async () => {
   });
 });
 
-describe('a plan', () => {
-  it.each([
-    ['without end', { kind: 'huge_body', bytes: 9_000_000 }, 'upstream_oversize'],
-    ['that break off', { kind: 'cut' }, 'upstream_unreachable'],
-  ] as const)('is not made of answers %s', async (_, fault, code) => {
-    const { ask, appliance } = await givenApprovals();
-    appliance.fail('GET /farms/modules/summary', fault);
+it.each([
+  ['without end', { kind: 'huge_body', bytes: 9_000_000 }, 'upstream_oversize'],
+  ['that break off', { kind: 'cut' }, 'upstream_unreachable'],
+] as const)('a plan is not made of answers %s', async (_, fault, code) => {
+  const { ask, appliance } = await givenApprovals();
+  appliance.fail('GET /farms/modules/summary', fault);
 
-    expect(await ask('alice')).toMatchObject({ status: 502, json: { code } });
-  });
+  expect(await ask('alice')).toMatchObject({ status: 502, json: { code } });
 });
 
 describe('a person who asks', () => {
@@ -113,55 +111,52 @@ describe('an approved change that waits for others', () => {
   });
 });
 
-describe('a change whose end cannot be stored', () => {
-  it('ends with what happened, as soon as there is room', async () => {
-    const { ask, approve, read, ended, sent, appliance, journalFile } = await givenApprovals();
-    const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
-    const id = String((await ask('alice')).json?.id);
-    await approve('bob', id);
-    // The intent is there; what comes after the answer cannot be written.
-    await reached();
-    const bringBack = takeAway(journalFile);
-    release();
-    await until(sent, (lines) => lines.includes(restart));
-    const meanwhile = await read(id);
-    bringBack();
+it('a change whose end cannot be stored ends with what happened, as soon as there is room', async () => {
+  const { ask, approve, read, ended, sent, appliance, journalFile } = await givenApprovals();
+  const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
+  const id = String((await ask('alice')).json?.id);
+  await approve('bob', id);
+  // The intent is there; what comes after the answer cannot be written.
+  await reached();
+  const bringBack = takeAway(journalFile);
+  release();
+  await until(sent, (lines) => lines.includes(restart));
+  const meanwhile = await read(id);
+  bringBack();
 
-    expect(meanwhile.state).toBe('executing');
-    expect(sent()).toEqual([restart]);
-    expect(await ended(id)).toMatchObject({
-      state: 'done',
-      outcome: {
-        lines: [
-          '✓ 1. shop was restarted.',
-          expect.stringMatching(/^✓ 2\. shop is/),
-          expect.stringMatching(/^✓ 3\. Before/),
-        ],
-      },
-    });
+  expect(meanwhile.state).toBe('executing');
+  expect(sent()).toEqual([restart]);
+  expect(await ended(id)).toMatchObject({
+    state: 'done',
+    outcome: {
+      lines: [
+        '✓ 1. shop was restarted.',
+        expect.stringMatching(/^✓ 2\. shop is/),
+        expect.stringMatching(/^✓ 3\. Before/),
+      ],
+    },
   });
 });
 
-describe('a backup', () => {
-  it('is approved under the name that was asked for, however much later', async () => {
-    let now = Date.parse('2026-11-24T01:00:00Z');
-    const { ask, approve, ended, sent } = await givenApprovals({ now: () => now });
-    const asked = await ask('root', { recipe: 'backup', parameters: {} });
-    const id = String(asked.json?.id);
-    now += minute;
+it('a backup is approved under the name that was asked for, however much later', async () => {
+  let now = Date.parse('2026-11-24T01:00:00Z');
+  const { ask, approve, ended, sent } = await givenApprovals({ now: () => now });
+  const asked = await ask('root', { recipe: 'backup', parameters: {} });
+  const id = String(asked.json?.id);
+  now += minute;
 
-    expect((await approve('eve', id)).json?.code).toBe('not_approver');
-    expect((await approve('bob', id)).status).toBe(202);
-    expect(await ended(id)).toMatchObject({ state: 'done' });
-    expect(sent()).toHaveLength(1);
-  });
+  expect((await approve('eve', id)).json?.code).toBe('not_approver');
+  expect((await approve('bob', id)).status).toBe(202);
+  expect(await ended(id)).toMatchObject({ state: 'done' });
+  expect(sent()).toHaveLength(1);
 });
 
-describe('the time of a change', () => {
-  it.each([
-    ['ends also', 'its time', 'change_over', 'expired'],
-    ['is not over', 'a freeze', 'frozen', 'pending'],
-  ] as const)('%s while the appliance keeps the approval waiting: %s comes', async (_, what, code, state) => {
+it.each([
+  ['ends also', 'its time', 'change_over', 'expired'],
+  ['is not over', 'a freeze', 'frozen', 'pending'],
+] as const)(
+  'the time of a change %s while the appliance keeps the approval waiting: %s comes',
+  async (_, what, code, state) => {
     let now = Date.parse('2026-11-24T01:00:00Z');
     const { ask, approve, read, call, sent, appliance } = await givenApprovals({ now: () => now });
     const id = String((await ask('alice')).json?.id);
@@ -176,8 +171,8 @@ describe('the time of a change', () => {
     expect((await approving).json?.code).toBe(code);
     expect(await read(id)).toMatchObject({ state });
     expect(sent()).toEqual([]);
-  });
-});
+  },
+);
 
 describe('a journal', () => {
   it('with odd changes in it is opened, and has those that are changes', async () => {

@@ -170,26 +170,24 @@ describe('an approval', () => {
   });
 });
 
-describe('what the journal has of a change', () => {
-  it('holds the body while it waits, for its own user alone, and not afterwards', async () => {
-    const { ask, approve, ended, journalFile } = await givenApprovals();
-    const asked = await ask('eve', {
-      recipe: undefined,
-      operation: 'setSnmp',
-      parameters: {},
-      body: { port: '1161' },
-    });
-    const id = String(asked.json?.id);
-    const waiting = JSON.parse(storedChange(journalFile, id));
-    const mode = statSync(journalFile).mode & 0o777;
-    await approve('root', id);
-    await ended(id);
-
-    expect(asked.status, asked.text).toBe(202);
-    expect(mode).toBe(0o600);
-    expect(Buffer.from(waiting.sealed.content.base64, 'base64').toString()).toBe('{"port":"1161"}');
-    expect(JSON.parse(storedChange(journalFile, id)).sealed).toBeNull();
-    for (const path of [journalFile, `${journalFile}-wal`])
-      expect(readFileSync(path, 'latin1')).not.toContain(waiting.sealed.content.base64);
+it('what the journal has of a change holds the body while it waits, for its own user alone, and not afterwards', async () => {
+  const { ask, approve, ended, journalFile } = await givenApprovals();
+  const asked = await ask('eve', {
+    recipe: undefined,
+    operation: 'setSnmp',
+    parameters: {},
+    body: { port: '1161' },
   });
+  const id = String(asked.json?.id);
+  const waiting = JSON.parse(storedChange(journalFile, id));
+  const mode = statSync(journalFile).mode & 0o777;
+  await approve('root', id);
+  await ended(id);
+
+  expect(asked.status, asked.text).toBe(202);
+  expect(mode).toBe(0o600);
+  expect(Buffer.from(waiting.sealed.content.base64, 'base64').toString()).toBe('{"port":"1161"}');
+  expect(JSON.parse(storedChange(journalFile, id)).sealed).toBeNull();
+  for (const path of [journalFile, `${journalFile}-wal`])
+    expect(readFileSync(path, 'latin1')).not.toContain(waiting.sealed.content.base64);
 });

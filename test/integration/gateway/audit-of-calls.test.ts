@@ -139,35 +139,33 @@ describe('the audit of a call', () => {
   });
 });
 
-describe('an audit that cannot be written', () => {
-  it('permits only plain reads', async () => {
-    const { call, appliance, metrics, logged } = await givenGateway(
-      { 'lb-1': busyWorld() },
-      { admin: { journalFile: '/dev/full' } },
-    );
+it('an audit that cannot be written permits only plain reads', async () => {
+  const { call, appliance, metrics, logged } = await givenGateway(
+    { 'lb-1': busyWorld() },
+    { admin: { journalFile: '/dev/full' } },
+  );
 
-    const change = await call('PUT', actions, stop);
-    const secret = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
-    const discovery = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
-    const read = await call('GET', '/appliances/lb-1/farms/shop/status');
-    const denied = await call('PUT', actions, { ...stop, as: 'viewer' });
+  const change = await call('PUT', actions, stop);
+  const secret = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
+  const discovery = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
+  const read = await call('GET', '/appliances/lb-1/farms/shop/status');
+  const denied = await call('PUT', actions, { ...stop, as: 'viewer' });
 
-    // A refusal needs no audit to be one; what is lost of it is in the log.
-    expect(denied.status).toBe(403);
-    for (const answer of [change, secret, discovery]) {
-      expect(answer.json).toMatchObject({
-        status: 503,
-        code: 'audit_unavailable',
-        remedy: expect.stringMatching(/journal_file/),
-      });
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    }
-    expect(read.status).toBe(200);
-    expect(appliance.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /system/version',
-      'GET /farms/shop/status',
-    ]);
-    expect(await metrics()).toMatch(/^zlb_admin_audit_write_failures_total [1-9]/m);
-    expect(logged.join('')).toContain('journal cannot be written');
-  });
+  // A refusal needs no audit to be one; what is lost of it is in the log.
+  expect(denied.status).toBe(403);
+  for (const answer of [change, secret, discovery]) {
+    expect(answer.json).toMatchObject({
+      status: 503,
+      code: 'audit_unavailable',
+      remedy: expect.stringMatching(/journal_file/),
+    });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  }
+  expect(read.status).toBe(200);
+  expect(appliance.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /system/version',
+    'GET /farms/shop/status',
+  ]);
+  expect(await metrics()).toMatch(/^zlb_admin_audit_write_failures_total [1-9]/m);
+  expect(logged.join('')).toContain('journal cannot be written');
 });

@@ -68,11 +68,12 @@ function expectOnlyOurHeaders({ headers }: GatewayAnswer, about: string): void {
   });
 }
 
-describe('an appliance that answers in chunks of one byte', () => {
-  it.each([
-    ['from the beginning', ''],
-    ['after a good beginning', `${(70_000).toString(16)}\r\n${' '.repeat(70_000)}\r\n`],
-  ])('%s is cut off, long before its limit in bytes', async (_, beginning) => {
+it.each([
+  ['from the beginning', ''],
+  ['after a good beginning', `${(70_000).toString(16)}\r\n${' '.repeat(70_000)}\r\n`],
+])(
+  'an appliance that answers in chunks of one byte %s is cut off, long before its limit in bytes',
+  async (_, beginning) => {
     const { call, audit, server } = await given((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n');
       socket.write(beginning);
@@ -89,38 +90,36 @@ describe('an appliance that answers in chunks of one byte', () => {
     expect(answer.json?.detail).toContain('in more than 256 parts with less than 256 bytes each');
     await untilIs(() => server.open, 0);
     expect(await audit()).toEqual([]);
+  },
+);
+
+it('an appliance that redirects is not followed, for reads and changes', async () => {
+  const elsewhere = await startHttpsServer((response) => response.end('caught'));
+  const { href } = elsewhere.url;
+  let status = 0;
+  const { call, audit } = await given((socket) => {
+    socket.write(
+      `HTTP/1.1 ${status} Elsewhere\r\nLocation: ${href}\r\nRefresh: 0; url=${href}\r\nContent-Length: 0\r\n\r\n`,
+    );
   });
-});
 
-describe('an appliance that redirects', () => {
-  it('is not followed, for reads and changes', async () => {
-    const elsewhere = await startHttpsServer((response) => response.end('caught'));
-    const { href } = elsewhere.url;
-    let status = 0;
-    const { call, audit } = await given((socket) => {
-      socket.write(
-        `HTTP/1.1 ${status} Elsewhere\r\nLocation: ${href}\r\nRefresh: 0; url=${href}\r\nContent-Length: 0\r\n\r\n`,
-      );
-    });
-
-    for (status of [300, 301, 302, 303, 304, 305, 307, 308, 399]) {
-      for (const answer of [await call(...read), await call(...write)]) {
-        expect(answer.json, String(status)).toMatchObject({
-          status: 502,
-          code: 'upstream_redirect',
-          remedy: expect.stringMatching(/url/),
-        });
-        expect(answer.headers).not.toHaveProperty('location');
-        expect(answer.text).not.toContain(elsewhere.url.port);
-      }
+  for (status of [300, 301, 302, 303, 304, 305, 307, 308, 399]) {
+    for (const answer of [await call(...read), await call(...write)]) {
+      expect(answer.json, String(status)).toMatchObject({
+        status: 502,
+        code: 'upstream_redirect',
+        remedy: expect.stringMatching(/url/),
+      });
+      expect(answer.headers).not.toHaveProperty('location');
+      expect(answer.text).not.toContain(elsewhere.url.port);
     }
+  }
 
-    expect(elsewhere.accepted).toBe(0);
-    expect((await audit()).slice(0, 2)).toMatchObject([
-      { event: 'intent' },
-      { event: 'outcome', code: 'upstream_redirect' },
-    ]);
-  });
+  expect(elsewhere.accepted).toBe(0);
+  expect((await audit()).slice(0, 2)).toMatchObject([
+    { event: 'intent' },
+    { event: 'outcome', code: 'upstream_redirect' },
+  ]);
 });
 
 describe('an appliance that answers with a forbidden status', () => {
@@ -339,18 +338,16 @@ describe('an appliance that repeats its API key', () => {
   });
 });
 
-describe('an appliance that does not answer', () => {
-  it('is disconnected when the rest of a long answer does not come', async () => {
-    const { call, server, audit } = await given(
-      (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(200_000)}`),
-      { admin: { timeoutMs: 300 } },
-    );
+it('an appliance that does not answer is disconnected when the rest of a long answer does not come', async () => {
+  const { call, server, audit } = await given(
+    (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(200_000)}`),
+    { admin: { timeoutMs: 300 } },
+  );
 
-    const { json } = await call(...write);
+  const { json } = await call(...write);
 
-    await untilIs(() => server.open, 0);
-    const [, outcome] = await until(audit, (lines) => lines.length === 2);
-    expect(json).toMatchObject({ code: expect.stringMatching(/^upstream_/) });
-    expect(outcome).toMatchObject({ event: 'outcome', status: 200, code: json?.code });
-  });
+  await untilIs(() => server.open, 0);
+  const [, outcome] = await until(audit, (lines) => lines.length === 2);
+  expect(json).toMatchObject({ code: expect.stringMatching(/^upstream_/) });
+  expect(outcome).toMatchObject({ event: 'outcome', status: 200, code: json?.code });
 });

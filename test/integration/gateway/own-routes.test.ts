@@ -12,43 +12,39 @@ function recordsOf({ json }: GatewayAnswer): readonly Record<string, unknown>[] 
   return (json?.records ?? []) as readonly Record<string, unknown>[];
 }
 
-describe('GET /whoami', () => {
-  it('returns name, role and appliances of the caller', async () => {
-    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+it('GET /whoami returns name, role and appliances of the caller', async () => {
+  const { call } = await givenGateway({ 'lb-1': busyWorld() });
 
-    expect((await call('GET', '/whoami', { as: 'operator' })).json).toEqual({
-      principal: 'operator',
-      role: 'operator',
-      appliances: ['*'],
-      expires: null,
-      guards: 'refuse',
-      person: 'operator',
-      approver: false,
-      self_approval: false,
-      break_glass: false,
-    });
+  expect((await call('GET', '/whoami', { as: 'operator' })).json).toEqual({
+    principal: 'operator',
+    role: 'operator',
+    appliances: ['*'],
+    expires: null,
+    guards: 'refuse',
+    person: 'operator',
+    approver: false,
+    self_approval: false,
+    break_glass: false,
   });
 });
 
-describe('GET /appliances', () => {
-  it('lists the names, and after the first reading also what they are', async () => {
-    const worlds = { 'lb-b': busyWorld(), 'lb-a': recordedWorld() };
-    const unknown = await givenGateway(worlds);
-    const known = await givenGateway({ 'lb-b': busyWorld(), 'lb-a': recordedWorld() }, { polls: ['appliance'] });
+it('GET /appliances lists the names, and after the first reading also what they are', async () => {
+  const worlds = { 'lb-b': busyWorld(), 'lb-a': recordedWorld() };
+  const unknown = await givenGateway(worlds);
+  const known = await givenGateway({ 'lb-b': busyWorld(), 'lb-a': recordedWorld() }, { polls: ['appliance'] });
 
-    const before = await unknown.call('GET', '/appliances', { as: 'viewer' });
-    const after = await until(
-      async () => (await known.call('GET', '/appliances', { as: 'viewer' })).json,
-      (json) => JSON.stringify(json).split('"version"').length === 3,
-    );
+  const before = await unknown.call('GET', '/appliances', { as: 'viewer' });
+  const after = await until(
+    async () => (await known.call('GET', '/appliances', { as: 'viewer' })).json,
+    (json) => JSON.stringify(json).split('"version"').length === 3,
+  );
 
-    expect(before.json).toEqual({ appliances: [{ name: 'lb-b' }, { name: 'lb-a' }] });
-    expect(after).toEqual({
-      appliances: [
-        { name: 'lb-b', edition: 'enterprise', version: '8.4.0' },
-        { name: 'lb-a', edition: 'community', version: recordedWorld().productVersion },
-      ],
-    });
+  expect(before.json).toEqual({ appliances: [{ name: 'lb-b' }, { name: 'lb-a' }] });
+  expect(after).toEqual({
+    appliances: [
+      { name: 'lb-b', edition: 'enterprise', version: '8.4.0' },
+      { name: 'lb-a', edition: 'community', version: recordedWorld().productVersion },
+    ],
   });
 });
 

@@ -77,33 +77,30 @@ describe('the appliances of a token', () => {
   });
 });
 
-describe('the freeze', () => {
-  it('needs a reason and the role admin, stops changes and not reads, and the metrics show it', async () => {
-    const { call, metrics, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+it('the freeze needs a reason and the role admin, stops changes and not reads, and the metrics show it', async () => {
+  const { call, metrics, appliance } = await givenGateway({ 'lb-1': busyWorld() });
 
-    const reasonless = await call('PUT', '/freeze');
-    const blank = await call('PUT', '/freeze', { headers: { 'x-reason': '  ' } });
-    const byViewer = await call('PUT', '/freeze', { as: 'viewer', headers: { 'x-reason': 'why not' } });
-    const byOperator = await call('PUT', '/freeze', { as: 'operator', headers: { 'x-reason': 'why not' } });
-    const unfrozen = await metrics();
-    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 4711' } });
-    const read = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
-    const change = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
-    const thawByOperator = await call('DELETE', '/freeze', { as: 'operator' });
-    const frozen = await metrics();
+  const reasonless = await call('PUT', '/freeze');
+  const blank = await call('PUT', '/freeze', { headers: { 'x-reason': '  ' } });
+  const byViewer = await call('PUT', '/freeze', { as: 'viewer', headers: { 'x-reason': 'why not' } });
+  const byOperator = await call('PUT', '/freeze', { as: 'operator', headers: { 'x-reason': 'why not' } });
+  const unfrozen = await metrics();
+  await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 4711' } });
+  const read = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
+  const change = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
+  const thawByOperator = await call('DELETE', '/freeze', { as: 'operator' });
+  const frozen = await metrics();
 
-    for (const answer of [reasonless, blank])
-      expect(answer.json).toMatchObject({ status: 400, code: 'reason_required' });
-    for (const answer of [byViewer, byOperator, thawByOperator])
-      expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
-    expect(unfrozen).toContain('\nzlb_admin_frozen 0\n');
-    expect(frozen).toContain('\nzlb_admin_frozen 1\n');
-    expect(read.status).toBe(200);
-    expect(change.json).toMatchObject({
-      status: 423,
-      code: 'frozen',
-      detail: expect.stringContaining('incident 4711'),
-    });
-    expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  for (const answer of [reasonless, blank]) expect(answer.json).toMatchObject({ status: 400, code: 'reason_required' });
+  for (const answer of [byViewer, byOperator, thawByOperator])
+    expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
+  expect(unfrozen).toContain('\nzlb_admin_frozen 0\n');
+  expect(frozen).toContain('\nzlb_admin_frozen 1\n');
+  expect(read.status).toBe(200);
+  expect(change.json).toMatchObject({
+    status: 423,
+    code: 'frozen',
+    detail: expect.stringContaining('incident 4711'),
   });
+  expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });

@@ -112,23 +112,21 @@ describe('after a change through the gateway /metrics shows', () => {
   });
 });
 
-describe('the appliance is not asked again', () => {
-  it('for reads, dry runs, questions for parameters and what was refused', async () => {
-    const { call, since } = await given(['farms', 'backends', 'certificates', 'activation', 'backups']);
+it('the appliance is not asked again for reads, dry runs, questions for parameters and what was refused', async () => {
+  const { call, since } = await given(['farms', 'backends', 'certificates', 'activation', 'backups']);
 
-    await call('GET', `${farms}/shop/status`);
-    await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
-    await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
-    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' }, headers: { 'x-dry-run': 'true' } });
-    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' }, as: 'viewer' });
-    await call('DELETE', `${farms}/shop`);
-    await call('PUT', `${farms}/shop/actions`, { json: { action: 'start' } });
-    // The last thing to arrive: by then anything before it would have been asked for.
-    await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'pre-change' } });
-    const asked = await until(since, (paths) => paths.at(-1) === 'GET /system/backup');
+  await call('GET', `${farms}/shop/status`);
+  await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
+  await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
+  await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' }, headers: { 'x-dry-run': 'true' } });
+  await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' }, as: 'viewer' });
+  await call('DELETE', `${farms}/shop`);
+  await call('PUT', `${farms}/shop/actions`, { json: { action: 'start' } });
+  // The last thing to arrive: by then anything before it would have been asked for.
+  await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'pre-change' } });
+  const asked = await until(since, (paths) => paths.at(-1) === 'GET /system/backup');
 
-    for (const polled of ['GET /stats/farms', 'GET /certificates/activation/info']) expect(asked).not.toContain(polled);
-    // The guard of the start looks for the files of the farm's certificates.
-    expect(asked.filter((path) => path === 'GET /certificates')).toHaveLength(1);
-  });
+  for (const polled of ['GET /stats/farms', 'GET /certificates/activation/info']) expect(asked).not.toContain(polled);
+  // The guard of the start looks for the files of the farm's certificates.
+  expect(asked.filter((path) => path === 'GET /certificates')).toHaveLength(1);
 });

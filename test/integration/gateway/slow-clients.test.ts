@@ -36,39 +36,35 @@ function openUpload(url: string, token: string, length = 10_000_000) {
   return { socket, text };
 }
 
-describe('a slow upload', () => {
-  it('does not keep others from changing the appliance', async () => {
-    const { url, call, tokenOf, appliance, journalFile } = await givenGateway({ 'lb-1': busyWorld() });
-    const uploads = [openUpload(url, tokenOf('operator')), openUpload(url, tokenOf('operator'))];
-    await untilIs(async () => (await call('GET', '/whoami')).status, 200);
+it('a slow upload does not keep others from changing the appliance', async () => {
+  const { url, call, tokenOf, appliance, journalFile } = await givenGateway({ 'lb-1': busyWorld() });
+  const uploads = [openUpload(url, tokenOf('operator')), openUpload(url, tokenOf('operator'))];
+  await untilIs(async () => (await call('GET', '/whoami')).status, 200);
 
-    const stopped = await call('PUT', actions, { json: { action: 'stop' } });
+  const stopped = await call('PUT', actions, { json: { action: 'stop' } });
 
-    expect(stopped.status).toBe(200);
-    expect(
-      uploads.map(({ text }) => text()),
-      'they are still under way',
-    ).toEqual(['', '']);
-    expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
-    // A spooled file has no name.
-    expect((await readdir(dirname(journalFile))).filter((name) => name.includes('spool'))).toEqual([]);
-  }, 60_000);
-});
+  expect(stopped.status).toBe(200);
+  expect(
+    uploads.map(({ text }) => text()),
+    'they are still under way',
+  ).toEqual(['', '']);
+  expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
+  // A spooled file has no name.
+  expect((await readdir(dirname(journalFile))).filter((name) => name.includes('spool'))).toEqual([]);
+}, 60_000);
 
-describe('an upload that cannot be sent', () => {
-  it('leaves no file open, whatever the reason', async () => {
-    const server = await startHttpsServer((response) => void response.destroy());
-    const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
-    const { call, journalFile } = await givenGateway({}, { target });
+it('an upload that cannot be sent leaves no file open, whatever the reason', async () => {
+  const server = await startHttpsServer((response) => void response.destroy());
+  const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
+  const { call, journalFile } = await givenGateway({}, { target });
 
-    // The path of the API is not found; then there is no connection; then the caller may not.
-    const answers = [await call('PUT', backup, file)];
-    await server.close();
-    answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
+  // The path of the API is not found; then there is no connection; then the caller may not.
+  const answers = [await call('PUT', backup, file)];
+  await server.close();
+  answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
 
-    expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
-    await untilIs(() => openFiles(dirname(journalFile)).filter(({ link }) => link.includes('spool')).length, 0);
-  });
+  expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
+  await untilIs(() => openFiles(dirname(journalFile)).filter(({ link }) => link.includes('spool')).length, 0);
 });
 
 describe('a freeze', () => {
@@ -93,59 +89,55 @@ describe('a freeze', () => {
   });
 });
 
-describe('the stop of a farm', () => {
-  it('passes waiting changes if an admin sends it, but not the running one', async () => {
-    const arrived: ServerResponse[] = [];
-    const server = await startHttpsServer((response, request) => {
-      request.resume();
-      if (request.method === 'GET') response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
-      else arrived.push(response);
-    });
-    const { call } = await givenGateway({}, { target: targetOf(server) });
-    const calls = [call('POST', language, { json: { language: 'en' } })];
-    await untilIs(() => arrived.length, 1);
-    calls.push(call('POST', '/appliances/lb-1/system/dns', { json: { primary: '192.0.2.1' } }));
-    calls.push(call('PUT', actions, { as: 'operator', json: { action: 'stop' } }));
-    await call('GET', '/appliances/lb-1/farms');
-    calls.push(call('PUT', '/appliances/lb-1/farms/db/actions', { json: { action: 'stop' } }));
-    await call('GET', '/appliances/lb-1/farms');
-
-    for (let count = 1; count <= 4; count += 1) {
-      await untilIs(() => arrived.length, count);
-      arrived[count - 1]?.end('{}');
-    }
-
-    await Promise.all(calls);
-    const urls = arrived.map(({ req }) => req.url?.split('/').slice(-2).join('/'));
-    expect(urls).toEqual(['system/language', 'db/actions', 'system/dns', 'shop/actions']);
+it('the stop of a farm passes waiting changes if an admin sends it, but not the running one', async () => {
+  const arrived: ServerResponse[] = [];
+  const server = await startHttpsServer((response, request) => {
+    request.resume();
+    if (request.method === 'GET') response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    else arrived.push(response);
   });
+  const { call } = await givenGateway({}, { target: targetOf(server) });
+  const calls = [call('POST', language, { json: { language: 'en' } })];
+  await untilIs(() => arrived.length, 1);
+  calls.push(call('POST', '/appliances/lb-1/system/dns', { json: { primary: '192.0.2.1' } }));
+  calls.push(call('PUT', actions, { as: 'operator', json: { action: 'stop' } }));
+  await call('GET', '/appliances/lb-1/farms');
+  calls.push(call('PUT', '/appliances/lb-1/farms/db/actions', { json: { action: 'stop' } }));
+  await call('GET', '/appliances/lb-1/farms');
+
+  for (let count = 1; count <= 4; count += 1) {
+    await untilIs(() => arrived.length, count);
+    arrived[count - 1]?.end('{}');
+  }
+
+  await Promise.all(calls);
+  const urls = arrived.map(({ req }) => req.url?.split('/').slice(-2).join('/'));
+  expect(urls).toEqual(['system/language', 'db/actions', 'system/dns', 'shop/actions']);
 });
 
-describe('a caller that reads its answer slowly', () => {
-  it('holds no slot: reads of others pass', async () => {
-    const long = Buffer.alloc(15_000_000, '{"x":1}');
-    const path = '/appliances/lb-1/farms/shop/services/front/sessions';
-    const server = await startHttpsServer((response, asked) => {
-      const body = asked.url?.endsWith('/sessions') ? long : Buffer.from('{}');
-      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-    });
-    const options = { target: targetOf(server), admin: { maxConcurrentPerAppliance: 2 } };
-    const { url, call, tokenOf } = await givenGateway({}, options);
-    const readers = [1, 2].map(() => {
-      const { socket, text } = openRequest(url, tokenOf('viewer'), [`GET ${path}`]);
-      socket.once('data', () => socket.pause());
-      return { socket, text };
-    });
-    for (const { text } of readers) await until(text, (seen) => seen !== '');
+it('a caller that reads its answer slowly holds no slot: reads of others pass', async () => {
+  const long = Buffer.alloc(15_000_000, '{"x":1}');
+  const path = '/appliances/lb-1/farms/shop/services/front/sessions';
+  const server = await startHttpsServer((response, asked) => {
+    const body = asked.url?.endsWith('/sessions') ? long : Buffer.from('{}');
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  });
+  const options = { target: targetOf(server), admin: { maxConcurrentPerAppliance: 2 } };
+  const { url, call, tokenOf } = await givenGateway({}, options);
+  const readers = [1, 2].map(() => {
+    const { socket, text } = openRequest(url, tokenOf('viewer'), [`GET ${path}`]);
+    socket.once('data', () => socket.pause());
+    return { socket, text };
+  });
+  for (const { text } of readers) await until(text, (seen) => seen !== '');
 
-    const read = await call('GET', '/appliances/lb-1/farms');
-    const whole = await call('GET', path);
+  const read = await call('GET', '/appliances/lb-1/farms');
+  const whole = await call('GET', path);
 
-    expect(read.status).toBe(200);
-    expect(whole.bytes.equals(long)).toBe(true);
-    expect(
-      readers.map(({ socket }) => socket.destroyed),
-      'they still read',
-    ).toEqual([false, false]);
-  }, 60_000);
-});
+  expect(read.status).toBe(200);
+  expect(whole.bytes.equals(long)).toBe(true);
+  expect(
+    readers.map(({ socket }) => socket.destroyed),
+    'they still read',
+  ).toEqual([false, false]);
+}, 60_000);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import type { Change } from '../../../src/admin/changes/change.ts';
 import { until, untilIs } from '../../support/until.ts';
@@ -81,17 +81,13 @@ function configuration(
   };
 }
 
-describe('a reload while an approved change waits', () => {
-  it.each<readonly [string, (entry: (name: string) => Entry) => Entry, readonly (typeof everybody)[number][], object]>([
-    [
-      'gives its name to another machine',
-      (entry) => ({ ...entry('b'), name: 'a' }),
-      everybody,
-      { code: 'plan_changed' },
-    ],
-    ['removes its appliance', (entry) => entry('b'), everybody, {}],
-    ['removes the token of its approver', (entry) => entry('a'), ['alice'], {}],
-  ])('that %s ends it, and nothing is sent', async (_, applianceOf, people, outcome) => {
+it.each<readonly [string, (entry: (name: string) => Entry) => Entry, readonly (typeof everybody)[number][], object]>([
+  ['gives its name to another machine', (entry) => ({ ...entry('b'), name: 'a' }), everybody, { code: 'plan_changed' }],
+  ['removes its appliance', (entry) => entry('b'), everybody, {}],
+  ['removes the token of its approver', (entry) => entry('a'), ['alice'], {}],
+])(
+  'a reload while an approved change waits that %s ends it, and nothing is sent',
+  async (_, applianceOf, people, outcome) => {
     const { approved, over, arrived, write, daemon, entry } = await givenWaiting();
 
     await write('zlb.yml', configuration([applianceOf(entry)], people));
@@ -100,21 +96,19 @@ describe('a reload while an approved change waits', () => {
     expect([approved.state, ok]).toEqual(['approved', true]);
     expect(await over()).toMatchObject({ state: 'failed', outcome });
     expect(arrived()).toEqual([]);
-  });
-});
+  },
+);
 
-describe('a reload before the approval', () => {
-  it.each([
-    ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
-    ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
-  ] as const)('counts: who asked is %s', async (_, ofAlice, code) => {
-    const { approve, arrived, write, daemon, entry } = await givenAsked();
+it.each([
+  ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
+  ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
+] as const)('a reload before the approval counts: who asked is %s', async (_, ofAlice, code) => {
+  const { approve, arrived, write, daemon, entry } = await givenAsked();
 
-    await write('zlb.yml', configuration([entry('a'), entry('b')], everybody, ofAlice));
-    const { ok } = await daemon.reload();
+  await write('zlb.yml', configuration([entry('a'), entry('b')], everybody, ofAlice));
+  const { ok } = await daemon.reload();
 
-    expect(ok).toBe(true);
-    expect(await approve()).toMatchObject({ code });
-    expect(arrived()).toEqual([]);
-  });
+  expect(ok).toBe(true);
+  expect(await approve()).toMatchObject({ code });
+  expect(arrived()).toEqual([]);
 });

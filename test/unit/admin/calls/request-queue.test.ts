@@ -114,21 +114,6 @@ describe('the request queue', () => {
     expect(order).toEqual(['runs', 'runs', 'runs', 'runs', 'runs']);
   });
 
-  it('lets a third principal in while two ask without end', async () => {
-    const { request } = givenQueue({ maxWaiting: 16 });
-    const running = request('viewer');
-    for (let count = 0; count < 12; count += 1) {
-      request('viewer');
-      request('operator');
-    }
-    const plan = request('bob');
-
-    expect(await plan.state()).toBe('waits');
-    running.end();
-    // The operator has had no slot either.
-    expect(await plan.state()).toBe('waits');
-  });
-
   it('runs an urgent request before all waiting ones, also if the queue is full', async () => {
     const { request } = givenQueue();
     const running = request('bob');

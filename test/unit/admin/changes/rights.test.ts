@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Principal } from '../../../../src/admin/policy/principal.ts';
 import type { Change, ChangeState } from '../../../../src/admin/changes/change.ts';
@@ -38,35 +38,33 @@ function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }
 const alice = { name: 'alice', person: 'alice', role: 'operator', approver: true } as const;
 const bob = { ...alice, name: 'bob', person: 'bob' } as const;
 
-describe('what a caller may do with a change', () => {
-  it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegExp | null]>([
-    ['another approver', bob, {}, ['approve', 'deny'], null],
-    ['an approver who is admin', { ...bob, role: 'admin' }, {}, ['approve', 'deny', 'cancel'], null],
-    ['another approver during a freeze', bob, { frozen: true }, ['deny'], /^root froze all changes on noon/],
-    ['somebody without the option approver', { ...bob, approver: false }, {}, [], /^The token of bob may not approve/],
-    ['an admin without it', { name: 'root', role: 'admin' }, {}, ['cancel'], /^The token of root may not approve/],
-    ['who asked for it', alice, {}, ['cancel'], /^alice asked for it/],
-    ['who asked for it, and may approve it', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
-    ['a second token of who asked', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
-    ['one that a reload gave to who asked', bob, { personNow: 'bob' }, [], /^bob asked for it/],
-    [
-      'one of the person who asked, before a reload',
-      { ...bob, person: 'alice' },
-      { personNow: 'al' },
-      [],
-      /^alice asked/,
-    ],
-    ['another approver of a proposal', bob, { state: 'proposed' }, ['approve', 'deny'], null],
-    ['another approver once it is approved', bob, { state: 'approved' }, [], /it is approved\. Nothing was sent/],
-    ['who asked for it, once it is denied', alice, { state: 'denied' }, [], /it is denied/],
-  ])('is for %s', (_, who, situation, may, because) => {
-    const change = { ...asked, state: situation.state ?? asked.state };
+it.each<readonly [string, Partial<Principal>, Situation, readonly string[], RegExp | null]>([
+  ['another approver', bob, {}, ['approve', 'deny'], null],
+  ['an approver who is admin', { ...bob, role: 'admin' }, {}, ['approve', 'deny', 'cancel'], null],
+  ['another approver during a freeze', bob, { frozen: true }, ['deny'], /^root froze all changes on noon/],
+  ['somebody without the option approver', { ...bob, approver: false }, {}, [], /^The token of bob may not approve/],
+  ['an admin without it', { name: 'root', role: 'admin' }, {}, ['cancel'], /^The token of root may not approve/],
+  ['who asked for it', alice, {}, ['cancel'], /^alice asked for it/],
+  ['who asked for it, and may approve it', alice, { selfApproval: true }, ['approve', 'deny', 'cancel'], null],
+  ['a second token of who asked', { ...bob, person: 'alice' }, {}, [], /^alice asked for it/],
+  ['one that a reload gave to who asked', bob, { personNow: 'bob' }, [], /^bob asked for it/],
+  [
+    'one of the person who asked, before a reload',
+    { ...bob, person: 'alice' },
+    { personNow: 'al' },
+    [],
+    /^alice asked/,
+  ],
+  ['another approver of a proposal', bob, { state: 'proposed' }, ['approve', 'deny'], null],
+  ['another approver once it is approved', bob, { state: 'approved' }, [], /it is approved\. Nothing was sent/],
+  ['who asked for it, once it is denied', alice, { state: 'denied' }, [], /it is denied/],
+])('what a caller may do with a change is for %s', (_, who, situation, may, because) => {
+  const change = { ...asked, state: situation.state ?? asked.state };
 
-    const shown = shownTo(givenCore(situation), givenPrincipal(who), change);
+  const shown = shownTo(givenCore(situation), givenPrincipal(who), change);
 
-    expect(shown.may).toEqual(may);
-    expect(shown.cannot_approve ?? '').toMatch(because ?? /^$/);
-  });
+  expect(shown.may).toEqual(may);
+  expect(shown.cannot_approve ?? '').toMatch(because ?? /^$/);
 });
 
 it('an approver who is not admin learns who may cancel', () => {

@@ -41,23 +41,21 @@ const stored = { 'stored/1': cert, 'stored/2': key };
 const others = (count: number, name: (at: number) => string, text = '') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), text]));
 
-describe('a newer certificate is found', () => {
-  it.each<readonly [string, Entries, Entries]>([
-    ['in a folder of its own', shop, {}],
-    ['in the folder itself, by links', stored, { 'fullchain.pem': 'stored/1', 'privkey.pem': 'stored/2' }],
-    ['as lego stores it, by links', stored, { 'shop.crt': 'stored/1', 'shop.key': 'stored/2' }],
-    [
-      'in live/NAME of certbot',
-      stored,
-      { 'live/shop/fullchain.pem': '../../stored/1', 'live/shop/privkey.pem': '../../stored/2' },
-    ],
-    ['among many other files', { ...others(1_200, (at) => `${at}.json`), ...shop }, {}],
-  ])('%s', async (_, files, links) => {
-    const { link, refusal } = await givenRenewed(files);
-    await link(links);
+it.each<readonly [string, Entries, Entries]>([
+  ['in a folder of its own', shop, {}],
+  ['in the folder itself, by links', stored, { 'fullchain.pem': 'stored/1', 'privkey.pem': 'stored/2' }],
+  ['as lego stores it, by links', stored, { 'shop.crt': 'stored/1', 'shop.key': 'stored/2' }],
+  [
+    'in live/NAME of certbot',
+    stored,
+    { 'live/shop/fullchain.pem': '../../stored/1', 'live/shop/privkey.pem': '../../stored/2' },
+  ],
+  ['among many other files', { ...others(1_200, (at) => `${at}.json`), ...shop }, {}],
+])('a newer certificate is found %s', async (_, files, links) => {
+  const { link, refusal } = await givenRenewed(files);
+  await link(links);
 
-    expect(await refusal()).toMatch(/^No farm presents old\.pem/);
-  });
+  expect(await refusal()).toMatch(/^No farm presents old\.pem/);
 });
 
 it('a newer certificate is found in the place of one with an empty subject, for the same names', async () => {
