@@ -22,8 +22,8 @@ export default defineConfig({
     globalSetup: ['test/support/temp-folder.ts'],
     reporters: [...configDefaults.reporters, './test/support/not-run.ts'],
     // Far above what each takes alone: a busy machine makes all of them slow.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // The programs that tests start, and the workers, compile their modules once and not each time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     projects: [

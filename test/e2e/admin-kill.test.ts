@@ -171,5 +171,5 @@ describe('an exporter that is killed while it writes', () => {
     expect(cutOff.filter((error) => !/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(error))).toEqual([]);
     expect(answered.length + cutOff.length).toBe(writeCount);
     expect(code).toBe(0);
-  }, 180_000);
+  });
 });

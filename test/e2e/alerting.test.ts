@@ -12,7 +12,6 @@ describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
       await until(
         () => prometheus.query('zlb_farm_status{farm="portal",status="up"} == 1').catch(() => []),
         (seen) => seen.length === 1,
-        60_000,
       );
 
       portalOf(world).running = false;
@@ -32,7 +31,6 @@ describe.skipIf(!(isThere('prometheus') && isThere('prometheus-alertmanager')))(
       await until(
         () => prometheus.query('zlb_farm_status'),
         (seen) => seen.length === 0,
-        60_000,
       );
       const held = (await alertmanager.alerts()).find(({ labels }) => labels['status'] === 'critical');
       expect(held?.status.state, 'no ticket inhibits a page').toBe('active');

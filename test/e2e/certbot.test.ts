@@ -79,5 +79,4 @@ it.skipIf(!['pebble', 'certbot'].every(isThere))(
     const stored = world.certificates.get(fileOf(world)[0] ?? '')?.pem ?? '';
     expect(new X509Certificate(stored).serialNumber).toBe(issued.serialNumber);
   },
-  120_000,
 );

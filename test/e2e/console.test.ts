@@ -44,7 +44,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await focused()).toBe('restart-farm farm=shop');
     expect(await page.getByRole('status').textContent()).toMatch(/restart-farm farm=shop on lb-1: done/);
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
-  }, 60_000);
+  });
 
   it('opens what the alert in the link of a notification proposes, once it is there', async () => {
     const { url, tokenOf, call, read, sent } = await givenChanges();
@@ -86,7 +86,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.locator('#awaited').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'No change waits' }).waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('shows nothing more to a token that is not in force any more', async () => {
     const { url, page } = await givenDetail(open, { reason: 'a reason of our own' });
@@ -98,7 +98,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     await page.getByText('The token is not known.').waitFor();
     expect(await page.content()).not.toContain('a reason of our own');
-  }, 60_000);
+  });
 
   it('shows the new plan and asks again when it is not what it was', async () => {
     const { sent, world, digest, page } = await givenDetail(open);
@@ -116,7 +116,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('✓ 1. shop was restarted.').waitFor();
     expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
-  }, 60_000);
+  });
 
   it('keeps what it knows, with its age, while the gateway does not answer', async () => {
     const { page } = await givenDetail(open);
@@ -139,7 +139,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.locator('#alarm').waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Your reason').inputValue()).toBe('looked at it');
     expect(await page.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(true);
-  }, 60_000);
+  });
 
   it('says that nobody knows whether an approval arrived whose answer is lost', async () => {
     const { page } = await givenDetail(open);
@@ -148,7 +148,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByRole('button', { name: 'Approve' }).click();
 
     await page.getByText('It is not known whether the gateway took it up.').waitFor();
-  }, 60_000);
+  });
 
   it('shows markup and hidden characters of an appliance as text', async () => {
     const { url, tokenOf, ask, world } = await givenChanges();
@@ -166,7 +166,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.locator('main img').count()).toBe(0);
     expect(await page.evaluate('globalThis.harmed')).toBe(undefined);
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('keeps the token in memory alone, and forgets it with all that came with it', async () => {
     const { tokenOf, page, complaints } = await givenDetail(open, { reason: 'a reason of our own' });
@@ -187,7 +187,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.reload();
     await page.getByLabel('Your token for').waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('shows the changes of the token that was typed last, however late the answers for another one are', async () => {
     const { url, tokenOf } = await givenChanges();
@@ -204,7 +204,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await (await givenUp).headerValue('authorization')).toBe(`Bearer ${tokenOf('bob')}`);
     expect(await page.locator('#token-refused').textContent()).toBe('');
     expect(await page.locator('#summary').textContent()).toContain('You are carol');
-  }, 60_000);
+  });
 
   it('cannot be led to another change by the page that opened it', async () => {
     const { url } = await givenChanges();
@@ -219,7 +219,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     expect(await popup.evaluate('opener')).toBe(null);
     expect(await page.evaluate('other.closed')).toBe(true);
-  }, 60_000);
+  });
 
   it('says what is wrong with a token, and what a link leads to that is gone', async () => {
     const { url, tokenOf } = await givenChanges();
@@ -231,34 +231,30 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByText('That is not a token').waitFor();
     await signIn(page, tokenOf('bob'));
     await page.getByText('There is no such change').waitFor();
-  }, 60_000);
+  });
 
   it.each([
     ['light', phone],
     ['dark', desktop],
-  ] as const)(
-    'has nothing that axe objects to, and fits: %s, %o',
-    async (colorScheme, viewport) => {
-      const { url, tokenOf, ask, call, ended } = await givenChanges();
-      const { id: done, digest } = await ask({ parameters: { farm: 'db' } });
-      await call('bob', 'POST', `/changes/${done}/approve`, { digest, reason: 'a test' });
-      await ended(done);
-      const { id } = await ask({ reason: 'x'.repeat(400) });
-      const { page, complaints } = await openConsole(open, url, { viewport, colorScheme });
-      expect(await complaintsOfAxe(page)).toEqual([]);
-      await signIn(page, tokenOf('bob'));
+  ] as const)('has nothing that axe objects to, and fits: %s, %o', async (colorScheme, viewport) => {
+    const { url, tokenOf, ask, call, ended } = await givenChanges();
+    const { id: done, digest } = await ask({ parameters: { farm: 'db' } });
+    await call('bob', 'POST', `/changes/${done}/approve`, { digest, reason: 'a test' });
+    await ended(done);
+    const { id } = await ask({ reason: 'x'.repeat(400) });
+    const { page, complaints } = await openConsole(open, url, { viewport, colorScheme });
+    expect(await complaintsOfAxe(page)).toEqual([]);
+    await signIn(page, tokenOf('bob'));
 
-      for (const hash of ['', id, done]) {
-        await page.goto(`${url}/console#${hash}`);
-        await page.getByRole('heading', { name: hash === '' ? 'Lately' : 'The plan' }).waitFor();
-        for (const summary of await page.locator('summary').all()) await summary.click();
-        expect(await complaintsOfAxe(page), hash).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${hash} fits`).toBe(true);
-      }
-      expect(complaints).toEqual([]);
-    },
-    60_000,
-  );
+    for (const hash of ['', id, done]) {
+      await page.goto(`${url}/console#${hash}`);
+      await page.getByRole('heading', { name: hash === '' ? 'Lately' : 'The plan' }).waitFor();
+      for (const summary of await page.locator('summary').all()) await summary.click();
+      expect(await complaintsOfAxe(page), hash).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${hash} fits`).toBe(true);
+    }
+    expect(complaints).toEqual([]);
+  });
 });
 
 /** A gateway with people; alice asks for a restart of the farm `shop`, or for something else. */

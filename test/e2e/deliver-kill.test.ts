@@ -144,37 +144,33 @@ async function holdConnection({ farms }: SimulatedAppliance, address: string) {
   return socket;
 }
 
-it.each(kills)(
-  'deliver killed at the $moment of $step on $appliance is finished by the next run',
-  async (kill) => {
-    const { deliver, served, done, audit, appliances, worlds, wasKilled, call } = await givenDelivery(kill);
-    const others = await Promise.all([...appliances.values()].map((each) => holdConnection(each, intranet)));
+it.each(kills)('deliver killed at the $moment of $step on $appliance is finished by the next run', async (kill) => {
+  const { deliver, served, done, audit, appliances, worlds, wasKilled, call } = await givenDelivery(kill);
+  const others = await Promise.all([...appliances.values()].map((each) => holdConnection(each, intranet)));
 
-    const first = await deliver();
-    // The gateway ends what the process has begun.
-    const changes = async () => (await call('GET', '/changes?state=open')).json?.changes as readonly unknown[];
-    await until(changes, (open) => open.length === 0);
-    const lines = await audit();
-    const between = await served();
-    const second = await deliver();
-    const after = await done();
-    const third = await deliver();
+  const first = await deliver();
+  // The gateway ends what the process has begun.
+  const changes = async () => (await call('GET', '/changes?state=open')).json?.changes as readonly unknown[];
+  await until(changes, (open) => open.length === 0);
+  const lines = await audit();
+  const between = await served();
+  const second = await deliver();
+  const after = await done();
+  const third = await deliver();
 
-    expect([wasKilled(), first.code, unfinished(lines)]).toEqual([true, null, []]);
-    for (const serial of between) expect(['old', 'new']).toContain(serial);
-    expect([second.code, third.code], second.printed + third.printed).toEqual([0, 0]);
-    expect(third.printed.match(/has it already +served/g)).toHaveLength(2);
-    expect(await served()).toEqual(['new', 'new']);
-    expect(await done()).toEqual(after);
-    expect(unfinished(await audit())).toEqual([]);
-    expect(others.map(({ closed }) => closed)).toEqual([false, false]);
-    for (const world of Object.values(worlds)) {
-      expect(fileOf(world)).toEqual([isNew]);
-      expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
-    }
-  },
-  60_000,
-);
+  expect([wasKilled(), first.code, unfinished(lines)]).toEqual([true, null, []]);
+  for (const serial of between) expect(['old', 'new']).toContain(serial);
+  expect([second.code, third.code], second.printed + third.printed).toEqual([0, 0]);
+  expect(third.printed.match(/has it already +served/g)).toHaveLength(2);
+  expect(await served()).toEqual(['new', 'new']);
+  expect(await done()).toEqual(after);
+  expect(unfinished(await audit())).toEqual([]);
+  expect(others.map(({ closed }) => closed)).toEqual([false, false]);
+  for (const world of Object.values(worlds)) {
+    expect(fileOf(world)).toEqual([isNew]);
+    expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
+  }
+});
 
 /** The changes in the audit that have more intents than outcomes. */
 function unfinished(lines: readonly Record<string, unknown>[]): readonly unknown[] {

@@ -122,7 +122,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
       ['purge', 'gone', 'gone', 'gone', 'gone'],
     ]);
     expect(globSync(inRoot('/**/*zlb-exporter*'), { exclude: (name) => basename(name) === 'proc' })).toEqual([]);
-  }, 180_000);
+  });
 
   it('installs from the RPM too, and its removal keeps what is yours', () => {
     const rpm = (...words: readonly string[]) =>
@@ -138,7 +138,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(readFileSync(inRoot(`${configuration}.rpmsave`), 'utf8')).toBe('# ours\n');
     expect(digest('/etc/zlb-exporter/keys/lb-paris.key')).not.toBe('');
     expect(existsSync(inRoot('/usr/lib/zlb-exporter/bin/node'))).toBe(false);
-  }, 180_000);
+  });
 
   it('runs from the archive, wherever it is unpacked and whatever link leads to it', () => {
     spawnSync('tar', ['-xzf', built.archive, '-C', inRoot('/opt')]);
@@ -150,7 +150,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
 
   it('has nothing that lintian warns of, but for what deploy/packages/lintian-overrides explains', async () => {
     expect(await complaints).toBe('');
-  }, 180_000);
+  });
 });
 
 /** Returns the links that lead to no file, of documents and of the file system. */

@@ -74,13 +74,12 @@ object Host "lb-lisbon" {
     const states = await until(
       () => statesIn(join(folder, 'status.dat')),
       (seen) => Object.entries(expected).every(([name, state]) => seen.get(name)?.state === state),
-      60_000,
     );
 
     expect(states.get('lb-madrid farm legacy')?.output).toContain(
       'CRITICAL - simulated appliance: farm legacy is critical',
     );
-  }, 90_000);
+  });
 });
 
 interface ServiceState {

@@ -48,7 +48,7 @@ describe('the package', () => {
     // Nothing is fetched: what it needs is in it.
     const install = run(home, 'npm', 'install', '--offline', './zlb-exporter.tgz');
     if (install.code !== 0) throw new Error(`npm install: ${install.stdout}${install.stderr}`);
-  }, 180_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('holds the program, the rules, the boards, the documentation, and nothing to build or to test with', () => {

@@ -72,7 +72,7 @@ it('stops with 0 in its time while 200 scrapes, calls through the gateway and po
   expect(requestsOf('outcome')).toHaveLength(3);
   // The outcome of each is known, also of those that were cut off.
   expect(new Set(requestsOf('outcome'))).toEqual(new Set(requestsOf('intent')));
-}, 60_000);
+});
 
 /** Asks for more than a socket holds, and reads nothing of it. */
 async function givenSlowReader(url: string): Promise<void> {

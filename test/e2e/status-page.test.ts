@@ -88,7 +88,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await seen(page, '10.20.0.14:8081');
     expect(page.url(), 'where the search began').toBe(`${url}/?appliance=lb-madrid`);
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it('leaves focus, scroll position and what is open as they are when a farm goes down and moves to the top', async () => {
     const world = busyWorld();
@@ -112,7 +112,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await shop.getAttribute('open')).toBe('');
     expect(await page.evaluate('document.activeElement.closest("li").dataset.key')).toBe('db');
     expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('says at once and loudly that the exporter does not answer, and goes on when it does', async () => {
     const { page, url, start, stop } = await givenPage(open, { 'lb-madrid': busyWorld() });
@@ -131,7 +131,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await start(Number(new URL(url).port));
     await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
     expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
-  }, 60_000);
+  });
 
   it('shows two things of one name as two', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
@@ -152,7 +152,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     })`);
 
     expect(texts).toEqual(['c', 'd', 'e', 'f', 'g']);
-  }, 60_000);
+  });
 
   it('is whole without script, and reloads itself', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
@@ -171,65 +171,61 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await page.getByRole('link', { name: 'lb-madrid' }).first().click();
     await page.waitForURL(`${url}/?appliance=lb-madrid`);
     expect(await page.locator('details.farm').count()).toBe(9);
-  }, 60_000);
+  });
 
   it.each([
     ['dark', 1_280],
     ['light', 360],
     ['light', 3_840],
-  ] as const)(
-    'has nothing that axe objects to: %s, %i wide',
-    async (colorScheme, width) => {
-      const [first, second] = healthyPair();
-      const worlds = {
-        'lb-paris-1': first,
-        'lb-paris-2': second,
-        'lb-madrid': busyWorld(),
-        'lb-berlin': expiringWorld(),
-        'lb-lisbon': deactivatedWorld(),
-      };
-      const { page, url, appliances, complaints } = await givenPage(
-        open,
-        worlds,
-        {},
-        {
-          colorScheme,
-          viewport: { width, height: 900 },
-        },
-      );
-      appliances[1]?.fail('*', { kind: 'hang' });
-      await until(
-        () => fetch(url).then((answer) => answer.text()),
-        (text) =>
-          text.includes('Farm oldportal is down') && text.includes('has expired') && text.includes('is deactivated'),
-      );
+  ] as const)('has nothing that axe objects to: %s, %i wide', async (colorScheme, width) => {
+    const [first, second] = healthyPair();
+    const worlds = {
+      'lb-paris-1': first,
+      'lb-paris-2': second,
+      'lb-madrid': busyWorld(),
+      'lb-berlin': expiringWorld(),
+      'lb-lisbon': deactivatedWorld(),
+    };
+    const { page, url, appliances, complaints } = await givenPage(
+      open,
+      worlds,
+      {},
+      {
+        colorScheme,
+        viewport: { width, height: 900 },
+      },
+    );
+    appliances[1]?.fail('*', { kind: 'hang' });
+    await until(
+      () => fetch(url).then((answer) => answer.text()),
+      (text) =>
+        text.includes('Farm oldportal is down') && text.includes('has expired') && text.includes('is deactivated'),
+    );
 
-      for (const query of [
-        '?by=edition',
-        '?by=edition&group=enterprise',
-        '?appliance=lb-berlin&certificate=old_example_com.pem',
-        '',
-        '?appliance=lb-madrid',
-        '?q=shop',
-        '?list=certificates',
-        '?list=changes&appliance=lb-madrid',
-        '?appliance=none',
-        'runbooks',
-        'runbooks?appliance=lb-madrid&farm=oldportal',
-      ]) {
-        await page.goto(`${url}/${query}`);
-        if (!query.startsWith('runbooks')) await page.locator('.live.running').waitFor();
-        await page.evaluate(axe.source);
-        const violations = await page.evaluate<unknown[]>(
-          `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,
-        );
-        expect(violations, query).toEqual([]);
-        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${query} fits`).toBe(true);
-      }
-      expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
-    },
-    90_000,
-  );
+    for (const query of [
+      '?by=edition',
+      '?by=edition&group=enterprise',
+      '?appliance=lb-berlin&certificate=old_example_com.pem',
+      '',
+      '?appliance=lb-madrid',
+      '?q=shop',
+      '?list=certificates',
+      '?list=changes&appliance=lb-madrid',
+      '?appliance=none',
+      'runbooks',
+      'runbooks?appliance=lb-madrid&farm=oldportal',
+    ]) {
+      await page.goto(`${url}/${query}`);
+      if (!query.startsWith('runbooks')) await page.locator('.live.running').waitFor();
+      await page.evaluate(axe.source);
+      const violations = await page.evaluate<unknown[]>(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,
+      );
+      expect(violations, query).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${query} fits`).toBe(true);
+    }
+    expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
+  });
 
   it('shows both columns of twins without a scroll to the side, 390 wide', async () => {
     const width = 390;
@@ -250,7 +246,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await page.evaluate(`axe.run('#twin').then(({ violations }) => violations.map(({ id }) => id))`)).toEqual(
       [],
     );
-  }, 60_000);
+  });
 
   it.each([320, 390])(
     'shows an appliance that has never answered without a scroll to the side, %i wide',
@@ -270,7 +266,6 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     },
-    60_000,
   );
 });
 

@@ -60,7 +60,7 @@ it('shows nothing for longer than max_stale or two intervals as they were announ
     ),
     fuzzing('histories'),
   );
-}, 120_000);
+});
 
 /** An appliance whose numbers of connections are the second in which it gave them. */
 function givenHistory(mostFarms: number) {

@@ -85,7 +85,7 @@ it('an appliance that sends damaged bodies costs its own readings at most, and n
     }),
     fuzzing('wholePaths'),
   );
-}, 120_000);
+});
 
 /**
  * Returns the page of one healthy appliance and another on which collectors were run; both formats

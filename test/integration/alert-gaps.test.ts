@@ -73,7 +73,7 @@ const afterTheGap = [
 ];
 
 describe.skipIf(!isThere('promtool'))('after an outage of Prometheus in which everything broke', () => {
-  it.each([40, 180])('of %s minutes, each of them is a page', { timeout: 180_000 }, async (gapMinutes) => {
+  it.each([40, 180])('of %s minutes, each of them is a page', async (gapMinutes) => {
     const exporter = createServer((_, response) => {
       response.setHeader('content-type', 'text/plain; version=0.0.4');
       response.end(`${afterTheGap.join('\n')}\n`);

@@ -115,7 +115,7 @@ describe('the report of check', () => {
       'Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on: collectors: { vip: { enabled: true } }. Concerned: lb-1, lb-2.',
     ]);
     expect(withVip.out).not.toContain('Only the collector vip');
-  }, 60_000);
+  });
 
   it('names a proxy that hangs, and does not take its waits for the cost of polling', async () => {
     const { appliance, entry } = await givenAppliance(recordedWorld(), { farmsListen: true });
@@ -129,7 +129,7 @@ describe('the report of check', () => {
     expect(findings(out)).not.toMatch(/secure-shop is critical|less often/);
     expect(out).toMatch(/ Probed .*; accepted, and no answer from the proxy: secure-shop 192/);
     expect(out).toMatch(/ Reached .*, [1-6]\d\dms each$/m);
-  }, 90_000);
+  });
 
   it('names the daemon of L4 farms that refuse, and the stop and start of each of them', async () => {
     const world = recordedWorld();
@@ -146,7 +146,7 @@ describe('the report of check', () => {
       /From here, db-l4 at .*, multi-l4 at .* refuse connections, and the appliance does not call them down\.\n +Their daemon nftlb may have been started without them: stop and start each L4 farm,/,
     );
     expect(findings(out)).not.toContain('no connection can be made to db-l4');
-  }, 60_000);
+  });
 
   it('leaves out the product where nothing said it, and does not promise states that it will not read', async () => {
     const world = recordedWorld();

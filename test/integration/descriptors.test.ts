@@ -65,7 +65,7 @@ it('three thousand polls that fail, each kind by turns, leave no descriptor, no 
   expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 2);
   expect(after.handles).toBeLessThanOrEqual(before.handles + 2);
   expect(after.heapBytes / before.heapBytes, 'heap, after over before').toBeLessThan(1.1);
-}, 120_000);
+});
 
 async function everyWayToFail(): Promise<readonly Failing[]> {
   const answering = async (what: string, answer: (response: ServerResponse) => void): Promise<Failing> => {

@@ -55,7 +55,7 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
       'firing ZlbFarmDown',
     );
     expect(seen).toHaveLength(5);
-  }, 60_000);
+  });
 
   it('are incidents of their own for farms, certificates, exporters, appliances, and sites as a whole', async () => {
     const { fire, incidents } = await givenPager();
@@ -83,7 +83,7 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
     for (const alert of alerts) await fire(alert);
 
     await untilIs(() => incidents().length, alerts.length);
-  }, 60_000);
+  });
 
   it('are one page for what is one incident', async () => {
     const { fire, incidents } = await givenPager();
@@ -102,7 +102,7 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('the pages of alertmanager.
 
     await until(incidents, (sent) => sent.some((key) => key.includes(marker.alertname)));
     expect(incidents()).toHaveLength(4);
-  }, 60_000);
+  });
 });
 
 function target(appliance: string, { site = 'lyon' } = {}): Labels & { alertname: string; severity: string } {

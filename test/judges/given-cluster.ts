@@ -80,7 +80,7 @@ async function createCustomResources(call: Cluster['call']): Promise<void> {
     await call('POST', group, parse(readFileSync(file, 'utf8')));
   }
   for (const version of ['v1', 'v1alpha1'])
-    await until(async () => (await call('GET', `/apis/monitoring.coreos.com/${version}`)).kind, isList, 60_000);
+    await until(async () => (await call('GET', `/apis/monitoring.coreos.com/${version}`)).kind, isList);
 }
 
 function configurationFor(server: string): object {

@@ -34,7 +34,6 @@ export async function givenMachine(root: string) {
   const leader = await until(
     () => childrenOf(child.pid ?? 0).find((pid) => /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))),
     (pid) => pid !== undefined,
-    60_000,
   );
   const inside = (...words: readonly string[]) => run('nsenter', ['--target', leader ?? '', '--all', ...words]);
   await until(

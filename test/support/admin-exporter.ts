@@ -69,7 +69,6 @@ export async function startAdminExporter(
   const [adminUrl, metricsUrl] = await until(
     () => [urlOf('admin gateway listening'), urlOf('listening')],
     (seen) => !seen.includes(undefined) || child.exitCode !== null,
-    60_000,
   );
   if (typeof adminUrl !== 'string' || typeof metricsUrl !== 'string' || child.pid === undefined)
     throw new Error(`the exporter ended with ${child.exitCode}: ${stdout()}${stderr()}`);

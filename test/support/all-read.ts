@@ -20,6 +20,5 @@ export async function untilAllRead(url: string): Promise<void> {
           ({ ok, isSupported, failure }) => typeof ok === 'boolean' || !isSupported || failure !== undefined,
         ),
       ),
-    60_000,
   );
 }

@@ -37,7 +37,6 @@ export async function startStack(...flags: readonly string[]) {
       until(
         () => output.stdout() + output.stderr(),
         (seen) => seen.includes('Notifications') || child.exitCode !== null,
-        60_000,
       ),
   };
 }

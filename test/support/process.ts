@@ -36,7 +36,6 @@ function spawnExporter(args: readonly string[], env: Readonly<Record<string, str
       const text = await until(
         () => output.stdout() + output.stderr(),
         (seen) => /http:\/\/[^\s/"]+:\d+/.test(seen) || child.exitCode !== null,
-        50_000,
       );
       const url = /http:\/\/[^\s/"]+:\d+/.exec(text)?.[0];
       if (!url) throw new Error(`the exporter ended with ${child.exitCode}: ${text}`);

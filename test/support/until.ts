@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 export async function until<Seen>(
   look: () => Seen | Promise<Seen>,
   holds: (seen: Seen) => boolean,
-  withinMs = 25_000,
+  withinMs = 60_000,
 ): Promise<Seen> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -51,7 +51,7 @@ it('a slow upload does not keep others from changing the appliance', async () =>
   expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
   // A spooled file has no name.
   expect((await readdir(dirname(journalFile))).filter((name) => name.includes('spool'))).toEqual([]);
-}, 60_000);
+});
 
 it('an upload that cannot be sent leaves no file open, whatever the reason', async () => {
   const server = await startHttpsServer((response) => void response.destroy());
@@ -140,4 +140,4 @@ it('a caller that reads its answer slowly holds no slot: reads of others pass', 
     readers.map(({ socket }) => socket.destroyed),
     'they still read',
   ).toEqual([false, false]);
-}, 60_000);
+});

@@ -31,7 +31,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(started).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(version) as string });
     expect(readdirSync(pathOf('opt/zlb-exporter/node_modules'))).toContain('fastify');
     expect(readdirSync(pathOf('opt/zlb-exporter/node_modules'))).not.toContain('vitest');
-  }, 120_000);
+  });
 
   it('takes of a clone the packages that run, and all of an unpacked package', () => {
     const packagesIn = (place: ReturnType<typeof givenDestination>) => {
