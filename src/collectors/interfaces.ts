@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { type CollectContext, defineCollector, orIfMissing, stateWord } from './collector.ts';
-import { configured } from './configured.ts';
+import { configured, knownOf } from './configured.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
 
@@ -57,7 +57,10 @@ export const interfaces = defineCollector<Interfaces>({
   },
   entity: ofInterfaces.entity('interface', ({ state }) => state),
   configured: ({ interfaces: list }) =>
-    list.map(({ name, kind, ip, mac, parent }) => configured('interface', name, { kind, ip, mac, parent })),
+    list.map(({ name, kind, ip, mac, parent }) =>
+      // Every interface has these; without an address, it has none.
+      configured('interface', name, { ip, ...knownOf({ kind, mac, parent }) }),
+    ),
   families: [
     ofTraffic.counter(
       'zlb_interface_receive_bytes_total',

@@ -17,6 +17,16 @@ describe('the interfaces collector', () => {
     expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
   });
 
+  it('does not say that an interface has no kind where a release does not name it', async () => {
+    const { data } = await collectFrom(interfaces, {
+      readNetworkStats: traffic(),
+      listInterfaces: { interfaces: [{ name: 'eth0', ip: '' }] },
+      listVirtualInterfaces: { interfaces: [] },
+    });
+
+    expect(interfaces.configured?.(data)?.map(({ settings }) => settings)).toEqual([{ ip: '' }]);
+  });
+
   it('does not guess the missing state of a virtual interface', async () => {
     const collected = await collectFrom(interfaces, {
       readNetworkStats: traffic(),
