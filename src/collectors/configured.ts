@@ -94,6 +94,15 @@ const backendSettings = ['weight', 'priority', 'timeout', 'max_conns', 'connecti
 /** The arguments of `command` may hold a password, so its program alone is compared. */
 const checkSettings = ['interval', 'cut_conns', 'log', 'backend_alias', 'timeout'] as const;
 
+const serviceWords = 'httpsb leastresp redirecttype cookieinsert sts_status pinnedConnection routingPolicy';
+const otherWords = 'mode cut_conns log profile vip kind ip mac product edition api';
+
+/** Settings whose values are words of the appliance, numbers or addresses: letter case is not theirs. */
+export const wordSettings: ReadonlySet<string> = new Set([
+  ...farmSettings.filter((name) => name !== 'cipherc'),
+  ...`${serviceWords} ${otherWords}`.split(' '),
+]);
+
 export function configuredFarm(farm: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object: 'farm', farm, service: '', name: farm, settings };
 }
@@ -112,7 +121,10 @@ export function configuredService(farm: string, service: string, row: object): C
   return { object: 'service', farm, service, name: service, settings };
 }
 
-/** Names a backend by its address, since its number is its place in the list. */
+/**
+ * Names a backend by its address, since its number is its place in the list: also where a service
+ * has the address twice, and the label of the metrics has the number.
+ */
 export function configuredBackend(
   {
     farm,
@@ -127,7 +139,11 @@ export function configuredBackend(
   },
   row: object,
 ): ConfiguredObject {
-  return { object: 'backend', farm, service, name: backend, id: id ?? '', settings: textsIn(row, backendSettings) };
+  const number = `#${id ?? ''}`;
+  const name = backend.endsWith(number) ? backend.slice(0, -number.length) : backend;
+  // Hexadecimal digits in both cases are one address.
+  const settings = textsIn(row, backendSettings);
+  return { object: 'backend', farm, service, name: name.toLowerCase(), id: id ?? '', settings };
 }
 
 export function configuredCheck(name: string, row: object): ConfiguredObject {

@@ -1,5 +1,5 @@
 import { type ConfiguredKind, configuredKinds } from '../collectors/configured.ts';
-import type { FoundDifference } from './differences.ts';
+import { type FoundDifference, serviceOrder } from './differences.ts';
 
 /** A call through the gateway that may change the configuration of an appliance. */
 export interface Touch {
@@ -38,6 +38,7 @@ const reaches: readonly Reach[] = [
   { route: /\/backup\/\{name\}\/actions$|\/factory$/, kinds: configuredKinds },
   { route: /\/letsencryptz?\/\{name\}(?:\/actions)?$/, kinds: ['certificate', 'farm'] },
   { route: /\/certificates\/\{certificate\}\/actions$/, kinds: ['farm'] },
+  { route: /\/services\/\{service\}\/actions$/, kinds: ['farm'] },
   // Other actions leave the configuration as it is.
   { route: /\/(?:actions|maintenance)$/, kinds: [] },
   { route: / \/farms\/.*\/backends/, kinds: ['backend'] },
@@ -66,13 +67,16 @@ export function explains(touch: Touch, difference: FoundDifference): boolean {
 function isOnFarm({ params, fields }: Touch, { object, farm, service, setting, after }: FoundDifference): boolean {
   const namedFarm = params.farmname ?? fields.farmname;
   if (namedFarm !== undefined && farm !== '' && namedFarm !== farm && namedFarm !== after) return false;
+  // A call moves one service, and others with it.
+  if (setting === serviceOrder) return true;
   const namedService = params.service ?? (object === 'service' && setting === '' ? fields.id : undefined);
   return namedService === undefined || namedService === service;
 }
 
 /** Compares the object that a call names with that of the difference. */
 function isOfName({ params, fields }: Touch, { object, name, id, setting }: FoundDifference): boolean {
-  if (object === 'backend' && setting === '' && fields.ip !== undefined) return fields.ip === hostOf(name);
+  if (object === 'backend' && setting === '' && fields.ip !== undefined)
+    return fields.ip.toLowerCase() === hostOf(name);
   if (object === 'backend') return params.backend === undefined || !id || params.backend === id;
   if (object === 'farm' || object === 'service') return true;
   const named = params.file ?? params.farmguardian ?? params.interface ?? params.name ?? fields.name ?? fields.filename;
@@ -81,7 +85,7 @@ function isOfName({ params, fields }: Touch, { object, name, id, setting }: Foun
 
 /** Returns the address in the name of a backend, without its port. */
 function hostOf(name: string): string {
-  return name.replace(/#.*$/, '').replace(/:\d+$/, '').replaceAll(/[[\]]/g, '');
+  return name.replace(/:\d+$/, '').replaceAll(/[[\]]/g, '');
 }
 
 /** A PUT changes the settings that its body names, and an object's name or address with them. */

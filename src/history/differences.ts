@@ -1,5 +1,5 @@
-import type { ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
-import { compareNames } from '../lib/text.ts';
+import { type ConfiguredObject, type ConfiguredSettings, wordSettings } from '../collectors/configured.ts';
+import { compareNames, digestForm } from '../lib/text.ts';
 import type { Difference } from './event.ts';
 
 /** A difference, with the number by which calls name a backend. */
@@ -7,6 +7,8 @@ export interface FoundDifference extends Difference {
   readonly id?: string | undefined;
 }
 
+/** The setting of a farm that says in which order its services are asked. */
+export const serviceOrder = 'services';
 /** The longest description of an object that is new or gone. */
 const maxDescription = 200;
 
@@ -19,19 +21,21 @@ export function compareConfigured(
   before: readonly ConfiguredObject[],
   after: readonly ConfiguredObject[],
 ): readonly FoundDifference[] {
-  const [old, current] = [byKey(before), byKey(after)];
-  const changed = [...current].flatMap(([key, object]) => {
-    const known = old.get(key);
-    return known ? settingsThatDiffer(known, object) : [];
-  });
+  const { former, rest } = match(before, after);
+  const known = new Set(former.values());
+  const changed = [...former].flatMap(([object, was]) => settingsThatDiffer(was, object));
   // A check is named by the farms that use it: that none does says nothing of the check.
   const isListed = ({ object }: ConfiguredObject): boolean => object !== 'check';
-  const gone = [...old].flatMap(([key, object]) => (current.has(key) || !isListed(object) ? [] : object));
-  const added = [...current].flatMap(([key, object]) => (old.has(key) || !isListed(object) ? [] : object));
+  const gone = rest.filter(isListed);
+  const added = after.filter((object) => !former.has(object) && isListed(object));
   const renamed = renamedOf(gone, added);
   const others = new Set(renamed.flatMap(({ object, next }) => [object, next]));
   return [
     ...changed,
+    ...servicesInOtherOrder(
+      before.filter((object) => known.has(object)),
+      after.filter((object) => former.has(object)),
+    ),
     ...renamed.map(({ object, next }) => ({
       ...placeOf(object),
       setting: 'name',
@@ -48,11 +52,8 @@ export function withFormerSettings(
   before: readonly ConfiguredObject[],
   after: readonly ConfiguredObject[],
 ): readonly ConfiguredObject[] {
-  const old = byKey(before);
-  return after.map((object) => ({
-    ...object,
-    settings: { ...old.get(objectKey(object))?.settings, ...object.settings },
-  }));
+  const { former } = match(before, after);
+  return after.map((object) => ({ ...object, settings: { ...former.get(object)?.settings, ...object.settings } }));
 }
 
 /** Returns the differences as they are the other way round. */
@@ -60,8 +61,23 @@ export function reversed(differences: readonly Difference[]): readonly Differenc
   return differences.map(({ before, after, ...place }) => ({ ...place, before: after, after: before }));
 }
 
-function byKey(objects: readonly ConfiguredObject[]): ReadonlyMap<string, ConfiguredObject> {
-  return new Map(objects.map((object) => [objectKey(object), object]));
+/**
+ * Finds the objects of a reading in the one before; `rest` are those that are gone. Several objects
+ * can have one name, as backends of one address: those with the same settings are the same.
+ */
+function match(before: readonly ConfiguredObject[], after: readonly ConfiguredObject[]) {
+  const old = Map.groupBy(before, objectKey);
+  const former = new Map<ConfiguredObject, ConfiguredObject>();
+  const take = (object: ConfiguredObject, isIt: (known: ConfiguredObject) => boolean): void => {
+    const known = old.get(objectKey(object)) ?? [];
+    const found = known.find(isIt);
+    if (!found) return;
+    former.set(object, found);
+    known.splice(known.indexOf(found), 1);
+  };
+  for (const object of after) take(object, (known) => settingsThatDiffer(known, object).length === 0);
+  for (const object of after) if (!former.has(object)) take(object, () => true);
+  return { former, rest: [...old.values()].flat() };
 }
 
 /** Returns one text for an object within its appliance; names have no newline. */
@@ -81,9 +97,42 @@ function placeOf({ object, farm, service, name, id }: ConfiguredObject) {
 function settingsThatDiffer(before: ConfiguredObject, after: ConfiguredObject): readonly FoundDifference[] {
   return Object.entries(after.settings).flatMap(([setting, value]) => {
     const known = before.settings[setting];
-    if (known === undefined || known === value) return [];
+    if (known === undefined || isSameSetting(setting, known, value)) return [];
     return { ...placeOf(after), setting, before: known, after: value };
   });
+}
+
+/** Compares two values; releases differ in the letter case of their own words. */
+function isSameSetting(setting: string, one: string, other: string): boolean {
+  return one === other || (wordSettings.has(setting) && one.toLowerCase() === other.toLowerCase());
+}
+
+/**
+ * Returns a difference if the services of a farm are in another order: the first one that matches a
+ * request answers it. Takes the objects that both readings have.
+ */
+function servicesInOtherOrder(
+  before: readonly ConfiguredObject[],
+  after: readonly ConfiguredObject[],
+): readonly FoundDifference[] {
+  const [was = [], is = []] = [before, after].map((objects) => objects.filter(isAskedInOrder).map(({ name }) => name));
+  const first = is.findIndex((name, index) => name !== was[index]);
+  const end = is.findLastIndex((name, index) => name !== was[index]) + 1;
+  const { farm } = after.find(isAskedInOrder) ?? {};
+  if (farm === undefined || first < 0) return [];
+  const moved = (names: readonly string[]): string => shortened(names.slice(first, end).join(', '));
+  const place = { object: 'farm', farm, service: '', name: farm } as const;
+  return [{ ...place, setting: serviceOrder, before: moved(was), after: moved(is) }];
+}
+
+/** Returns false for services of GSLB farms, which match no requests. */
+function isAskedInOrder({ object, settings }: ConfiguredObject): boolean {
+  return object === 'service' && ('vhost' in settings || 'urlp' in settings);
+}
+
+/** Returns a text that is another one for another list, however long. */
+function shortened(text: string): string {
+  return text.length <= maxDescription ? text : digestForm(text, text, maxDescription);
 }
 
 function wholeObject(object: ConfiguredObject, before: string | undefined, after: string | undefined): FoundDifference {

@@ -26,6 +26,7 @@ const renamed: FoundDifference = {
 };
 const check: FoundDifference = { ...weight, object: 'check', farm: '', service: '', name: 'http', setting: 'interval' };
 const certificate: FoundDifference = { ...check, object: 'certificate', name: 'a.pem', setting: 'not_after' };
+const order: FoundDifference = { ...renamed, setting: 'services', before: 'web, api', after: 'api, web' };
 const eth1: FoundDifference = { ...check, object: 'interface', name: 'eth1', setting: 'ip' };
 
 const call = (route: string, params: Touch['params'] = {}, fields: Touch['fields'] = {}): Touch => ({
@@ -47,6 +48,16 @@ describe('a call explains', () => {
       added,
     ],
     ['a new name', call('PUT /farms/{farmname}', { farmname: 'shop' }, { newfarmname: 'store' }), renamed],
+    [
+      'the order of services',
+      call('POST /farms/{farmname}/services/{service}/actions', { farmname: 'shop', service: 'api' }, { position: '' }),
+      order,
+    ],
+    [
+      'a backend whose address it writes in capitals',
+      call('POST /farms/{farmname}/backends', { farmname: 'shop' }, { ip: '2001:DB8::A' }),
+      { ...added, name: '[2001:db8::a]:80' },
+    ],
     ['the check of its path', call('PUT /monitoring/fg/{name}', { name: 'http' }, { interval: '' }), check],
     ['an upload of a file', call('POST /certificates/{file}', { file: 'a.pem' }), certificate],
     ['an interface', call('PUT /interfaces/nic/{name}', { name: 'eth1' }, { ip: '10.0.0.7' }), eth1],

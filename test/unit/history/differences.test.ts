@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
-import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
-import { compareConfigured } from '../../../src/history/differences.ts';
+import { describe, expect, it } from 'vitest';
+import { configuredBackend, type ConfiguredObject } from '../../../src/collectors/configured.ts';
+import { compareConfigured, withFormerSettings } from '../../../src/history/differences.ts';
 
 const backend = (name: string, settings: Readonly<Record<string, string>> = { weight: '1' }): ConfiguredObject => ({
   object: 'backend',
@@ -47,4 +47,82 @@ it('a health check that no farm of the reading uses any more is not gone', () =>
   expect(compareConfigured([check], [{ ...check, settings: { interval: '9' } }])).toMatchObject([
     { setting: 'interval', before: '5', after: '9' },
   ]);
+});
+
+describe('backends of one address', () => {
+  const twice = (...weights: readonly string[]) => weights.map((weight, index) => numbered('a', index, weight));
+  const numbered = (label: string, id: number, weight: string): ConfiguredObject =>
+    configuredBackend(
+      { farm: 'shop', service: 'web', backend: label === 'a' ? `a#${id}` : label, id: `${id}` },
+      { weight },
+    );
+
+  it('stay what they are when the appliance numbers them otherwise', () => {
+    const before = [numbered('b', 0, '1'), numbered('a', 1, '5'), numbered('a', 2, '7')];
+
+    expect(compareConfigured(before, twice('5', '7'))).toMatchObject([{ name: 'b', setting: '' }]);
+  });
+
+  it('are one less where one is gone, and one more where it is new, whatever their order', () => {
+    const alone = backend('a', { weight: '7' });
+
+    expect(compareConfigured(twice('5', '7'), [alone])).toMatchObject([{ name: 'a', before: 'weight 5' }]);
+    expect(compareConfigured([alone], twice('5', '7'))).toMatchObject([{ name: 'a', after: 'weight 5' }]);
+    expect(compareConfigured(twice('5', '7'), twice('7', '5'))).toEqual([]);
+    expect(compareConfigured(twice('5', '5'), [backend('a', { weight: '5' })])).toHaveLength(1);
+  });
+
+  it('keep the settings that only their reading before had, each its own', () => {
+    const before = [backend('a', { weight: '5', timeout: '1' }), backend('a', { weight: '7', timeout: '2' })];
+    const after = withFormerSettings(before, twice('7', '5'));
+
+    expect(after.map(({ settings }) => settings)).toEqual([
+      { weight: '7', timeout: '2' },
+      { weight: '5', timeout: '1' },
+    ]);
+  });
+});
+
+describe('services in another order', () => {
+  const services = (...names: readonly string[]) =>
+    names.map(
+      (name): ConfiguredObject => ({ ...backend(name), object: 'service', service: name, settings: { urlp: name } }),
+    );
+
+  it('are one difference of their farm, of those that moved', () => {
+    const [before, after] = [services('a', 'b', 'c', 'd'), services('a', 'c', 'b', 'd')];
+
+    expect(compareConfigured(before, after)).toEqual([
+      { object: 'farm', farm: 'shop', service: '', name: 'shop', setting: 'services', before: 'b, c', after: 'c, b' },
+    ]);
+  });
+
+  it('are not those between which one is new or gone, or got another name', () => {
+    const abc = services('a', 'b', 'c');
+
+    expect(compareConfigured(abc, services('a', 'c'))).toMatchObject([{ name: 'b', setting: '' }]);
+    expect(compareConfigured(services('a', 'c'), abc)).toMatchObject([{ name: 'b', setting: '' }]);
+    expect(compareConfigured([backend('x')], [backend('x')])).toEqual([]);
+  });
+
+  it('are no difference where they match no requests, as of a GSLB farm', () => {
+    const [a, b] = ['a', 'b'].map((name): ConfiguredObject => ({ ...backend(name), object: 'service' }));
+
+    expect(compareConfigured([a!, b!], [b!, a!])).toEqual([]);
+  });
+});
+
+it('a word of the appliance in other letters is no difference, and a name in other letters is one', () => {
+  const farm = (settings: Readonly<Record<string, string>>): ConfiguredObject => ({
+    ...backend('shop'),
+    object: 'farm',
+    settings,
+  });
+  const before = farm({ rewritelocation: 'enabled', disable_sslv3: 'true', certificates: 'a.pem', vip: '2001:db8::a' });
+  const after = farm({ rewritelocation: 'ENABLED', disable_sslv3: 'True', certificates: 'A.pem', vip: '2001:DB8::A' });
+
+  expect(compareConfigured([before], [after])).toMatchObject([{ setting: 'certificates' }]);
+  expect(configuredBackend({ farm: 'shop', service: '', backend: '[2001:DB8::A]:80' }, {}).name).toBe(
+    '[2001:db8::a]:80',
+  );
 });
