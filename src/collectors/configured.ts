@@ -97,7 +97,7 @@ const checkSettings = ['interval', 'cut_conns', 'log', 'backend_alias', 'timeout
 const serviceWords = 'httpsb leastresp redirecttype cookieinsert sts_status pinnedConnection routingPolicy';
 const otherWords = 'mode cut_conns log profile vip kind ip mac product edition api';
 
-/** Settings whose values are words of the appliance, numbers or addresses: letter case is not theirs. */
+/** Settings whose values are words of the appliance, numbers or addresses, without letter case. */
 export const wordSettings: ReadonlySet<string> = new Set([
   ...farmSettings.filter((name) => name !== 'cipherc'),
   ...`${serviceWords} ${otherWords}`.split(' '),

@@ -25,8 +25,11 @@ export interface FarmConfig {
   readonly logs: boolean | undefined;
   /** Undefined where the reply has no list of backends at all. */
   readonly backends: readonly ConfiguredBackend[] | undefined;
-  /** The farm, its services and their backends, and the health checks that they name. */
-  readonly configured: readonly ConfiguredObject[];
+  /**
+   * The farm, its services and their backends, and the health checks that they name; undefined of a
+   * farm that is not read, though it may have services.
+   */
+  readonly configured: readonly ConfiguredObject[] | undefined;
 }
 
 export interface HealthCheck {
@@ -137,11 +140,19 @@ function withoutDetail({ name, profile }: FarmFact, listed: ListedChecks | undef
     protocol: undefined,
     logs: undefined,
     backends: undefined,
-    configured: [
-      configuredFarm(name, listed && profile === 'l4xnat' ? { farmguardian: check ?? '' } : {}),
-      ...checksNamed([check], listed),
-    ],
+    configured:
+      profile === 'l4xnat'
+        ? [
+            configuredFarm(name, listed && saysWhoIsChecked(listed) ? { farmguardian: check ?? '' } : {}),
+            ...checksNamed([check], listed),
+          ]
+        : undefined,
   };
+}
+
+/** Returns false where a release lists checks without the farms that have them. */
+function saysWhoIsChecked({ rows }: ListedChecks): boolean {
+  return rows.length === 0 || rows.some(({ farms }) => farms !== undefined);
 }
 
 /**

@@ -23,7 +23,11 @@ export const farms = defineCollector<FarmList>({
   isPartial: ({ isOneByOne }) => isOneByOne === true,
   entity: ofFarms.entity('farm', ({ state }) => state),
   configured: ({ farms: list }) =>
-    list.map(({ name, profile, vip, vport }) => configuredFarm(name, knownOf({ profile, vip, vport }))),
+    list.map(({ name, profile, vip, vport }) => {
+      // A summary, which has no address, says http of an HTTPS farm as well.
+      const isKnown = profile !== 'http' || vip !== undefined;
+      return configuredFarm(name, knownOf({ profile: isKnown ? profile : undefined, vip, vport }));
+    }),
   families: [
     ofFarms.stateSet(
       'zlb_farm_status',

@@ -55,6 +55,23 @@ describe('the farm configuration collector', () => {
     expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
   });
 
+  it('compares no services of a farm that is not read, since it may be an L4 farm', async () => {
+    const unclear = await collectFarmFrom(farmConfig, { ...l4, profile: '' }, { listFarmguardians: checks() });
+
+    expect(farmConfig.configured?.(unclear.data)).toBeUndefined();
+  });
+
+  it('does not take away the check of an L4 farm where the list does not say which farms are checked', async () => {
+    const settingsWith = async (...params: readonly object[]) => {
+      const { data } = await collectFarmFrom(farmConfig, l4, { listFarmguardians: { params } });
+      return farmConfig.configured?.(data)?.[0]?.settings;
+    };
+
+    expect(await settingsWith({ name: 'check-web' })).toEqual({});
+    expect(await settingsWith({ name: 'check-web', farms: [] })).toEqual({ farmguardian: '' });
+    expect(await settingsWith()).toEqual({ farmguardian: '' });
+  });
+
   it('does not report a missing health check if it is unknown', async () => {
     const silent = {
       readFarm: { params: { status: 'up' }, services: [service({ farmguardian: undefined })], backends: [] },

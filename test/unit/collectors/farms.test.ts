@@ -68,6 +68,15 @@ describe('the farms collector', () => {
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
   });
 
+  it('does not say that an HTTPS farm of which the summary alone speaks is an HTTP farm now', () => {
+    const named = { name: 'shop', profile: 'http', state: 'unknown' };
+    const settingsOf = (...list: readonly (typeof named & { readonly vip?: string })[]) =>
+      farms.configured?.({ farms: list, excluded: 0 })?.map(({ settings }) => settings);
+
+    expect(settingsOf(named, { ...named, profile: 'l4xnat' })).toEqual([{}, { profile: 'l4xnat' }]);
+    expect(settingsOf({ ...named, vip: '192.0.2.20' })).toEqual([{ profile: 'http', vip: '192.0.2.20' }]);
+  });
+
   it('takes the names from the summary, which asks no proxy, and each state alone when the statistics fail', async () => {
     const before = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { profile: 'https' })] } });
     const collected = await collectFrom(
