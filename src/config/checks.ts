@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { maxDelayMs } from '../lib/cron.ts';
 import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
@@ -32,6 +33,7 @@ export function checkCombinations(checked: Checked, problems: Problems): void {
     requireKnownAppliances,
     requireTwins,
     requireKnownOperations,
+    requireOwnFiles,
   ])
     check(checked, report);
 }
@@ -194,6 +196,12 @@ function requireTwins({ settings: { twins, appliances } }: Checked, report: Repo
       taken.add(name);
     }
   }
+}
+
+/** Reports a history in the file of the journal: the first to open it would lock out the other. */
+function requireOwnFiles({ settings: { history, admin }, source }: Checked, report: ReportProblem): void {
+  if (history.file === undefined || !admin || resolve(history.file) !== resolve(admin.journalFile)) return;
+  report(['history', 'file'], `is ${source.locate(['admin', 'journal_file']).key} too; name another file`);
 }
 
 function requireKnownOperations({ settings: { admin }, operations }: Checked, report: ReportProblem): void {

@@ -98,6 +98,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':7:17: appliances[0].farms.exclude[0]: is not a regular expression of RE2, which has no look-around and no back-references; "web-.*" is one, for every name that starts with web-',
     ':8:70: appliances[1].farms.include: is an empty list; write one, such as ["web-.*"], or remove the key for [".*"]',
   ],
+  'history.yml': [':6:18: history.file: is admin.journal_file too; name another file'],
   'indentation.yml': [
     ':2:11: there is a second ": " on this line, or a line below is indented too far; put a value that holds ": " in quotes',
     ':4:1: something is missing here or above: a ":" after a key, a comma, or a closing quote or bracket',
@@ -311,6 +312,7 @@ const refusedLast: readonly string[] = [
   'alias-bomb.yml',
   'circular-alias.yml',
   'empty.yml',
+  'history.yml',
   'key-files.yml',
   'max-stale.yml',
   'merged-text.yml',
