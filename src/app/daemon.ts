@@ -254,8 +254,8 @@ function remembered({ appliances }: Settings): readonly RememberedAppliance[] {
 
 /** Another address is another machine, and other farms are no difference on it. */
 function rememberedAs({ name, url, farms }: ApplianceSettings): RememberedAppliance {
-  const patterns = [farms.include, farms.exclude].map((list) => list.map(String).join(' '));
-  return { name, scope: [url.href, ...patterns].join('\n') };
+  const patterns = [farms.include, farms.exclude].map((list) => list.map(({ source }) => source));
+  return { name, scope: url.href, farmChoice: JSON.stringify(patterns) };
 }
 
 function requestsIn({ requests, appliances }: Settings): RequestLogSettings {

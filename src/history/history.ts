@@ -4,6 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
 import { toError } from '../lib/check.ts';
 import { inTime } from '../lib/time.ts';
+import { farms as farmList } from '../collectors/farms.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { FoundReading, StateListener } from '../state/appliance-state.ts';
 import { keyOf, type Moment } from '../state/reading.ts';
@@ -31,8 +32,10 @@ export interface HistoryParts {
 /** An appliance whose history is kept. */
 export interface RememberedAppliance {
   readonly name: string;
-  /** Its address and its choice of farms, as a text: nothing is compared with another one. */
+  /** Its address: nothing is compared with another one. */
   readonly scope: string;
+  /** Its choice of farms, as a text: a list of farms is compared with none of another one. */
+  readonly farmChoice?: string;
 }
 
 export const lostMetric = {
@@ -93,10 +96,11 @@ export class History {
   }
 
   /** Returns what hears of the readings of an appliance. */
-  listenerOf({ name, scope }: RememberedAppliance): StateListener {
+  listenerOf(appliance: RememberedAppliance): StateListener {
+    const { name, scope } = appliance;
     return {
       put: (reading, transitions, moment) => {
-        this.#configured({ name, scope }, reading, moment);
+        this.#configured(appliance, reading, moment);
         if (this.#restarts.isSeenIn(reading, name, scope)) this.#restarted(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#add(stateEvent(ofFarm));
@@ -143,12 +147,13 @@ export class History {
     await this.#leave();
   }
 
-  #configured({ name, scope }: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
+  #configured({ name, farmChoice, ...of }: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
     const { collector, farm, data, takenAtMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
     const askedMs = Math.round(atMs - (ageMs - takenAtMs));
     const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
+    const scope = collector.name === farmList.name && farmChoice ? `${of.scope}\n${farmChoice}` : of.scope;
     const digest = hash('sha1', JSON.stringify([scope, objects]), 'base64');
     const known = this.#known.get(key);
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };

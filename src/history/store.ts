@@ -11,7 +11,7 @@ export interface ConfiguredReading {
   readonly collector: string;
   /** Empty for a reading of the whole appliance. */
   readonly farm: string;
-  /** The address of the appliance and its choice of farms; others are not compared with it. */
+  /** The address of the appliance, and the choice of a list of farms; others are not compared. */
   readonly scope: string;
   /** When it was asked for, and when it came. */
   readonly askedMs: number;

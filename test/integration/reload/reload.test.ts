@@ -113,6 +113,30 @@ describe('a reload', () => {
     );
   });
 
+  it('has no event of farms that another choice leaves out, and the change of one meanwhile', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
+    await given.allRead('a');
+    const choose = async (name: string): Promise<void> => {
+      await given.write('zlb.yml', { appliances: [given.entry('a', { farms: { include: [name] } })] });
+      await given.post(reloadPath);
+    };
+    const events = async () => (await given.page('/api/history?kind=configuration')).match(/"setting":"[^"]*"/g);
+    const farm = given.appliance('a').world.farms.get('farm-0002');
+    if (farm?.profile !== 'http') throw new Error('all farms of this world are HTTP farms');
+
+    await choose('farm-0001');
+    await until(
+      () => given.page(),
+      (page) => !page.includes('farm="farm-0002"'),
+    );
+    farm.settings.contimeout += 1;
+    await choose('farm-0002');
+
+    await untilIs(async () => (await events())?.join(), '"setting":"contimeout"');
+    await given.allRead('a');
+    expect(await events()).toEqual(['"setting":"contimeout"']);
+  });
+
   it('removes the series of disabled collectors and excluded farms', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     await given.allRead('a');
