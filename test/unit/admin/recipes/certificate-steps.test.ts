@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { certificateSteps } from '../../../../src/admin/recipes/certificate-steps.ts';
+import { renewedFrom } from '../../../../src/admin/recipes/renewed.ts';
+import { issue } from '../../../support/issue.ts';
+import { givenRecipe } from './given-recipe.ts';
+
+it('a certificate that came into the store after the plan is not uploaded again', async () => {
+  const { cert, key } = issue();
+  const renewed = renewedFrom({ path: 'c', text: cert }, { path: 'k', text: key }, Date.now());
+  const calls = {
+    read: () => Promise.resolve({ params: [{ file: renewed.file }] } as never),
+    readText: () => Promise.resolve(cert),
+  };
+  const [upload] = certificateSteps(givenRecipe({ calls }), {
+    farmname: 'shop',
+    renewed,
+    isStored: false,
+    old: 'old.pem',
+    position: 0,
+    count: 1,
+    keepsBoth: false,
+    isAttached: false,
+  });
+
+  const said = await upload?.run(() => Promise.reject(new Error('uploaded again')));
+
+  expect(said).toBe(`${renewed.file} is in the store already.`);
+});
