@@ -47,13 +47,17 @@ export const lostMetric = {
 interface KnownReading {
   readonly seen: SeenReading;
   readonly digest: string;
+  /** The newest `seen` that was written. */
+  readonly datedMs: number;
 }
 
 /** Entries that wait for the disk; those above are lost. */
 const maxWaiting = 10_000;
 /** A disk that takes longer has failed. */
 const maxWaitMs = 10_000;
-const flushEveryMs = 600_000;
+const betweenPrunesMs = 600_000;
+/** How old the date of a reading that says the same may be, if the exporter is killed. */
+const betweenDatesMs = 600_000;
 
 /**
  * Remembers what changed: compares each reading of the configuration with the one before, and keeps
@@ -66,7 +70,7 @@ export class History {
   readonly #restarts = new Restarts();
   /** By appliance, collector and farm. */
   readonly #known = new Map<string, KnownReading>();
-  readonly #flushing = setInterval(() => this.#flush(), flushEveryMs).unref();
+  readonly #pruning = setInterval(() => this.#prune(), betweenPrunesMs).unref();
   #settings: HistorySettings;
   #keeper: Keeper;
   #waiting: Entry[] = [];
@@ -143,7 +147,7 @@ export class History {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#flushing);
+    clearInterval(this.#pruning);
     await this.#leave();
   }
 
@@ -157,9 +161,12 @@ export class History {
     const digest = hash('sha1', JSON.stringify([scope, objects]), 'base64');
     const known = this.#known.get(key);
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };
-    this.#known.set(key, { seen, digest });
-    if (known?.digest === digest) return;
-    this.#enter({ reading: { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects } });
+    const isSame = known?.digest === digest;
+    const isDated = isSame && askedMs < known.datedMs + betweenDatesMs;
+    this.#known.set(key, { seen, digest, datedMs: isDated ? known.datedMs : askedMs });
+    if (isDated) return;
+    const reading = { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects };
+    this.#enter(isSame ? { seen: [seen] } : { reading });
   }
 
   #restarted(appliance: string, { atMs }: Moment): void {
@@ -227,9 +234,8 @@ export class History {
     this.#failing = message;
   }
 
-  /** Says when each reading was asked for last, and forgets what is too old. */
-  #flush(): void {
-    this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) });
+  /** Forgets what is too old. */
+  #prune(): void {
     const keeper = this.#keeper;
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
     this.#ask({ do: 'prune', beforeMs }, keeper).catch((error: unknown) => this.#failed(keeper, error));
@@ -247,7 +253,8 @@ export class History {
 
   /** Writes what waits and closes the file; what comes meanwhile is written to the next one. */
   async #leave(next?: HistorySettings): Promise<void> {
-    this.#flush();
+    this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) });
+    this.#prune();
     const [keeper, entries] = [this.#keeper, this.#takeWaiting()];
     if (next) {
       this.#keeper = createKeeper(next);

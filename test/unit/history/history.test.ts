@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { interfaces, type Traffic } from '../../../src/collectors/interfaces.ts';
 import { changeFamilies } from '../../../src/history/change-counts.ts';
 import { History, lostMetric } from '../../../src/history/history.ts';
@@ -10,7 +10,7 @@ import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { givenFolder } from '../../support/folder.ts';
 
-async function given(file?: string) {
+async function given(file?: string, keepMs = 1e12) {
   const store = createMetricsStore(changeFamilies);
   store.arrange(['lb']);
   let atMs = 0;
@@ -18,7 +18,7 @@ async function given(file?: string) {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   const parts = { store, registry, log, now: () => atMs };
-  const history = new History({ file, keepMs: 1e12 }, parts);
+  const history = new History({ file, keepMs }, parts);
   onTestFinished(() => history.close());
   const appliance = { name: 'lb', scope: '' };
   await history.watch([appliance]);
@@ -68,6 +68,21 @@ describe('the history has', () => {
     read({ eth0: 10 });
 
     expect(await events()).toEqual([]);
+  });
+
+  it('a change of what had said the same for longer than events are kept', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { interfaceOf, events } = await given(undefined, 15 * 60_000);
+    for (let minute = 0; minute < 30; minute += 1) {
+      interfaceOf('192.0.2.1');
+      vi.advanceTimersByTime(60_000);
+      await nextTurn();
+    }
+
+    interfaceOf('192.0.2.2');
+
+    expect(await events()).toMatchObject([{ kind: 'configuration', differences: [{ after: '192.0.2.2' }] }]);
   });
 
   it('when an appliance did not answer, and why', async () => {
