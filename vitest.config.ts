@@ -13,8 +13,8 @@ const long = [
   'test/unit/scheduler/large-appliance.test.ts',
 ];
 
-/** Seconds that a person waits, and the usual ports: nothing else runs beside these. */
-const alone = ['test/e2e/{shutdown,start}.test.ts'];
+/** Seconds that a person or an alert waits, and the usual ports: nothing else runs beside these. */
+const alone = ['test/e2e/{alerting,shutdown,start}.test.ts'];
 
 // Groups run one after the other, in this order.
 export default defineConfig({
@@ -24,6 +24,7 @@ export default defineConfig({
     // Far above what each takes alone: a busy machine makes all of them slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // The programs that tests start, and the workers, compile their modules once and not each time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     projects: [

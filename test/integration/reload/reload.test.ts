@@ -37,12 +37,13 @@ describe('polling.ask_l4_daemon', () => {
 
 describe('a reload', () => {
   it('brings twins and takes them away, also of appliances in other files', async () => {
+    const polling = { max_busy_ratio: 1 };
     const given = await givenReloadable(
       ['a', 'b'],
-      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.yml'] }),
+      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.yml'], polling }),
       { 'more.yml': [] },
     );
-    const files = { appliance_files: ['more.yml'], appliances: [given.entry('a')] };
+    const files = { appliance_files: ['more.yml'], appliances: [given.entry('a')], polling };
     await given.write('more.yml', [given.entry('b')]);
     await given.write('zlb.yml', { ...files, twins: [['a', 'b']] });
 
