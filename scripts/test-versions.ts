@@ -7,7 +7,7 @@ import { fetchPrograms, suites } from './debian-programs.ts';
 const tests = [
   'test/versions',
   'test/integration/alertmanager-config.test.ts',
-  'test/integration/pages.test.ts',
+  'test/e2e/pages.test.ts',
   'test/e2e/prometheus.test.ts',
   'test/e2e/alerting.test.ts',
   'test/e2e/alerting-scenes.test.ts',

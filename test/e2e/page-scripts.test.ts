@@ -3,7 +3,7 @@ import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenBrowser, watchPage } from '../support/browser.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { isThere } from '../support/programs.ts';
-import { givenApprovals } from './changes/given-approvals.ts';
+import { givenApprovals } from '../integration/changes/given-approvals.ts';
 
 describe.skipIf(!isThere('chromium'))('the scripts of the pages', () => {
   const open = givenBrowser();
