@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { copyChartFiles } from './chart-files.ts';
 import { adminTables, alertLists } from './docs/admin-tables.ts';
-import { commandTables } from './docs/command-tables.ts';
-import { limitTables } from './docs/limits.ts';
+import { commandLists } from './docs/command-lists.ts';
+import { limitLists } from './docs/limits.ts';
 import { configurationJsonSchema, configurationTables } from './docs/configuration-tables.ts';
 import { withTables } from './docs/markdown.ts';
 import { metricsLists } from './docs/metrics-lists.ts';
@@ -16,8 +16,8 @@ export function generatedDocs(): ReadonlyMap<string, string> {
     'metrics.md': metricsLists(),
     'admin.md': adminTables(),
     'operations.md': alertLists(),
-    'limits.md': limitTables(),
-    'command-line.md': commandTables(),
+    'limits.md': limitLists(),
+    'command-line.md': commandLists(),
   };
   const documents = Object.entries(tables).map(
     ([name, texts]) => [name, withTables(readFileSync(new URL(name, docs), 'utf8'), texts)] as const,

@@ -34,7 +34,7 @@ import * as web from '../../src/server/web-access.ts';
 import { markdownList, markdownTable } from './markdown.ts';
 
 /** Returns the lists of docs/limits.md, from the constants that the program uses. */
-export function limitTables(): Readonly<Record<string, string>> {
+export function limitLists(): Readonly<Record<string, string>> {
   return { changes: changes(), clients: clients(), replies: replies(), request_log: requestLog(), others: others() };
 }
 

@@ -28,7 +28,7 @@ export function markdownList(items: readonly string[]): string {
 }
 
 function wrappedItem(text: string): string {
-  const [first = '', ...words] = `- ${text}`.split(/(?<=\S) /);
+  const [first = '', ...words] = `- ${text}`.split(' ');
   const lines = words.reduce<readonly string[]>(
     (before, word) => {
       const line = `${before.at(-1)} ${word}`;

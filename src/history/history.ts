@@ -151,13 +151,14 @@ export class History {
     await this.#leave();
   }
 
-  #configured({ name, farmChoice, ...of }: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
+  #configured(appliance: RememberedAppliance, found: FoundReading, { atMs, ageMs }: Moment): void {
+    const { name, scope: address, farmChoice = '' } = appliance;
     const { collector, farm, data, takenAtMs, isWhole } = found;
     const objects = isWhole ? collector.configured?.(data) : undefined;
     if (!objects) return;
     const askedMs = Math.round(atMs - (ageMs - takenAtMs));
     const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
-    const scope = collector.name === farmList.name && farmChoice ? `${of.scope}\n${farmChoice}` : of.scope;
+    const scope = collector.name === farmList.name ? `${address}\n${farmChoice}` : address;
     const digest = hash('sha1', JSON.stringify([scope, objects]), 'base64');
     const known = this.#known.get(key);
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };

@@ -3,7 +3,7 @@ import { labelOf } from '../../src/commands/flag.ts';
 import { markdownList } from './markdown.ts';
 
 /** Returns the lists of docs/command-line.md, from the flags and the texts of `--help`. */
-export function commandTables(): Readonly<Record<string, string>> {
+export function commandLists(): Readonly<Record<string, string>> {
   return { flags: exporterList(), commands: commandList() };
 }
 
