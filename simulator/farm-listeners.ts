@@ -39,7 +39,8 @@ interface KeyPair {
 export async function listenAsFarms(world: World, host = '127.0.0.1'): Promise<FarmListeners> {
   const listening = new Map<string, Listening>();
   const keyPairs = new WeakMap<StoredCertificate, KeyPair>();
-  const ports = await portsFor([...world.farms.values()].filter(isTcp), host);
+  const held = await holdPorts([...world.farms.values()].filter(isTcp), host);
+  const { ports } = held;
   let last: Promise<void> = Promise.resolve();
 
   function keyPairOf(stored: StoredCertificate): KeyPair {
@@ -72,6 +73,7 @@ export async function listenAsFarms(world: World, host = '127.0.0.1'): Promise<F
       const inUse = [...listening].some(([name, { address }]) => name === farm.name || address === wanted?.address);
       if (!wanted || inUse) continue;
       const server = wanted.isHung ? createTcpServer({ pauseOnConnect: true }) : serverOf(farm, wanted, keyPairOf);
+      await held.release(wanted.address);
       const { close } = await listen(server, host, ports.get(wanted.address) ?? 0);
       listening.set(farm.name, { ...wanted, close });
     }
@@ -84,6 +86,7 @@ export async function listenAsFarms(world: World, host = '127.0.0.1'): Promise<F
   }
 
   await followNext();
+  for (const address of ports.keys()) await held.release(address);
   return {
     addresses: Object.fromEntries([...ports].map(([address, port]) => [address, `${host}:${port}`])),
     follow: followNext,
@@ -94,18 +97,25 @@ export async function listenAsFarms(world: World, host = '127.0.0.1'): Promise<F
   };
 }
 
-/** Finds a free port for each address and each VIP of farms. */
-async function portsFor(farms: readonly Farm[], host: string): Promise<ReadonlyMap<string, number>> {
+/**
+ * Listens on a free port for each address and each VIP of farms. `release` closes one of them, at
+ * the last moment: another process could take a port that is free.
+ */
+async function holdPorts(farms: readonly Farm[], host: string) {
   const ports = new Map<string, number>();
-  const held: (() => Promise<void>)[] = [];
+  const holders = new Map<string, () => Promise<void>>();
   for (const address of new Set(farms.flatMap((farm) => [exactAddress(farm), farm.vip]))) {
     const { port, close } = await listen(createTcpServer(), host, 0);
     ports.set(address, port);
-    held.push(close);
+    holders.set(address, close);
   }
-  // At the end: a port that is free again could be found a second time.
-  for (const close of held) await close();
-  return ports;
+  return {
+    ports: ports as ReadonlyMap<string, number>,
+    async release(address: string): Promise<void> {
+      await holders.get(address)?.();
+      holders.delete(address);
+    },
+  };
 }
 
 /** Returns the address by the first port of the farm, which is the one that is probed. */
