@@ -224,12 +224,14 @@ export async function readFileText(
 }
 
 /**
- * Adds to a problem where the relative name of a file was looked for, if there is no such file.
- * Does not repeat the name: it may be a key.
+ * Adds to a problem where a file was looked for, or who makes it, if there is no such file. Does
+ * not repeat the name: it may be a key.
  */
 export function withFolder(problem: string, name: string, folder = ''): string {
-  const isMissing = problem.endsWith(noSuchFile) && !isAbsolute(name);
-  return isMissing ? `${problem}; a relative path starts at ${resolve(folder)}` : problem;
+  if (!problem.endsWith(noSuchFile)) return problem;
+  if (name.startsWith('/run/credentials/'))
+    return `${problem}; systemd puts it there while the service runs, if install.sh found it in /etc/zlb-exporter/keys`;
+  return isAbsolute(name) ? problem : `${problem}; a relative path starts at ${resolve(folder)}`;
 }
 
 /** Returns a short reason why a file or a folder cannot be read. */

@@ -25,7 +25,7 @@ import {
 } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type CheckReport } from './report.ts';
-import { type NamedFiles, serviceNotes } from './service-view.ts';
+import { findService, keyRemedy, type NamedFiles, serviceNotes } from './service-view.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
 export const check: Command = async (context) => {
@@ -102,9 +102,10 @@ async function settingsWithNotes(
   if (settings.polling.askL4Daemon)
     note({ text: 'polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them.' });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  const ofService = file === undefined ? [] : await serviceNotes(file, namedFiles(settings, files.named));
-  for (const each of [...sharedAddressNotes(whole.appliances), ...files.openKeys.map(openKeyNote), ...ofService])
-    note(each);
+  const service = file === undefined ? undefined : await findService(file);
+  const ofService = service ? await serviceNotes(service, namedFiles(settings, files.named)) : [];
+  const openKeys = files.openKeys.map((path) => openKeyNote(path, keyRemedy(path, service)));
+  for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys, ...ofService]) note(each);
   return { settings, isForService: ofService.length === 0 };
 }
 

@@ -110,9 +110,9 @@ export function sharedAddressNotes(appliances: readonly Pick<ApplianceSettings, 
 }
 
 /** Returns the note of a file with a key that every user of this machine can read. */
-export function openKeyNote(path: string): Note {
+export function openKeyNote(path: string, remedy: string): Note {
   return {
-    text: `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
+    text: `Every user of this machine can read the key in ${path}. ${remedy}`,
     isWrong: true,
   };
 }
