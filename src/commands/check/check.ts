@@ -106,7 +106,7 @@ async function settingsWithNotes(
   const ofService = service ? await serviceNotes(service, namedFiles(settings, files.named)) : [];
   const openKeys = files.openKeys.map((path) => openKeyNote(path, keyRemedy(path, service)));
   for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys, ...ofService]) note(each);
-  return { settings, isForService: ofService.length === 0 };
+  return { settings, isForService: !ofService.some(({ isWrong }) => isWrong) };
 }
 
 function namedFiles({ admin, history }: Settings, read: readonly string[]): NamedFiles {

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
+import { errorCode } from '../../lib/check.ts';
 import { listed } from '../../lib/text.ts';
 import type { Note } from './notes.ts';
 
@@ -15,6 +16,8 @@ export interface Service {
   readonly configuration: string;
   /** Its unit and its environment file, without comments. */
   readonly unitText: string;
+  /** False if this process may not read the environment file, which can allow more. */
+  readonly isWhole: boolean;
   /** Undefined if it is root, or nobody knows who it is. */
   readonly user: ServiceUser | undefined;
   /** The folder that stands for `/`. */
@@ -51,11 +54,20 @@ export async function findService(configuration: string, root = '/'): Promise<Se
   const text = await readUnit(root);
   const path = resolve(configuration);
   if (!text.includes(`--config.file=${path} `)) return undefined;
-  const unitText = `${text}\n${await textOf(join(root, environmentFile))}`.replaceAll(/^#.*$/gm, '');
-  return { configuration: path, unitText, root, user: await userOf(unitText, root) };
+  const environment = await readFile(join(root, environmentFile), 'utf8').catch((error: unknown) =>
+    errorCode(error) === 'ENOENT' ? '' : undefined,
+  );
+  const unitText = `${text}\n${environment ?? ''}`.replaceAll(/^#.*$/gm, '');
+  return {
+    configuration: path,
+    unitText,
+    isWhole: environment !== undefined,
+    root,
+    user: await userOf(unitText, root),
+  };
 }
 
-/** Returns a note about each file that this process can use and the service cannot. */
+/** Returns a note about each file that this process can use and the service perhaps cannot. */
 export async function serviceNotes(service: Service, { read, written }: NamedFiles): Promise<readonly Note[]> {
   const notes = [
     ...written.map((path) => notAllowed(service, 'write', path)),
@@ -78,7 +90,7 @@ export function keyRemedy(path: string, service: Service | undefined): string {
 }
 
 /** Returns a note if flags of Node.js or hidden folders keep the service from a file. */
-function notAllowed({ unitText }: Service, verb: 'read' | 'write', path: string): Note | undefined {
+function notAllowed({ unitText, isWhole }: Service, verb: 'read' | 'write', path: string): Note | undefined {
   const flag = `--allow-fs-${verb}=`;
   const allowed = [...unitText.matchAll(new RegExp(`${flag}(\\S+)`, 'g'))].map(([, folder = '']) => folder);
   const isAllowed = allowed.some((folder) => isBelow(path, folder));
@@ -86,6 +98,10 @@ function notAllowed({ unitText }: Service, verb: 'read' | 'write', path: string)
     ([name, folders]) => unitText.includes(`\n${name}=yes`) && folders.some((folder) => isBelow(path, folder)),
   )?.[0];
   if (isAllowed && setting === undefined) return undefined;
+  if (!isWhole && setting === undefined)
+    return {
+      text: `It is not known whether the service can ${verb} ${path}: this user cannot read ${environmentFile}. Run check as root.`,
+    };
   const otherwise =
     setting === undefined
       ? `, or add ${flag}${path} to ZLB_NODE_FLAGS in ${environmentFile}`

@@ -69,6 +69,16 @@ it('a flag in a comment allows nothing', async () => {
   expect(await textsOf(givenMachine(environment), ['/srv/keys/lb-paris'])).toHaveLength(1);
 });
 
+it('flags in an environment file that is not for this user are not known', async () => {
+  // Nobody can read a folder as a file, not even root.
+  const root = givenMachine({ 'etc/zlb-exporter/environment/file': '' });
+
+  expect(await textsOf(root, ['/etc/zlb-exporter/keys/lb', '/srv/keys/lb', '/home/ann/lb'])).toEqual([
+    'It is not known whether the service can read /srv/keys/lb: this user cannot read /etc/zlb-exporter/environment. Run check as root.',
+    expect.stringContaining('(ProtectHome hides it)'),
+  ]);
+});
+
 it('a journal outside the state of the service cannot be written', async () => {
   expect(await textsOf(givenMachine(), [], ['/var/lib/zlb-exporter/journal.db', '/srv/journal.db'])).toEqual([
     expect.stringMatching(/^The service cannot write \/srv\/journal\.db, .*, and ReadWritePaths= to the unit\.$/),
