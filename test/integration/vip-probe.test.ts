@@ -5,6 +5,7 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CertificateParts, createCertificate, type Identity } from '../../simulator/certificate.ts';
 import { chainEndOf, type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
+import { freePort } from '../support/free-port.ts';
 import { until, untilIs } from '../support/until.ts';
 import { givenTls, listening, times } from './given-vip.ts';
 
@@ -50,10 +51,7 @@ describe('a probe by TCP', () => {
   });
 
   it('says refused where nobody listens', async () => {
-    const server = createServer();
-    const { port } = await listening(server);
-    server.close();
-    await once(server, 'close');
+    const port = await freePort();
 
     expect(await probe(port, undefined)).toEqual({ isReachable: false, failure: 'refused' });
     expect(await probe(port)).toEqual({ isReachable: false, failure: 'refused' });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
 import { applianceProblems } from '../../src/state/appliance-problems.ts';
 import { watchConnections } from '../support/connections.ts';
+import { freePort } from '../support/free-port.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { givenTls, httpsFarm, listening, lists, loopback, nowMs, times, worldOf } from './given-vip.ts';
@@ -68,11 +70,8 @@ it('says nothing of the store for a farm that passes TLS on to its backends', as
 });
 
 it('says in one word what is wrong with a peer, and the other farms do not notice', async () => {
-  const closed = createServer();
-  const refusing = await listening(closed);
-  closed.close();
   const peers = {
-    refused: refusing.port,
+    refused: await freePort(),
     greets: (await listening(answering((socket) => socket.end('220 ready\r\n')))).port,
     resets: (await listening(answering((socket) => void socket.resetAndDestroy()))).port,
   };
@@ -290,16 +289,10 @@ describe('an L4 farm, whose protocol is not read', () => {
     return await givenAppliance(createWorld({ farms: byName(farms) }), { runs: [...lists, 'vip'], vip });
   }
 
-  async function closedPort(): Promise<number> {
-    const closed = createServer();
-    const { port } = await listening(closed);
-    closed.close();
-    return port;
-  }
-
   it('is unreachable once it has been reached', async () => {
-    const server = createServer((socket) => socket.end());
-    const { port } = await listening(server);
+    const port = await freePort();
+    const server = createServer((socket) => socket.end()).listen(port, '127.0.0.1');
+    await once(server, 'listening');
     const { page, poll } = await givenL4Farm(port);
     expect(valueOf(await page(), 'zlb_farm_reachable', { farm: 'mail' })).toBe(1);
 
@@ -311,14 +304,14 @@ describe('an L4 farm, whose protocol is not read', () => {
   });
 
   it('is not known to be reachable or not before that, also after a restart in an outage: it may be one for UDP', async () => {
-    const { page } = await givenL4Farm(await closedPort());
+    const { page } = await givenL4Farm(await freePort());
 
     expect(seriesOf(await page(), 'zlb_farm_reachable')).toEqual([]);
     expect(valueOf(await page(), 'zlb_farm_probe_failure_info', { farm: 'mail', reason: 'refused' })).toBe(1);
   });
 
   it('is unreachable at once where the farms for UDP are named, and those are not probed', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const named = await givenL4Farm(port, ['dns']);
     expect(valueOf(await named.page(), 'zlb_farm_reachable', { farm: 'mail' })).toBe(0);
 

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { untilIs } from '../../support/until.ts';
@@ -38,11 +39,7 @@ const failures: readonly [what: string, start: () => Promise<{ url: string; fing
   ],
   [
     'a refused connection',
-    async () => {
-      const server = await startHttpsServer(() => undefined);
-      await server.close();
-      return targetOf(server);
-    },
+    async () => ({ url: under(`https://127.0.0.1:${await freePort()}`), ...pinned }),
     /ECONNREFUSED.*; nothing was sent\.$/,
   ],
   [
