@@ -178,6 +178,21 @@ describe('the user of a package', () => {
     ]);
   });
 
+  it('may enter a folder whose names it cannot list', async () => {
+    const root = givenMachine(accounts(uid, 4_242));
+    chmodSync(join(root, 'srv/keys'), 0o311);
+
+    expect(await textsOf(root, ['/srv/keys/lb-paris'])).toEqual([]);
+  });
+
+  it.each(['zlb-monitor', 'root'])('is another one where an addition to the unit names %s', async (name) => {
+    const added = { 'etc/systemd/system/zlb-exporter.service.d/user.conf': `User=${name}\n` };
+    const root = givenMachine({ ...accounts(4_242, 4_242), ...added });
+    chmodSync(join(root, 'srv/keys/lb-paris'), 0);
+
+    expect(await textsOf(root, ['/srv/keys/lb-paris'])).toEqual([]);
+  });
+
   it('is not asked for where nobody knows it', async () => {
     const root = givenMachine({ ...inEnvironment, 'srv/keys/lb-paris': 'key' });
     chmodSync(join(root, 'srv/keys/lb-paris'), 0o600);
