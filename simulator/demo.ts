@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { busyWorld } from './scenes/busy.ts';
 import { healthyPair } from './scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from './scenes/expiring.ts';
+import type { Port } from './listener.ts';
 import { type SimulatedAppliance, type SimulatedApplianceOptions, startSimulatedAppliance } from './server.ts';
 import type { TlsMaterials } from './tls.ts';
 import type { World } from './world.ts';
@@ -11,8 +12,8 @@ export interface DemonstrationOptions {
   readonly latency: NonNullable<SimulatedApplianceOptions['latency']>;
   /** Made for each appliance if absent. */
   readonly tls?: TlsMaterials;
-  /** Ports by name of the appliance; any free port for the others. */
-  readonly ports?: Readonly<Record<string, number>>;
+  /** Returns the port of an appliance by its name; any free one if absent. */
+  readonly portOf?: (name: string) => Port;
 }
 
 export interface DemonstrationAppliance {
@@ -34,7 +35,7 @@ export interface Demonstration {
  * deactivated.
  */
 export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
-  const { apiKey, latency, tls, ports = {} } = options;
+  const { apiKey, latency, tls, portOf = () => 0 } = options;
   const [first, second] = healthyPair();
   const scenes = [
     { name: 'lb-paris-1', about: 'Enterprise, master of a healthy cluster', world: first },
@@ -62,7 +63,7 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
           latency,
           farmsListen: process.platform === 'darwin' ? true : `${ownNetwork}.${index + 1}`,
           sendLogsFrom: logsFrom,
-          port: ports[name] ?? 0,
+          port: portOf(name),
           ...(tls && { tls }),
           now: () => alive(world),
         }),

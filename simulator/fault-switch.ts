@@ -3,7 +3,7 @@ import type { DemonstrationAppliance } from './demo.ts';
 import type { Fault } from './faults.ts';
 import { percentDecoded } from '../src/lib/text.ts';
 import { hangL4Daemon, killL4Daemon, restoreL4Farms, startL4Daemon } from './l4-daemon.ts';
-import { listen } from './listener.ts';
+import { listen, type Port } from './listener.ts';
 import type { World } from './world.ts';
 
 interface NamedFault {
@@ -104,7 +104,10 @@ export interface FaultSwitch {
  * Listens on 127.0.0.1 for `PUT /APPLIANCE/FAULT`, which begins a fault, and DELETE, which ends it;
  * GET lists them. Web pages cannot send these two without being asked first, which is refused.
  */
-export async function startFaultSwitch(appliances: readonly DemonstrationAppliance[], port = 0): Promise<FaultSwitch> {
+export async function startFaultSwitch(
+  appliances: readonly DemonstrationAppliance[],
+  port: Port = 0,
+): Promise<FaultSwitch> {
   const server = createServer((request, response) => {
     const { method = '', url = '/' } = request;
     const answer = (status: number, text: string): void => void response.writeHead(status).end(text);

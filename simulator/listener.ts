@@ -1,14 +1,20 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
-import { assert } from '../src/lib/check.ts';
+import { assert, errorCode } from '../src/lib/check.ts';
 import type { TlsMaterial } from './tls.ts';
+
+/**
+ * 0 for any; `lasting` for one that is still free at a later start: systems give an outgoing
+ * connection one of the higher ports.
+ */
+export type Port = number | 'lasting';
 
 export interface ListenerParts {
   readonly host: string;
-  /** 0 for any. */
-  readonly port: number;
+  readonly port: Port;
   readonly material: TlsMaterial;
   readonly onRequest: RequestListener;
 }
@@ -65,15 +71,15 @@ export async function startListener({ host, port, material, onRequest }: Listene
   };
 }
 
-/** Opens a port, 0 for any, and closes it at once, without waiting for its connections. */
-export async function listen(server: Server, host: string, port: number) {
+/** Opens a port, and closes it at once, without waiting for its connections. */
+export async function listen(server: Server, host: string, port: Port) {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   });
-  server.listen(port, host);
-  await once(server, 'listening');
+  if (port === 'lasting') await listenForLong(server, host);
+  else await once(server.listen(port, host), 'listening');
   const address = server.address();
   assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
 
@@ -90,4 +96,11 @@ export async function listen(server: Server, host: string, port: number) {
   }
 
   return { port: address.port, cutAll, close };
+}
+
+async function listenForLong(server: Server, host: string): Promise<void> {
+  while (!server.listening)
+    await once(server.listen(30_000 + randomInt(2_700), host), 'listening').catch((error: unknown) => {
+      if (errorCode(error) !== 'EADDRINUSE') throw error;
+    });
 }

@@ -2,7 +2,7 @@ import { type ExchangeParts, Exchanges } from './exchange.ts';
 import { type FarmListeners, listenAsFarms } from './farm-listeners.ts';
 import { sendRequestLines } from './farm-requests.ts';
 import { type Fault, FaultTable } from './faults.ts';
-import { startListener } from './listener.ts';
+import { type Port, startListener } from './listener.ts';
 import type { SimulatedRequest } from './request-log.ts';
 import { createTlsMaterials, type TlsMaterials } from './tls.ts';
 import type { World } from './world.ts';
@@ -12,7 +12,7 @@ export interface SimulatedApplianceOptions {
   readonly world: World;
   /** The key of root. */
   readonly apiKey: string;
-  readonly port?: number;
+  readonly port?: Port;
   /** A function returns the current factor on the time that a real appliance needs for a call. */
   readonly latency?: ExchangeParts['latency'];
   /** Returns milliseconds; the real clock if absent. */

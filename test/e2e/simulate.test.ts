@@ -22,6 +22,8 @@ describe('simulate with a folder', () => {
 
     const second = await startSimulation(folder);
 
+    // Systems give an outgoing connection one of the ports above.
+    expect([...written.matchAll(/127\.0\.0\.1:(\d+)/g)].filter(([, port]) => Number(port) >= 32_768)).toEqual([]);
     const [address = ''] = /127\.0\.0\.1:\d+/.exec(written) ?? [];
     const shown = await runExporter(['fingerprint', address]);
     expect(second.stdout()).toBe(first.stdout());

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import { type Demonstration, startDemonstration } from '../../../simulator/demo.ts';
+import type { Port } from '../../../simulator/listener.ts';
 import { beginFaults, type FaultSwitch, startFaultSwitch, UnknownFaultError } from '../../../simulator/fault-switch.ts';
 import { createTlsMaterial, expiredMaterial, type TlsMaterial, tlsMaterialOf } from '../../../simulator/tls.ts';
 import { type Command, untilStopped } from '../command.ts';
@@ -16,11 +17,12 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
     throw new UsageError(`ZLB_API_KEY is not the key in ${folder}; unset it, or name another folder`);
   const apiKey = env.ZLB_API_KEY ?? randomBytes(16).toString('hex');
   const state = kept ?? { apiKey, material: createTlsMaterial(), ports: {} };
-  const simulation = await start(state);
+  const portOf = (name: string): Port => state.ports[name] ?? (folder === undefined ? 0 : 'lasting');
+  const simulation = await start(state, portOf);
   const { appliances } = simulation;
   // A file stays valid when a fault has ended; a text shows what the appliances present now.
   const lasting = folder === undefined ? undefined : configurationOf(simulation, state.apiKey);
-  const faults = await startFaults(appliances, state.ports.faults, flags.fault).catch(async (error: unknown) => {
+  const faults = await startFaults(appliances, portOf('faults'), flags.fault).catch(async (error: unknown) => {
     await simulation.close();
     throw error;
   });
@@ -52,11 +54,7 @@ export const simulate: Command = async ({ arguments: [folder, ...more], flags, s
   return 0;
 };
 
-async function startFaults(
-  appliances: Demonstration['appliances'],
-  port: number | undefined,
-  wanted = '',
-): Promise<FaultSwitch> {
+async function startFaults(appliances: Demonstration['appliances'], port: Port, wanted = ''): Promise<FaultSwitch> {
   try {
     await beginFaults(appliances, wanted);
   } catch (error) {
@@ -65,10 +63,13 @@ async function startFaults(
   return await startFaultSwitch(appliances, port);
 }
 
-async function start({ apiKey, material, ports }: SimulationState): Promise<Demonstration> {
+async function start(
+  { apiKey, material, ports }: SimulationState,
+  portOf: (name: string) => Port,
+): Promise<Demonstration> {
   const tls = { usual: material, expired: expiredMaterial(material) };
   try {
-    return await startDemonstration({ apiKey, latency: 'realistic', tls, ports });
+    return await startDemonstration({ apiKey, latency: 'realistic', tls, portOf });
   } catch (error) {
     if (errorCode(error) !== 'EADDRINUSE') throw error;
     const port = error instanceof Error && 'port' in error ? Number(error.port) : 0;
