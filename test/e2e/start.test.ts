@@ -135,12 +135,8 @@ describe('with a configuration', () => {
     const url = await exporter.url();
 
     await until(
-      () =>
-        fetch(`${url}/-/ready`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      (status) => status === 200,
+      () => text(`${url}/metrics`),
+      (page) => page.includes('zlb_appliance_info{'),
     );
     const pages = await Promise.all(
       ['/metrics', '/probe?target=lb-one', '/sd', '/', '/api/status'].map((path) => text(`${url}${path}`)),

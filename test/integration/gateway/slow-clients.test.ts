@@ -49,8 +49,8 @@ it('a slow upload does not keep others from changing the appliance', async () =>
     'they are still under way',
   ).toEqual(['', '']);
   expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
-  // A spooled file has no name.
-  expect((await readdir(dirname(journalFile))).filter((name) => name.includes('spool'))).toEqual([]);
+  // A spooled file loses its name as soon as it is open.
+  await untilIs(async () => (await readdir(dirname(journalFile))).filter((name) => name.includes('spool')).length, 0);
 });
 
 it('an upload that cannot be sent leaves no file open, whatever the reason', async () => {
