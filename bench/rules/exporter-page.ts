@@ -29,7 +29,7 @@ export async function readExporterPage(world: World): Promise<string> {
   const page = await until(
     async () => (await fetch(`${exporter.url}/metrics`)).text(),
     (text) => text.includes('zlb_farm_served_certificate_in_store{'),
-    150_000,
+    400_000,
   );
   await exporter.stop();
   await appliance.close();

@@ -33,7 +33,7 @@ export interface ProgramStart {
 
 const keptLines = 1_000;
 const patienceMs = 10_000;
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** Starts a program; rejects with a StackError where there is none. */
 export async function startProgram({ name, command, args, remedy }: ProgramStart): Promise<Program> {

@@ -101,7 +101,7 @@ function script(base: string, token: string, attempt: string): string {
     const base = ${JSON.stringify(base)};
     const token = ${JSON.stringify(token)};
     ${helpers}
-    const late = new Promise((resolve) => setTimeout(() => resolve('no answer'), 5000));
+    const late = new Promise((resolve) => setTimeout(() => resolve('no answer'), 60_000));
     return Promise.race([${attempt}, late]).then((text) => String(text), () => 'refused');
   })()`;
 }

@@ -54,7 +54,11 @@ it.skipIf(!hasTerminals)(
 
     expect(await run(0, commandWith('restart-farm farm=oldportal'))).toContain('oldportal is up');
     await reached('oldportal', 1);
-    expect(await pageIs('oldportal')).toEqual([]);
+    await until(
+      () => pageIs('oldportal'),
+      (problems) => problems.length === 0,
+      90_000,
+    );
     expect(await run(0, commandWith('admin audit'))).toContain('actOnFarm');
 
     const asked = await run(0, commandWith('restart-farm farm=payments --ask'));

@@ -41,7 +41,7 @@ describe.skipIf(!isThere('prometheus'))('of an appliance with 500 backends', () 
     const read = async (mood: Mood) =>
       readings.set(mood, await readExporterPage(createApplianceWorld(mood, Date.now())));
     await Promise.all(days.map(({ mood }) => read(mood)));
-  }, 200_000);
+  }, 600_000);
 
   it.each(days)(
     'of which $day, no rule reads many samples, and no alert runs many queries for its words',

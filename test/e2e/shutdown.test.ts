@@ -49,6 +49,10 @@ it('stops with 0 in its time while 200 scrapes, calls through the gateway and po
     ),
   );
   await until(
+    async () => (await recordsOf(journalFile)).filter(({ event }) => event === 'intent').length,
+    (intents) => intents === 3,
+  );
+  await until(
     () => appliance.sleeping,
     (sleeping) => sleeping >= 3,
   );

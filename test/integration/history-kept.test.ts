@@ -35,6 +35,7 @@ describe('a history in a file', () => {
     setWeight(1);
     const before = await start(file);
     await before.readAll();
+    const readMs = Date.now();
     await before.stop();
     setWeight(7);
     const after = await start(file, () => Date.now() + 86_400_000);
@@ -42,7 +43,7 @@ describe('a history in a file', () => {
     const events = await after.events();
 
     expect(weights(events)).toEqual(['weight 1 -> 7']);
-    expect(events[0]!.sinceMs! - startMs).toBeLessThan(10_000);
+    expect(events[0]!.sinceMs!).toBeLessThanOrEqual(readMs);
     expect(events[0]!.atMs - startMs).toBeGreaterThanOrEqual(86_400_000);
     await expect(after.metrics()).resolves.toContain('zlb_farm_configuration_changed_timestamp_seconds');
   });

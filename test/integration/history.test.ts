@@ -77,7 +77,7 @@ describe('the history of an appliance', () => {
       change();
       // Restarting changes no setting, so it is not the author of what is found then.
       await send('PUT', '/farms/shop/actions', { action: 'restart' });
-      await expect.poll(async () => (await told()).length, { timeout: 10_000 }).toBe(index + 1);
+      await expect.poll(async () => (await told()).length).toBe(index + 1);
     }
     const seen = await told();
     for (const [index, [, expected]] of beside.entries()) {
@@ -120,7 +120,7 @@ describe('the history of an appliance', () => {
     ];
     for (const [index, [method, path, body]] of through.entries()) {
       await send(method, path, body);
-      await expect.poll(async () => (await told()).length, { timeout: 10_000 }).toBe(beside.length + index + 1);
+      await expect.poll(async () => (await told()).length).toBe(beside.length + index + 1);
     }
     const after = (await told()).slice(beside.length);
     expect(through).toHaveLength(20);
@@ -137,7 +137,7 @@ describe('the history of an appliance', () => {
 
     await send('PUT', `/farms/db/backends/${mine!.id}`, { weight: 9 });
 
-    await expect.poll(async () => (await told()).length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => (await told()).length).toBe(2);
     const both = await told();
     expect(both).toContainEqual(expect.stringMatching(`${mine!.ip}.* weight: . -> 9 \\| call by admin`));
     expect(both).toContainEqual(expect.stringMatching(`${other!.ip}.* weight: . -> 8 \\| elsewhere`));

@@ -187,11 +187,11 @@ describe('a call that fails', () => {
 
   it('reports a time-out, and ends the connection', async () => {
     const server = await startTlsServer((socket) => void socket.resume());
-    const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) }, 200);
+    const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) }, 2_000);
 
     const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
 
-    await expect(sending).rejects.toMatchObject({ reason: 'timeout', message: 'no answer within 0.2 s' });
+    await expect(sending).rejects.toMatchObject({ reason: 'timeout', message: 'no answer within 2 s' });
     await untilIs(() => server.open, 0);
   });
 

@@ -171,7 +171,7 @@ it('ends a connection that sends nothing, and keeps one that sent a line before'
     isOverLimit: false,
   };
   const sink = { senderOf: () => sender, refused: (reason: string) => void refusals.push(reason) };
-  const patience = { firstBytesMs: 1_000, idleMs: 3_600_000 };
+  const patience = { firstBytesMs: 10_000, idleMs: 3_600_000 };
   const receiver = await receiveStreams('127.0.0.1:0', undefined, sink, patience);
   onTestFinished(() => receiver.close());
   const port = Number(receiver.address.split(':').at(-1));

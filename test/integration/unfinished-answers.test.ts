@@ -144,7 +144,7 @@ async function given(limits: Partial<AnswerLimits> = {}) {
   const lines: string[] = [];
   const app = fastify({ forceCloseConnections: true });
   const log = pino({}, { write: (line) => lines.push(line) });
-  const answers = limitUnfinished(app, log, { ...defaultLimits, ...limits });
+  const answers = limitUnfinished(app, log, { ...defaultLimits, patienceMs: 120_000, maxMs: 120_000, ...limits });
   app.setErrorHandler((error, _request, reply) =>
     error instanceof TooManyReadersError ? reply.code(503).header('retry-after', '5').send(error.message) : error,
   );

@@ -18,7 +18,7 @@ afterEach(() => vi.useRealTimers());
 const givenServer = (behave: (socket: Socket) => void) => listening(createServer(behave));
 
 const probe = (port: number, serverName: string | undefined = 'shop.test'): Promise<ProbeResult> =>
-  probeVip({ address, port, serverName }, never);
+  probeVip({ address, port, serverName, withinMs: 60_000 }, never);
 
 /**
  * Probes a server that never comes to an end, and lets the five seconds pass once `server` has the
@@ -28,7 +28,7 @@ async function probeInVain(server: Server, serverName: string | undefined = 'sho
   const { port } = await listening(server);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const connected = once(server, 'connection');
-  const result = probe(port, serverName);
+  const result = probeVip({ address, port, serverName }, never);
   const [socket] = (await connected) as [Socket];
   if (serverName !== undefined) await once(socket, 'data');
   vi.advanceTimersByTime(5_000);
@@ -61,7 +61,7 @@ describe('a probe by TCP', () => {
     const { port } = await givenServer(() => undefined);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
-    const result = probe(port, undefined);
+    const result = probeVip({ address, port, serverName: undefined }, never);
     // The event loop has not run since: no connection can have been seen.
     vi.advanceTimersByTime(5_000);
 

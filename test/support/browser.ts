@@ -11,11 +11,13 @@ export function givenBrowser(): OpenPage {
   beforeAll(async () => {
     const executablePath = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
     // The sandbox of Chromium does not start for root, as in most containers.
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 120_000 });
   });
   afterAll(() => browser.close());
   return async (options) => {
     const context = await browser.newContext(options);
+    context.setDefaultTimeout(60_000);
+    context.setDefaultNavigationTimeout(60_000);
     onTestFinished(() => context.close());
     return await context.newPage();
   };

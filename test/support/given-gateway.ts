@@ -86,7 +86,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
       ...applianceContent(name, target),
       ...(options.vip && { vip: options.vip(appliances, name) }),
     })),
-    polling: { timeout: '5s', max_busy_ratio: 1, jitter: 0 },
+    polling: { timeout: '30s', max_busy_ratio: 1, jitter: 0 },
     admin: {
       listen_address: '127.0.0.1:0',
       journal_file: journalFile,

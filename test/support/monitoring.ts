@@ -42,8 +42,8 @@ export interface AlertmanagerAlert {
  */
 export async function givenPrometheus(config: string, files?: Readonly<Record<string, string>>) {
   // Prometheus knows its Alertmanagers after five seconds; what fired before is sent again after
-  // this and not after a minute.
-  const { url, lines } = await untilTheTestEnds(startPrometheus, config, files, ['--rules.alert.resend-delay=1s']);
+  // this and not after a minute. An alert that is not sent again ends after four times of it.
+  const { url, lines } = await untilTheTestEnds(startPrometheus, config, files, ['--rules.alert.resend-delay=5s']);
   const api = <Data>(path: string, parameters: Readonly<Record<string, string>> = {}) =>
     ask<Data>(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
   return {

@@ -46,7 +46,8 @@ function spawnExporter(args: readonly string[], env: Readonly<Record<string, str
     /** Sends a signal; resolves to the exit code and the milliseconds it took. */
     async stop(signal: NodeJS.Signals) {
       const startedAt = performance.now();
-      const exited = once(child, 'exit') as Promise<[number | null]>;
+      // Then all that it wrote is read.
+      const exited = once(child, 'close') as Promise<[number | null]>;
       child.kill(signal);
       const [code] = await exited;
       return { code, ms: performance.now() - startedAt };

@@ -200,7 +200,7 @@ describe('a holder of the token of Alertmanager', () => {
 
   it('is refused beyond a rate, and another token is not', async () => {
     const { tell, alert, call } = await givenAlertmanager();
-    const many = Array.from({ length: 4_000 }, () => alert({ alertname: 'x' }, { annotations: {} }));
+    const many = Array.from({ length: 5_000 }, () => alert({ alertname: 'x' }, { annotations: {} }));
 
     const answers = [];
     for (let round = 0; round < 3; round += 1) answers.push(await tell(many));

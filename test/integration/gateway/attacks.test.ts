@@ -11,7 +11,7 @@ const stop = '{"action":"stop"}';
 
 /** A gateway, and requests for it as text. */
 async function given() {
-  const gateway = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 1_000 } });
+  const gateway = await givenGateway({ 'lb-1': busyWorld() });
   const headers = `Host: gateway\r\nAuthorization: Bearer ${gateway.tokenOf('admin')}\r\n`;
   return {
     ...gateway,

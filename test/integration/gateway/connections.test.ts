@@ -54,7 +54,7 @@ describe('bodies that never end', () => {
   });
 
   it('release their places when their connections end or time out', async () => {
-    const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 1_000 } });
+    const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 10_000 } });
     const sockets = Array.from({ length: 32 }, () => openSocket(url));
     for (const socket of sockets) socket.write(half(tokenOf('operator')));
     const slow = `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${tokenOf('operator')}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`;

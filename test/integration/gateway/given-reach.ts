@@ -26,7 +26,7 @@ export async function givenReach(world: World) {
     tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(apiKey),
     keyHeader: 'auto',
-    timeoutMs: 2_000,
+    timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 1_000_000,
   } as const;

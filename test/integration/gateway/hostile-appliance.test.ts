@@ -341,7 +341,7 @@ describe('an appliance that repeats its API key', () => {
 it('an appliance that does not answer is disconnected when the rest of a long answer does not come', async () => {
   const { call, server, audit } = await given(
     (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(200_000)}`),
-    { admin: { timeoutMs: 300 } },
+    { admin: { timeoutMs: 2_000 } },
   );
 
   const { json } = await call(...write);

@@ -7,8 +7,6 @@ import { untilAllRead } from '../../support/all-read.ts';
 import { until, untilIs } from '../../support/until.ts';
 
 const dayMs = 86_400_000;
-/** "Within seconds": the schedule of every collector here is up to a day away. */
-const soonMs = 3_000;
 const farms = '/appliances/lb-1/farms';
 
 /** A gateway whose appliance has been read once by the collectors named. */
@@ -21,11 +19,11 @@ async function given(polls: readonly string[]) {
     ...gateway,
     /** Returns the requests since the first readings. */
     since: () => gateway.appliance.requests.slice(readAtStart).map(({ method, path }) => `${method} ${path}`),
+    /** The schedule of every collector here is up to a day away. */
     soon: async (look: (page: string) => unknown, wanted: unknown) => {
       const seen = await until(
         async () => look(await gateway.metrics()),
         (value) => value === wanted,
-        soonMs,
       );
       expect(seen).toBe(wanted);
     },

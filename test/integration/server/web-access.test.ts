@@ -148,10 +148,12 @@ describe('a new policy while it listens', () => {
     const client = authority.issue();
     const strict = (ca: Authority) => encrypted({ clientAuth: 'RequireAndVerifyClientCert', clientCa: ca.cert });
     const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
     const { access, url, ask } = await givenWebAccess(strict(authority), {
       handler(incoming, response) {
-        if (incoming.url === '/slow') void held.promise.then(() => response.end('let in'));
-        else response.end('let in');
+        if (incoming.url !== '/slow') return void response.end('let in');
+        reached.resolve();
+        void held.promise.then(() => response.end('let in'));
       },
     });
     // Keeps connections and sessions, as Prometheus does.
@@ -164,6 +166,7 @@ describe('a new policy while it listens', () => {
           .end();
       });
     const slow = kept('/slow');
+    await reached.promise;
     expect(await kept('/')).toBe('let in');
 
     access.update(strict(other));
@@ -286,7 +289,7 @@ describe('hostile clients', () => {
   });
 
   it('do not block others by reconnecting', async () => {
-    const { port, ask } = await givenWebAccess(openToAll);
+    const { port, ask } = await givenWebAccess(openToAll, { idleTimeoutMs: 120_000 });
     const polite = Array.from({ length: 511 }, () => openSocket(port, '127.0.0.2'));
     const answered = await Promise.all(
       polite.map(async (socket) => {
@@ -313,6 +316,7 @@ describe('hostile clients', () => {
   it('do not block others by not reading answers', async () => {
     let asked = 0;
     const { port, ask } = await givenWebAccess(openToAll, {
+      idleTimeoutMs: 120_000,
       handler(incoming, response) {
         asked += 1;
         if (incoming.url === '/metrics') response.end('let in');

@@ -33,11 +33,11 @@ it('a backend whose last setting alone differs from that of a new one was not re
 
 it('a thousand backends that are replaced are compared within the time of one poll', () => {
   const named = (prefix: string) => Array.from({ length: 1_000 }, (_, index) => backend(`${prefix}${index}`));
-  const startedAtMs = performance.now();
+  const before = process.threadCpuUsage();
   const differences = compareConfigured(named('old'), named('new'));
 
   expect(differences).toHaveLength(2_000);
-  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000);
 });
 
 it('a health check that no farm of the reading uses any more is not gone', () => {

@@ -9,7 +9,7 @@ const { cert, key } = createCertificate({ subject: { CN: 'shop.example.com' }, .
 describe('a PEM text', () => {
   it('that has many beginnings and no end is read once', () => {
     // Each took 40 s when every beginning was searched for its end.
-    const started = performance.now();
+    const before = process.threadCpuUsage();
 
     const found = [
       certificatesIn('-----BEGIN CERTIFICATE-----'.repeat(38_000)),
@@ -20,7 +20,7 @@ describe('a PEM text', () => {
       'certificate 1 of 1 in it is damaged; export it again',
       'the private key in it is damaged; export it again',
     ]);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(process.threadCpuUsage(before).user).toBeLessThan(5_000_000);
   });
 
   it('that was cut off is damaged', () => {
