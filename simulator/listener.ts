@@ -78,7 +78,7 @@ export async function listen(server: Server, host: string, port: Port) {
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   });
-  if (port === 'lasting') await listenForLong(server, host);
+  if (port === 'lasting') await listenOnLastingPort(server, host);
   else await once(server.listen(port, host), 'listening');
   const address = server.address();
   assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
@@ -98,7 +98,7 @@ export async function listen(server: Server, host: string, port: Port) {
   return { port: address.port, cutAll, close };
 }
 
-async function listenForLong(server: Server, host: string): Promise<void> {
+async function listenOnLastingPort(server: Server, host: string): Promise<void> {
   while (!server.listening)
     await once(server.listen(30_000 + randomInt(2_700), host), 'listening').catch((error: unknown) => {
       if (errorCode(error) !== 'EADDRINUSE') throw error;

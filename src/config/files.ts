@@ -227,7 +227,7 @@ export async function readFileText(
  * Adds to a problem where a file was looked for, or who makes it, if there is no such file. Does
  * not repeat the name: it may be a key.
  */
-export function withFolder(problem: string, name: string, folder = ''): string {
+export function withHint(problem: string, name: string, folder = ''): string {
   if (!problem.endsWith(noSuchFile)) return problem;
   if (name.startsWith('/run/credentials/'))
     return `${problem}; systemd puts it there while the service runs, if install.sh found it in /etc/zlb-exporter/keys`;

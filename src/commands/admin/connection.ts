@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { Agent } from 'undici';
 import { misspeltVariables } from '../../config/environment.ts';
-import { readFileText, withFolder } from '../../config/files.ts';
+import { readFileText, withHint } from '../../config/files.ts';
 import { certificatesIn, privateKeyIn } from '../../lib/pem.ts';
 import { errorCode, type Parsed } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
@@ -127,6 +127,6 @@ async function contentOf<T>(what: string, path: string, read: (text: string) => 
 /** Reads the text of a file; throws a UsageError that says which file cannot be read. */
 export async function textOf(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
   const text = await readFileText(path, purpose);
-  if ('problem' in text) throw new UsageError(`${what} ${withFolder(text.problem, path)}`);
+  if ('problem' in text) throw new UsageError(`${what} ${withHint(text.problem, path)}`);
   return text.value;
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Operation } from '../../admin/policy/operation.ts';
-import { withFolder } from '../../config/files.ts';
+import { withHint } from '../../config/files.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Shell } from '../command.ts';
@@ -68,7 +68,7 @@ async function readWhole(path: string, what: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     const code = errorCode(error);
-    throw new UsageError(`${what}: ${withFolder(`the file cannot be read: ${reasons[code] ?? code}`, path)}`);
+    throw new UsageError(`${what}: ${withHint(`the file cannot be read: ${reasons[code] ?? code}`, path)}`);
   }
 }
 

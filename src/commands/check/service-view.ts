@@ -18,7 +18,7 @@ export interface Service {
   readonly unitText: string;
   /** False if this process may not read the environment file, which can allow more. */
   readonly isWhole: boolean;
-  /** Undefined if it is root, or nobody knows who it is. */
+  /** Undefined for root, which may read all, and for a name without an entry. */
   readonly user: ServiceUser | undefined;
   /** The folder that stands for `/`. */
   readonly root: string;
@@ -31,7 +31,7 @@ interface ServiceUser {
   readonly gids: readonly number[];
 }
 
-/** A folder that a user may not enter, or a file that he may not read. */
+/** A folder that a user may not enter, or a file that it may not read. */
 interface ClosedPlace {
   readonly place: string;
   readonly isFolder: boolean;
@@ -43,7 +43,7 @@ const unitFolders = ['/etc/systemd/system', '/run/systemd/system', '/usr/lib/sys
 const environmentFile = '/etc/zlb-exporter/environment';
 const keysFolder = '/etc/zlb-exporter/keys';
 /** The folder where systemd hands keys to the service. */
-const credentials = `/run/credentials/${unit}`;
+export const credentials = `/run/credentials/${unit}`;
 /** The folders that systemd gives to the user of the service at each start. */
 const given = [credentials, '/var/lib/zlb-exporter'];
 /** Folders that the kernel hides from a service, by the setting of its unit. */
@@ -97,18 +97,16 @@ function notAllowed({ unitText, isWhole }: Service, verb: 'read' | 'write', path
   const setting = Object.entries(hidden).find(
     ([name, folders]) => unitText.includes(`\n${name}=yes`) && folders.some((folder) => isBelow(path, folder)),
   )?.[0];
-  if (isAllowed && setting === undefined) return undefined;
-  if (!isWhole && setting === undefined)
+  const cannot = `The service cannot ${verb} ${path}, as its unit allows only ${listed(allowed)}. Move it there`;
+  if (setting !== undefined) return { text: `${cannot} (${setting} hides it).`, isWrong: true };
+  if (isAllowed) return undefined;
+  if (!isWhole)
     return {
       text: `It is not known whether the service can ${verb} ${path}: this user cannot read ${environmentFile}. Run check as root.`,
     };
-  const otherwise =
-    setting === undefined
-      ? `, or add ${flag}${path} to ZLB_NODE_FLAGS in ${environmentFile}`
-      : ` (${setting} hides it)`;
-  const writable = verb === 'write' && setting === undefined ? ', and ReadWritePaths= to the unit' : '';
+  const writable = verb === 'write' ? ', and ReadWritePaths= to the unit' : '';
   return {
-    text: `The service cannot ${verb} ${path}, as its unit allows only ${listed(allowed)}. Move it there${otherwise}${writable}.`,
+    text: `${cannot}, or add ${flag}${path} to ZLB_NODE_FLAGS in ${environmentFile}${writable}.`,
     isWrong: true,
   };
 }

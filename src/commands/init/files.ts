@@ -12,9 +12,6 @@ export async function folderOfKeys(folder: string): Promise<string> {
   return (await stat(keys).catch(ifMissing))?.isDirectory() ? keys : folder;
 }
 
-/** The folder where systemd hands keys to the service of deploy/systemd. */
-export const credentials = '/run/credentials/zlb-exporter.service';
-
 /**
  * Returns true for the folder that deploy/systemd/install.sh makes: its keys belong to root, and
  * systemd hands them to a service whose user exists only while it runs.

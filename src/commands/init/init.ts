@@ -7,18 +7,11 @@ import { isThere } from '../../lib/disk.ts';
 import { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
+import { credentials } from '../check/service-view.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type TlsTarget } from '../fingerprint.ts';
-import {
-  credentials,
-  folderOfKeys,
-  isKeptFrom,
-  isReadBySystemd,
-  refuseUnwritable,
-  replaceFile,
-  writeNewFile,
-} from './files.ts';
+import { folderOfKeys, isKeptFrom, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
 import { configurationWith, type ApplianceEntry } from './entry.ts';
 import { tryKey } from './try-key.ts';
 

@@ -91,14 +91,17 @@ const moved = 'run install.sh again, and name it /run/credentials/zlb-exporter.s
 it.each([
   ['/srv/keys/lb-paris', 0o600, `Move it to /etc/zlb-exporter/keys, ${moved}`],
   ['/etc/zlb-exporter/keys/lb-paris', 0o640, `R${moved.slice(1)}`],
-])('a user that exists only while the service runs cannot read %s of mode %o', async (path, mode, remedy) => {
-  const root = givenInstalledMachine({ ...inEnvironment, [path.slice(1)]: 'key' });
-  chmodSync(join(root, path), mode);
+])(
+  'a user that exists only while the service runs cannot read %s which is not for everybody',
+  async (path, mode, remedy) => {
+    const root = givenInstalledMachine({ ...inEnvironment, [path.slice(1)]: 'key' });
+    chmodSync(join(root, path), mode);
 
-  expect(await textsOf(root, [path])).toEqual([
-    `The service cannot read ${path}: its user has no right to read it. ${remedy}`,
-  ]);
-});
+    expect(await textsOf(root, [path])).toEqual([
+      `The service cannot read ${path}: its user has no right to read it. ${remedy}`,
+    ]);
+  },
+);
 
 it('what everybody may read, and what systemd hands over, is for such a user, too', async () => {
   const root = givenInstalledMachine({
@@ -111,11 +114,11 @@ it('what everybody may read, and what systemd hands over, is for such a user, to
   expect(await textsOf(root, ['/srv/keys/ca.pem', '/run/credentials/zlb-exporter.service/lb-paris'])).toEqual([]);
 });
 
-it.each([0o700, 0o600, 0o644])(
-  'a key in a folder of mode %o, which the service cannot enter, is named',
+it.each(['700', '600', '644'])(
+  'a key in a folder of mode %s, which the service cannot enter, is named',
   async (mode) => {
     const root = givenInstalledMachine({ ...inEnvironment, 'srv/keys/lb-paris': 'key' });
-    chmodSync(join(root, 'srv/keys'), mode);
+    chmodSync(join(root, 'srv/keys'), Number.parseInt(mode, 8));
 
     expect(await textsOf(root, ['/srv/keys/lb-paris'])).toEqual([
       `The service cannot read /srv/keys/lb-paris: its user has no right to enter /srv/keys. Move it to /etc/zlb-exporter/keys, ${moved}`,
