@@ -1,5 +1,6 @@
 import { collectorFamilies } from '../collectors/registry.ts';
-import { historyFamilies } from '../history/families.ts';
+import { changeFamilies } from '../history/change-counts.ts';
+import { twinFamilies } from '../history/twin-watch.ts';
 import type { Family } from '../metrics/family.ts';
 import { requestFamilies } from '../request-log/counts.ts';
 import { ownFamilies } from '../scheduler/own-numbers.ts';
@@ -9,7 +10,7 @@ export const familiesByPart = {
   collectors: collectorFamilies,
   scheduler: ownFamilies,
   requestLog: requestFamilies,
-  history: historyFamilies,
+  history: [...changeFamilies, ...twinFamilies],
 } as const;
 
 /** All families of appliances. */

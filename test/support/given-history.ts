@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 import { collectors } from '../../src/collectors/registry.ts';
-import { historyFamilies } from '../../src/history/families.ts';
+import { familiesByPart } from '../../src/app/appliance-families.ts';
 import { History } from '../../src/history/history.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import type { FoundReading } from '../../src/state/appliance-state.ts';
@@ -17,7 +17,7 @@ export async function givenHistory(
   apiKey: string,
   { now = Date.now, file }: { readonly now?: () => number; readonly file?: string } = {},
 ) {
-  const store = createMetricsStore(historyFamilies);
+  const store = createMetricsStore(familiesByPart.history);
   store.arrange([appliance.name]);
   const registry = new Registry();
   const lines: string[] = [];

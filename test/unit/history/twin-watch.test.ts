@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
-import { historyFamilies } from '../../../src/history/families.ts';
+import { familiesByPart } from '../../../src/app/appliance-families.ts';
 import { TwinWatch } from '../../../src/history/twin-watch.ts';
 import type { Readings } from '../../../src/history/twins.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
@@ -14,7 +14,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** Two appliances with one certificate each, of which only the end is looked at. */
 function givenTwins() {
-  const store = createMetricsStore(historyFamilies);
+  const store = createMetricsStore(familiesByPart.history);
   store.arrange(['lb-1', 'lb-2']);
   const ends = new Map([
     ['lb-1', 100],
