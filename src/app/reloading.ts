@@ -27,17 +27,20 @@ export interface ConfigurationSource {
   /** Reads all of it. Rejects with a ConfigError, or as `apply` does. */
   read<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result>;
   /**
-   * Reads the files that the main file in force names: keys, certificates, lists of appliances.
+   * Reads the files that the main files in force name: keys, certificates, lists of appliances.
    * Resolves to undefined if none of them has changed.
    */
   readChanged<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result | undefined>;
-  /** False if the main file that was read last was refused. */
+  /** False if the main files that were read last were refused. */
   readonly isMainInForce: boolean;
 }
 
-/** Creates a source; without a path of a main file, the environment is the configuration. */
+/**
+ * Creates a source. `paths` has the main files, which are read again on request alone: those of
+ * `--config.file` and `--web.config.file`, as far as they are given.
+ */
 export function createConfigurationSource(
-  path: string | undefined,
+  paths: readonly string[],
   load: (files: Files) => Promise<Configuration>,
 ): ConfigurationSource {
   /** Shared by all readings, so that a file that hangs is not read again meanwhile. */
@@ -65,18 +68,18 @@ export function createConfigurationSource(
       return isMainInForce;
     },
     async read(apply) {
-      const files = createFiles({ path }, access);
+      const files = createFiles(paths, { access });
       try {
         return await applyFrom(files, apply);
       } finally {
-        isMainInForce = files.mainText === inForce?.mainText;
-        // If the main file is refused, only the files that the one in effect names are watched.
+        isMainInForce = paths.every((path) => files.mainTexts.get(path) === inForce?.mainTexts.get(path));
+        // If a main file is refused, only the files that those in effect name are watched.
         if (isMainInForce) watched = files;
       }
     },
     async readChanged(apply) {
       if (!inForce || !(await watched?.haveChanged())) return undefined;
-      const files = createFiles({ path, kept: inForce.mainText }, access);
+      const files = createFiles(paths, { kept: inForce.mainTexts, access });
       watched = files;
       return await applyFrom(files, apply);
     },

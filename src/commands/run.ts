@@ -35,13 +35,16 @@ export const run: Command = async (context) => {
   const loadSettings = createLoader();
   const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
-  const source = createConfigurationSource(file, async (files) => {
-    const [settings, web] = await bothOf(
-      loadSettings({ file, env, files }),
-      webFile === undefined ? Promise.resolve(undefined) : loadWeb({ file: webFile, env, files }),
-    );
-    return { settings: settingsOfShard(settings, shard), web };
-  });
+  const source = createConfigurationSource(
+    [file, webFile].filter((path) => path !== undefined),
+    async (files) => {
+      const [settings, web] = await bothOf(
+        loadSettings({ file, env, files }),
+        webFile === undefined ? Promise.resolve(undefined) : loadWeb({ file: webFile, env, files }),
+      );
+      return { settings: settingsOfShard(settings, shard), web };
+    },
+  );
   // The first configuration has to be valid, or the exporter does not start.
   const configuration = await source.read((first) => Promise.resolve(first));
   const log = createLog({ level: flags['log.level'] ?? 'info', format: flags['log.format'] });

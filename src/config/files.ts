@@ -16,34 +16,38 @@ export interface Files {
    * without one matches itself. A folder that cannot be read is a problem, not an empty list.
    */
   list(pattern: string): Promise<Parsed<readonly string[]>>;
-  /** The text of the main file; undefined before it was read, and if there is none. */
-  readonly mainText: string | undefined;
-  /** The paths that were read, besides the main file. */
+  /** The texts of the main files that were read, by path. */
+  readonly mainTexts: ReadonlyMap<string, string>;
+  /** The paths that were read, besides the main files. */
   readonly named: readonly string[];
   /** The files that were read, hold a key, and are readable by every user of the machine. */
   readonly openKeys: readonly string[];
-  /** Resolves to true if any file except the main one has changed, appeared or vanished. */
+  /** Resolves to true if any file except the main ones has changed, appeared or vanished. */
   haveChanged(): Promise<boolean>;
 }
 
 /**
- * Creates files that are read again each time. `kept` is the text of the main file in force:
- * changes of the other files are applied automatically, but the main file, which people edit in
+ * Creates files that are read again each time. `kept` has the texts of the main files in force:
+ * changes of the other files are applied automatically, but the main files, which people edit in
  * steps, only on request.
  */
 export function createFiles(
-  main: { readonly path: string | undefined; readonly kept?: string | undefined },
-  access: FileAccess = createFileAccess(),
+  mainPaths: readonly string[] = [],
+  {
+    kept,
+    access = createFileAccess(),
+  }: { readonly kept?: ReadonlyMap<string, string>; readonly access?: FileAccess } = {},
 ): Files {
-  let mainText: string | undefined;
+  const mainTexts = new Map<string, string>();
   const seen = new Map<string, string>();
   const listed = new Map<string, Parsed<readonly string[]>>();
   const openKeys = new Set<string>();
 
   const readText: ReadText = async (path, purpose) => {
-    if (path === main.path) {
-      const text = main.kept === undefined ? await readFileText(path, purpose, access) : { value: main.kept };
-      if ('value' in text) mainText = text.value;
+    if (mainPaths.includes(path)) {
+      const keptText = kept?.get(path);
+      const text = keptText === undefined ? await readFileText(path, purpose, access) : { value: keptText };
+      if ('value' in text) mainTexts.set(path, text.value);
       return text;
     }
     // Taken before reading: a change in between then counts as a change.
@@ -52,9 +56,7 @@ export function createFiles(
   };
 
   return {
-    get mainText() {
-      return mainText;
-    },
+    mainTexts,
     get named() {
       return [...seen.keys()];
     },

@@ -44,7 +44,7 @@ export function createSettingsLoader(scope: SettingsScope) {
 }
 
 async function load(
-  { file, content, env, files = createFiles({ path: file }) }: SettingsSource,
+  { file, content, env, files = createFiles() }: SettingsSource,
   { collectorDefaults, operations }: SettingsScope,
   read: SettingsReader<ConfigSchema>,
 ): Promise<Settings> {

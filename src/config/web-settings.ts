@@ -40,7 +40,7 @@ export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
 }
 
 async function load(
-  { file, env, files = createFiles({ path: undefined }) }: WebSettingsSource,
+  { file, env, files = createFiles() }: WebSettingsSource,
   read: SettingsReader<typeof webSchema>,
 ): Promise<WebSettings> {
   const problems = new Problems();

@@ -54,7 +54,15 @@ export function webChangeProblem(before: WebPolicy, after: WebPolicy): string | 
   if (asksForCertificate(before) !== asksForCertificate(after)) {
     return 'client_auth_type cannot change from or to NoClientCert while the exporter listens; restart it for that';
   }
+  if (requiresLogin(before) && !requiresLogin(after)) {
+    return 'nobody would have to log in any more, as where the end of a file is missing; if that is meant, restart the exporter';
+  }
   return undefined;
+}
+
+/** Returns true if clients need a password or a client certificate. */
+function requiresLogin({ tls, users }: WebPolicy): boolean {
+  return users.size > 0 || ['RequireAnyClientCert', 'RequireAndVerifyClientCert'].includes(tls?.clientAuth ?? '');
 }
 
 /**

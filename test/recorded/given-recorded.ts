@@ -46,7 +46,7 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
   const startedAt = performance.now();
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
-  const source = createConfigurationSource(file, async (files) => ({
+  const source = createConfigurationSource([file], async (files) => ({
     settings: rarely(await loadSettings({ file, env: {}, files })),
   }));
   const daemon = await startDaemon({

@@ -46,7 +46,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   const hasAppliances = flags['config.file'] !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
-  const files = createFiles({ path: flags['config.file'] });
+  const files = createFiles(flags['config.file'] === undefined ? [] : [flags['config.file']]);
   const [whole, web] = await bothOf(
     hasAppliances ? loadSettings({ file: flags['config.file'], env, files }) : Promise.resolve(undefined),
     webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env }),

@@ -177,7 +177,7 @@ async function writeConfiguration(file: string, entry: ApplianceEntry, context: 
   await loadSettings({
     file,
     env: context.env,
-    files: createFiles({ path: file, kept: readable }),
+    files: createFiles([file], { kept: new Map([[file, readable]]) }),
   });
   await (before === undefined ? writeNewFile(file, text, 0o644) : replaceFile(file, text));
 }

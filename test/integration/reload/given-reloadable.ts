@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { loadSettings } from '../../../src/app/load-settings.ts';
+import { loadWebSettings } from '../../../src/config/web-settings.ts';
 import { createConfigurationSource } from '../../../src/app/reloading.ts';
 import { type Daemon, startDaemon } from '../../../src/app/daemon.ts';
 import { largeWorld } from '../../../simulator/scenes/sizes.ts';
@@ -68,8 +69,10 @@ export async function givenReloadable(
 
   const logged: string[] = [];
   const file = path('zlb.yml');
-  const source = createConfigurationSource(file, async (files) => ({
-    settings: await loadSettings({ file, env: {}, files }),
+  const webFile = 'web.yml' in files ? path('web.yml') : undefined;
+  const source = createConfigurationSource([file, ...(webFile === undefined ? [] : [webFile])], async (seen) => ({
+    settings: await loadSettings({ file, env: {}, files: seen }),
+    web: webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env: {}, files: seen }),
   }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),

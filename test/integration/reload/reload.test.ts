@@ -1,11 +1,12 @@
 import { chmod, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { genSaltSync, hashSync } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { listening } from '../../support/listening.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 import { until, untilIs } from '../../support/until.ts';
-import { apiKey, givenReloadable } from './given-reloadable.ts';
+import { apiKey, givenReloadable, type Reloadable } from './given-reloadable.ts';
 
 const reloadPath = '/-/reload';
 const inForce = (page: string): number | undefined => valueOf(page, 'zlb_exporter_config_last_reload_successful');
@@ -175,6 +176,42 @@ describe('a reload', () => {
     await given.write('zlb.yml', { appliances: [given.entry('a')] });
     expect((await given.post(reloadPath)).status).toBe(200);
     expect(inForce(await given.page())).toBe(1);
+  });
+});
+
+describe('the file of --web.config.file', () => {
+  const withPassword = `basic_auth_users: { prometheus: ${hashSync('secret', genSaltSync(4))} }\n`;
+  const givenPassword = () =>
+    givenReloadable(['a', 'b'], ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.json'] }), {
+      'web.yml': withPassword,
+      'more.json': [],
+    });
+  const statusOf = async ({ daemon }: Reloadable) => (await fetch(`${daemon.url}/metrics`)).status;
+
+  it('waits for a reload, also when another file of the configuration changes', async () => {
+    const given = await givenPassword();
+
+    await given.write('web.yml', `${withPassword}http_server_config: { headers: { X-Frame-Options: deny } }\n`);
+    await given.write('more.json', [given.entry('b')]);
+    await until(
+      () => given.logged.join(''),
+      (log) => log.includes('a file that it names changed'),
+    );
+    const before = (await fetch(`${given.daemon.url}/metrics`)).headers.get('x-frame-options');
+    const outcome = await given.daemon.reload();
+
+    expect([before, outcome.ok]).toEqual([null, true]);
+    expect((await fetch(`${given.daemon.url}/metrics`)).headers.get('x-frame-options')).toBe('deny');
+  });
+
+  it('cut before its passwords opens nothing: the reload is refused', async () => {
+    const given = await givenPassword();
+
+    await given.write('web.yml', '{}\n');
+    const outcome = await given.daemon.reload();
+
+    expect(outcome).toEqual({ ok: false, because: expect.stringContaining('nobody would have to log in any more') });
+    expect(await statusOf(given)).toBe(401);
   });
 });
 

@@ -187,7 +187,9 @@ describe('a new policy while it listens', () => {
     expect(webChangeProblem(encrypted(), openToAll)).toContain('turned off');
     expect(webChangeProblem(encrypted(), asking)).toContain('client_auth_type cannot change from or to NoClientCert');
     expect(webChangeProblem(asking, encrypted({ clientAuth: 'RequireAnyClientCert' }))).toBeUndefined();
-    expect(webChangeProblem(openToAll, { ...openToAll, users: givenUsers({ a: 'b' }) })).toBeUndefined();
+    const withUsers = { ...openToAll, users: givenUsers({ a: 'b' }) };
+    expect(webChangeProblem(openToAll, withUsers)).toBeUndefined();
+    expect(webChangeProblem(withUsers, openToAll)).toContain('nobody would have to log in any more');
   });
 });
 

@@ -13,7 +13,7 @@ function givenSource() {
   writeFileSync(main, 'appliances: []');
   writeFileSync(key, 'first');
   const applied: string[] = [];
-  const source = createConfigurationSource(main, async (files: Files) => {
+  const source = createConfigurationSource([main], async (files: Files) => {
     await files.readText(main, 'configuration');
     const text = await files.readText(key, 'key');
     if ('problem' in text || text.value === 'bad') throw new ConfigError([]);

@@ -41,9 +41,9 @@ describe('a file that never ends its read', () => {
   });
 
   it('is a problem with a remedy', async () => {
-    const files = createFiles({ path: undefined }, () =>
-      Promise.reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })),
-    );
+    const files = createFiles([], {
+      access: () => Promise.reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })),
+    });
 
     expect(await files.readText('/hung', 'key')).toEqual({
       problem: 'cannot be read: nothing came within 10 s; check the disk or the network drive that it is on',

@@ -100,7 +100,7 @@ async function givenKey(text: string) {
   const folder = givenFolder();
   const path = join(folder, 'key');
   await writeFile(path, text);
-  const files: Files = createFiles({ path: undefined });
+  const files: Files = createFiles();
   return {
     folder,
     path,
