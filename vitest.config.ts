@@ -14,7 +14,7 @@ const long = [
 ];
 
 /** Seconds that a person or an alert waits, and the usual ports: nothing else runs beside these. */
-const alone = ['test/e2e/{alerting,shutdown,start}.test.ts'];
+const alone = ['test/e2e/{alerting,hung-file,shutdown,start}.test.ts'];
 
 // Groups run one after the other, in this order.
 export default defineConfig({

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { runCommandLine } from './cli.ts';
 import { createShell, ownName } from './commands/shell.ts';
 import { sleep, steadyNow } from './lib/time.ts';
@@ -16,6 +17,8 @@ process.on('SIGUSR1', () => undefined);
 
 // Output may fail: a reader such as `head` stops, a terminal closes, a disk is full. Work goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+process.on('uncaughtException', crash);
 
 try {
   const code = await runCommandLine(process.argv.slice(2), {
@@ -38,12 +41,16 @@ try {
     }),
   });
   await Promise.all([written(process.stdout), written(process.stderr)]);
-  process.exit(code);
+  end(code);
 } catch (error) {
+  crash(error);
+}
+
+function crash(error: unknown): never {
   process.stderr.write(
     `zlb-exporter: a mistake in the program itself; report it with these lines\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
-  process.exit(1);
+  end(1);
 }
 
 function stop(): void {
@@ -51,8 +58,40 @@ function stop(): void {
   stopping.abort();
   setTimeout(() => {
     process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
-    process.exit(1);
+    endAtOnce(1);
   }, shutdownMs).unref();
+}
+
+/** Ends the process, also while a file or a name server hangs. */
+function end(code: number): never {
+  // Requests to the threads of libuv, for files and names, that have no answer yet.
+  const isWaiting = process.getActiveResourcesInfo().some((resource) => resource.includes('Req'));
+  if (isWaiting) endAtOnce(code);
+  process.exit(code);
+}
+
+/**
+ * Ends the process without waiting for its threads, which `process.exit` does: a thread that hangs
+ * in a system call would hold it for ever.
+ */
+function endAtOnce(code: number): never {
+  // The kernel ends all threads when another program takes the place of this one.
+  if (mayBeReplaced()) process.execve?.(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
+  // Else a signal ends them. systemd takes SIGTERM for a success, and SIGKILL never.
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, code === 0 ? 'SIGTERM' : 'SIGKILL');
+  // Process 1 of a container gets no signal from itself.
+  process.exit(code);
+}
+
+/** Returns false where Node's permissions forbid it, and where it would abort with a core dump. */
+function mayBeReplaced(): boolean {
+  try {
+    accessSync(process.execPath, constants.X_OK);
+    return process.permission?.has('child') ?? true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -107,6 +107,7 @@ export function createReloading(parts: ReloadingParts) {
   const { source, apply, self, log, now } = parts;
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<ReloadOutcome> | undefined;
+  let applying: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -120,7 +121,9 @@ export function createReloading(parts: ReloadingParts) {
   /** Resolves to undefined without applying when the exporter is stopping. */
   async function putInForce(configuration: Configuration, because: string): Promise<string | undefined> {
     if (closed) return undefined;
-    const summary = await apply(configuration);
+    const applied = apply(configuration);
+    applying = applied.catch(() => undefined);
+    const summary = await applied;
     log.info({ summary, because }, 'configuration applied');
     return summary;
   }
@@ -132,12 +135,14 @@ export function createReloading(parts: ReloadingParts) {
 
   async function readAll(): Promise<ReloadOutcome> {
     waiting = undefined;
+    const stopping = { ok: false, because: 'the exporter is stopping' } as const;
     try {
       const summary = closed ? undefined : await source.read((configuration) => putInForce(configuration, 'asked for'));
-      if (summary === undefined) return { ok: false, because: 'the exporter is stopping' };
+      if (summary === undefined) return stopping;
       markLoaded();
       return { ok: true, summary };
     } catch (thrown) {
+      if (closed) return stopping;
       return { ok: false, because: reportRefused(thrown, parts) };
     }
   }
@@ -149,7 +154,7 @@ export function createReloading(parts: ReloadingParts) {
       );
       if (summary !== undefined) markLoaded();
     } catch (thrown) {
-      reportRefused(thrown, parts);
+      if (!closed) reportRefused(thrown, parts);
     }
   }
 
@@ -166,11 +171,11 @@ export function createReloading(parts: ReloadingParts) {
     /** Reads everything again; calls that come before the reading begins share one result. */
     reload: (): Promise<ReloadOutcome> => (waiting ??= enqueue(readAll)),
     watchFiles,
-    /** Resolves when a reload under way has finished. */
+    /** Resolves when what is being applied is in force. Files that are read may hang. */
     async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
-      await last;
+      await applying;
     },
   };
 }

@@ -46,7 +46,10 @@ export const run: Command = async (context) => {
     },
   );
   // The first configuration has to be valid, or the exporter does not start.
-  const configuration = await source.read((first) => Promise.resolve(first));
+  const reading = source.read((first) => Promise.resolve(first));
+  // A file may hang.
+  const configuration = await Promise.race([reading, untilStopped(stopped)]);
+  if (!configuration) return 0;
   const log = createLog({ level: flags['log.level'] ?? 'info', format: flags['log.format'] });
   const { version } = build;
   log.logger.info({ version, node: process.versions.node, configuration: file ?? 'environment' }, 'starting');

@@ -8,6 +8,8 @@ import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { writeAdminConfig } from '../support/admin-exporter.ts';
 import { collectOutput } from '../support/process.ts';
+import { holdFile } from '../support/held-file.ts';
+import { isThere } from '../support/programs.ts';
 import { linesOf } from '../support/journal-file.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -59,7 +61,7 @@ async function startUnderPermissions(folder: string, journalFile: string) {
   );
   onTestFinished(() => void child.kill('SIGKILL'));
   const output = collectOutput(child);
-  return { child, output, token };
+  return { child, output, token, file };
 }
 
 describe("the exporter under Node's permissions, as its unit gives them", () => {
@@ -99,6 +101,25 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
     expect((await linesOf(audit)).join('')).toContain('alice');
     expect(output.stderr()).not.toMatch(/ERR_ACCESS_DENIED|Warning/);
     expect(child.exitCode).toBe(0);
+  });
+
+  it.runIf(isThere('perl'))('ends by SIGTERM while a file hangs, which systemd takes for a success', async () => {
+    const folder = givenFolders();
+    const { child, output, file } = await startUnderPermissions(folder, join(folder, 'state/journal.db'));
+    await until(output.stderr, (log) => log.includes('"msg":"admin gateway listening"'));
+    const { awaited } = await holdFile(file);
+    child.kill('SIGHUP');
+    await awaited();
+
+    child.kill('SIGTERM');
+    await until(
+      () => child.signalCode ?? child.exitCode,
+      (end) => end !== null,
+    );
+
+    expect(child.signalCode).toBe('SIGTERM');
+    expect(output.stderr()).toContain('"msg":"journal closed"');
+    expect(output.stderr()).not.toContain('did not stop');
   });
 
   it('compares passwords in a thread, and says so at the start where it may not', () => {

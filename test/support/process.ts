@@ -29,6 +29,15 @@ export function givenDemonstration(): () => string {
 
 function spawnExporter(args: readonly string[], env: Readonly<Record<string, string>>) {
   const { child, ...output } = spawnProgram(args, env);
+
+  /** Resolves when it has ended, to the exit code and the milliseconds that it took. */
+  async function ended() {
+    const startedAt = performance.now();
+    // Then all that it wrote is read.
+    const [code] = child.exitCode === null ? ((await once(child, 'close')) as [number | null]) : [child.exitCode];
+    return { code, ms: performance.now() - startedAt };
+  }
+
   return {
     ...output,
     /** Base URL of the metrics listener, once it is printed or logged. */
@@ -44,14 +53,11 @@ function spawnExporter(args: readonly string[], env: Readonly<Record<string, str
     /** Sends a signal that does not end it. */
     signal: (signal: NodeJS.Signals) => void child.kill(signal),
     /** Sends a signal; resolves to the exit code and the milliseconds it took. */
-    async stop(signal: NodeJS.Signals) {
-      const startedAt = performance.now();
-      // Then all that it wrote is read.
-      const exited = once(child, 'close') as Promise<[number | null]>;
+    stop(signal: NodeJS.Signals) {
       child.kill(signal);
-      const [code] = await exited;
-      return { code, ms: performance.now() - startedAt };
+      return ended();
     },
+    ended,
     /** Ends it, if it has not ended; resolves when it has. One that hangs is killed. */
     async end() {
       if (child.exitCode !== null || child.signalCode !== null) return;
