@@ -9,10 +9,11 @@ import { type Configuration, type ConfigurationSource, createReloading, type Rel
 import { createPoller, createStore, type WatchedAppliance, watchedIn } from './create-poller.ts';
 import type { GatewaySurroundings } from '../admin/http/gateway-services.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from '../admin/http/gateway-lifecycle.ts';
-import { listen, RestartNeededError } from '../lib/listen.ts';
+import { listen } from '../lib/listen.ts';
 import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
-import { openToAll, webChangeProblem, type WebPolicy } from '../server/web-policy.ts';
+import { openToAll } from '../server/web-policy.ts';
+import { prepareAll } from '../lib/prepared.ts';
 import { isSame } from '../lib/same.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
@@ -69,7 +70,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const fleet = createFleet(parts, { store, decode, cron, history, twins });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
-  const current: Current = { settings, web };
+  const current: Current = { settings };
   await fleet.watch(watchedIn(settings));
   await history.watch(remembered(settings));
   twins.watch(settings.twins);
@@ -101,8 +102,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   logListening(log, url, settings);
   warnOfReadsThatAct(log, settings);
   try {
-    await requests.reconfigure(requestsIn(settings));
-    await gateway.reconfigure(settings);
+    const listeners = await prepareAll([() => requests.prepare(requestsIn(settings)), () => gateway.prepare(settings)]);
+    for (const listener of listeners) listener.commit();
   } catch (error) {
     await Promise.all([app.close(), requests.close(), history.close()]);
     throw error;
@@ -130,10 +131,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   };
 }
 
-/** The configuration in force; a reload replaces its members. */
+/** The settings in force; a reload replaces them. */
 interface Current {
   settings: Settings;
-  web: WebPolicy;
 }
 
 interface PollingParts {
@@ -207,15 +207,14 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
   return createReloading({
     source,
     async apply({ settings, web = openToAll, openKeys }) {
-      const problem = webChangeProblem(current.web, web);
-      if (problem !== undefined) throw new RestartNeededError(problem);
-      await requests.reconfigure(requestsIn(settings));
-      await gateway.reconfigure(settings).catch(async (error: unknown) => {
-        await requests.reconfigure(requestsIn(current.settings));
-        throw error;
-      });
-      access.update(web);
-      Object.assign(current, { settings, web });
+      // First all that can fail, then all that cannot: a refused configuration changes nothing.
+      const prepared = await prepareAll([
+        () => access.prepare(web),
+        () => requests.prepare(requestsIn(settings)),
+        () => gateway.prepare(settings),
+      ]);
+      for (const part of prepared) part.commit();
+      current.settings = settings;
       warnOfReadsThatAct(log, settings);
       const change = describeChange(await fleet.watch(watchedIn(settings)));
       requests.publish(true);

@@ -55,6 +55,17 @@ export function listenError(error: unknown, address: string, setting: string): u
 }
 
 /**
+ * Returns the error for an address that is in use because the exporter listens on its port itself,
+ * at the address `before` the reload; any other error as it is.
+ */
+export function ownPortError(error: unknown, before: string | undefined, after: string): unknown {
+  const isInUse = error instanceof ListenError && errorCode(error.cause) === 'EADDRINUSE';
+  if (!isInUse || parseListenAddress(before ?? '')?.port !== parseListenAddress(after)?.port) return error;
+  const message = `${error.setting} cannot change from ${before} to ${after} while the exporter listens on that port; choose another port, or restart it`;
+  return new RestartNeededError(message, { cause: error });
+}
+
+/**
  * Returns the addresses to try. `::` accepts IPv4 too. A name is one address: for a second one
  * fastify would make a server of its own, without the guards of the first.
  */

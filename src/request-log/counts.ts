@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { isSame } from '../lib/same.ts';
 import { steadyNow } from '../lib/time.ts';
 import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
@@ -75,10 +76,10 @@ export class RequestCounts {
   readonly #recent = new Map<string, RecentRequests>();
   /** Farms, services and backends by their key: the names in a line would keep all of its text. */
   readonly #names = new Map<string, string>();
-  readonly #bounds: readonly number[];
-  readonly #objectives: ReadonlyMap<string, Objective>;
+  #bounds: readonly number[] = [];
+  #objectives: ReadonlyMap<string, Objective> = new Map();
   readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
-  readonly #duration: Histogram;
+  #duration: Histogram | undefined;
   readonly #backendDuration = new Histogram({ ...optionsOf(families.backendDuration, this.#registry), buckets: [] });
   readonly #farmKnown = new Gauge(optionsOf(families.farmKnown, this.#registry));
   /** Farms of which a request came. */
@@ -89,30 +90,51 @@ export class RequestCounts {
   readonly #expected = new Counter(optionsOf(families.expected, this.#registry));
   readonly #missed = new Counter(optionsOf(families.missed, this.#registry));
   readonly #lines = new Counter(optionsOf(families.lines, this.#registry));
+  readonly #ratios = new Gauge(optionsOf(families.objective, this.#registry));
 
   /** `buckets` are the bounds of the histogram in milliseconds, ascending. */
   constructor(name: string, buckets: readonly number[], objectives: readonly Objective[]) {
     this.#appliance = labelValue(name, []);
-    this.#bounds = [...buckets.map((ms) => ms / 1_000), Number.POSITIVE_INFINITY];
-    this.#duration = new Histogram({
-      ...optionsOf(families.duration, this.#registry),
-      buckets: this.#bounds.slice(0, -1),
-    });
-    this.#objectives = new Map(objectives.map((each) => [each.farm, each]));
-    const ratios = new Gauge(optionsOf(families.objective, this.#registry));
-    for (const { farm, availabilityRatio, latency } of objectives) {
-      const parts = { availability: availabilityRatio, latency: latency?.ratio };
-      for (const [objective, ratio] of Object.entries(parts)) {
-        if (ratio === undefined) continue;
-        const labels = { appliance: this.#appliance, farm: labelValue(farm, ofObjective), objective };
-        ratios.set(labels, ratio);
-        // From the beginning: the first failure is a difference to 0.
-        this.#expected.inc(labels, 0);
-        this.#missed.inc(labels, 0);
-      }
-    }
-    // Likewise: a log that is silent after a start is a count that stays 0.
+    // From the beginning: a log that is silent after a start is a count that stays 0.
     for (const result of lineResults) this.#lines.inc({ appliance: this.#appliance, result }, 0);
+    this.configure(buckets, objectives);
+  }
+
+  /**
+   * Takes other settings. Counts go on, except those of an objective that is gone, and the
+   * histogram if its bounds differ.
+   */
+  configure(buckets: readonly number[], objectives: readonly Objective[]): void {
+    const bounds = [...buckets.map((ms) => ms / 1_000), Number.POSITIVE_INFINITY];
+    if (!this.#duration || !isSame(bounds, this.#bounds)) {
+      this.#registry.removeSingleMetric(families.duration.name);
+      this.#duration = new Histogram({ ...optionsOf(families.duration, this.#registry), buckets: bounds.slice(0, -1) });
+      this.#bounds = bounds;
+    }
+    const before = this.#objectiveLabels();
+    this.#objectives = new Map(objectives.map((each) => [each.farm, each]));
+    const after = this.#objectiveLabels();
+    this.#ratios.reset();
+    for (const { labels, ratio } of after) {
+      this.#ratios.set(labels, ratio);
+      // From the beginning: the first failure is a difference to 0.
+      this.#expected.inc(labels, 0);
+      this.#missed.inc(labels, 0);
+    }
+    for (const { labels } of before.filter((each) => !after.some((other) => isSame(other.labels, each.labels)))) {
+      this.#expected.remove(labels);
+      this.#missed.remove(labels);
+    }
+  }
+
+  #objectiveLabels() {
+    return [...this.#objectives.values()].flatMap(({ farm, availabilityRatio, latency }) =>
+      Object.entries({ availability: availabilityRatio, latency: latency?.ratio }).flatMap(([objective, ratio]) =>
+        ratio === undefined
+          ? []
+          : { labels: { appliance: this.#appliance, farm: labelValue(farm, ofObjective), objective }, ratio },
+      ),
+    );
   }
 
   /** Adds names that polling knows; undefined if it knows no list of farms now. */
@@ -151,7 +173,7 @@ export class RequestCounts {
     if (bytes !== undefined) this.#bytes.inc(labels, bytes * times);
     if (seconds !== undefined)
       for (let count = 0; count < times; count += 1) {
-        this.#duration.observe(known, seconds);
+        this.#duration?.observe(known, seconds);
         if (backend !== '') this.#backendDuration.observe(ofBackend, seconds);
       }
     if (!this.#names.has(farm)) return;

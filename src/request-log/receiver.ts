@@ -1,9 +1,9 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
-import { errorCode } from '../lib/check.ts';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { parseListenAddress } from '../lib/address.ts';
+import { certificateProblem, guardHandshakes } from '../lib/handshakes.ts';
 import type { Secret } from '../lib/secret.ts';
 import { listenError } from '../lib/listen.ts';
 import { type FrameFault, FrameReader, type FrameSink, maxLineBytes } from './frames.ts';
@@ -12,8 +12,15 @@ export interface ReceiverSettings {
   /** `host:port`; without it, no datagrams are received. */
   readonly listenUdp?: string | undefined;
   readonly listenTcp?: string | undefined;
-  /** For `listenTcp`, as PEM; with `clientCa`, only clients with such a certificate connect. */
-  readonly tls?: { readonly cert: string; readonly key: Secret; readonly clientCa?: string | undefined } | undefined;
+  /** For `listenTcp`. */
+  readonly tls?: ReceiverTls | undefined;
+}
+
+/** PEM; with `clientCa`, only clients with such a certificate connect. */
+export interface ReceiverTls {
+  readonly cert: string;
+  readonly key: Secret;
+  readonly clientCa?: string | undefined;
 }
 
 /** Takes the lines of one sender: a connection waits over its limit, a datagram is thrown away. */
@@ -27,14 +34,19 @@ export type RefusalReason = (typeof refusalReasons)[number];
 export interface LineSink {
   /** Returns undefined for an address that may not send. */
   senderOf(address: string): Sender | undefined;
-  /** Counts what was refused before it was read. */
-  refused(reason: RefusalReason): void;
+  /** Counts what was refused before it was read; logs it if `because` says why. */
+  refused(reason: RefusalReason, because?: string, address?: string): void;
 }
 
 export interface Receiver {
   /** The address on which it listens. */
   readonly address: string;
   close(): Promise<void>;
+}
+
+export interface StreamReceiver extends Receiver {
+  /** Takes new connections by TLS, or by plain TCP if undefined, and ends the open ones. */
+  present(tls: TlsServer | undefined): void;
 }
 
 export const maxConnections = 256;
@@ -65,17 +77,35 @@ export async function receiveDatagrams(address: string, sink: LineSink): Promise
   return { address: `${host}:${socket.address().port}`, close: () => socket[Symbol.asyncDispose]() };
 }
 
-/** Receives lines by TCP, or TLS; rejects with a ListenError. */
+/**
+ * Creates the server that makes handshakes. It does not listen itself, so that a reload can replace
+ * it.
+ */
+export function createHandshakes({ cert, key, clientCa }: ReceiverTls, sink: LineSink): TlsServer {
+  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false };
+  const server = createTlsServer({ cert, key: key.reveal(), handshakeTimeout, ...clients });
+  guardHandshakes(server, {
+    problemOf: (socket) => (clientCa === undefined ? undefined : certificateProblem(socket)),
+    onRefused: (because, address) => sink.refused('tls', because, address),
+  });
+  return server;
+}
+
+/** Receives lines by TCP, or by TLS with `handshakes`; rejects with a ListenError. */
 export async function receiveStreams(
   address: string,
-  tls: ReceiverSettings['tls'],
+  handshakes: TlsServer | undefined,
   sink: LineSink,
   patience = { firstBytesMs, idleMs },
-): Promise<Receiver> {
+): Promise<StreamReceiver> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: 0 };
   const sockets = new Map<Socket, Sender>();
-  const server = tls ? createTlsServer(tlsOptions(tls)) : createServer();
-  // Before any handshake.
+  const server = createServer();
+  const read = (socket: Socket): void => {
+    // Its client certificate may have been refused.
+    if (!socket.destroyed) readStream(socket, sink, patience);
+  };
+  let tls = handshakes?.on('secureConnection', read);
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
     const sender = sink.senderOf(socket.remoteAddress ?? '');
@@ -85,17 +115,23 @@ export async function receiveStreams(
       return refuse(socket, 'share', sink);
     sockets.set(socket.setKeepAlive(true, 60_000), sender);
     socket.once('close', () => sockets.delete(socket));
+    if (tls) tls.emit('connection', socket);
+    else read(socket);
   });
-  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => readStream(socket, sink, patience));
-  // One that ended before its handshake may have been refused already.
-  server.on('tlsClientError', (error) => errorCode(error) !== 'ECONNRESET' && sink.refused('tls'));
   server.listen({ port, ...(host !== '' && { host }) });
   await untilListening(server, address, 'requests.listen_tcp');
   const bound = server.address();
+  const endAll = (): void => {
+    for (const socket of sockets.keys()) socket.destroy();
+  };
   return {
     address: `${host}:${typeof bound === 'object' && bound ? bound.port : port}`,
+    present(next) {
+      tls = next?.on('secureConnection', read);
+      endAll();
+    },
     async close() {
-      for (const socket of sockets.keys()) socket.destroy();
+      endAll();
       await server[Symbol.asyncDispose]();
     },
   };
@@ -139,9 +175,4 @@ function readStream(socket: Socket, sink: LineSink, patience: { firstBytesMs: nu
     if (sender) frames.end(sender);
   });
   socket.on('error', () => socket.destroy());
-}
-
-function tlsOptions({ cert, key, clientCa }: NonNullable<ReceiverSettings['tls']>) {
-  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  return { cert, key: key.reveal(), handshakeTimeout, ...clients };
 }

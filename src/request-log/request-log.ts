@@ -2,13 +2,16 @@ import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { blockListOf, isIn } from '../lib/address.ts';
+import type { Prepared } from '../lib/prepared.ts';
 import { isSame } from '../lib/same.ts';
+import { ThrottledLog } from '../lib/throttled-log.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { LastMinute } from '../state/status.ts';
 import { type LoggedFarm, type LineResult, type Objective, RequestCounts } from './counts.ts';
 import { readLine } from './line.ts';
 import {
+  createHandshakes,
   type LineSink,
   type Receiver,
   type ReceiverSettings,
@@ -17,6 +20,7 @@ import {
   type RefusalReason,
   refusalReasons,
   type Sender,
+  type StreamReceiver,
 } from './receiver.ts';
 import { type LoggedRequest, maxWaitMs, namesOf, WaitingRequests } from './waiting.ts';
 
@@ -67,45 +71,71 @@ export class RequestLog implements LineSink {
   readonly #parts: RequestLogParts;
   readonly #refusals = new Counter({ ...refusalMetric, registers: [] });
   readonly #publishing = setInterval(() => this.publish(), publishEveryMs);
+  readonly #throttledLog: ThrottledLog;
   #settings: RequestLogSettings = { receiver: {}, buckets: [], appliances: [] };
-  /** The settings of what listens now. */
-  #listening: ReceiverSettings = {};
+  #receivers: Receivers = {};
   #senders: readonly ApplianceLog[] = [];
   /** One look for all: a flood may forge an address in each datagram. */
   #networks = blockListOf([]);
-  #receivers: readonly Receiver[] = [];
   readonly #byAddress = new Map<string, ApplianceLog | undefined>();
 
   constructor(parts: RequestLogParts) {
     this.#parts = parts;
+    this.#throttledLog = new ThrottledLog(parts.log);
   }
 
   /** The addresses on which it listens: of datagrams, then of connections. */
   get addresses(): readonly string[] {
-    return this.#receivers.map(({ address }) => address);
+    const { udp, tcp } = this.#receivers;
+    return [udp, tcp].flatMap((receiver) => receiver?.address ?? []);
   }
 
-  /**
-   * Applies other settings; rejects with a ListenError, and goes on as before. An appliance whose
-   * settings are the same keeps its counts.
-   */
-  async reconfigure(settings: RequestLogSettings): Promise<void> {
-    const [before, listening] = [this.#settings, this.#listening];
-    if (!isSame(listening, settings.receiver))
-      await this.#listen(settings.receiver).catch(async (error: unknown) => {
-        await this.#listen(listening);
-        throw error;
-      });
-    const kept = isSame(before.buckets, settings.buckets) ? this.#senders : [];
-    this.#senders = settings.appliances.map((appliance) => {
-      const same = kept.find((each) => isSame(each.appliance, appliance));
-      return same ?? new ApplianceLog(appliance, settings.buckets, this.#parts);
-    });
+  /** Listens where other settings say so, beside what listens now; rejects with a ListenError. */
+  async prepare(settings: RequestLogSettings): Promise<Prepared> {
+    const [before, { listenUdp, listenTcp, tls }] = [this.#settings.receiver, settings.receiver];
+    const { udp: oldUdp, tcp: oldTcp } = this.#receivers;
+    const handshakes = tls && createHandshakes(tls, this);
+    const [hasNewUdp, hasNewTcp] = [listenUdp !== before.listenUdp, listenTcp !== before.listenTcp];
+    const newUdp = hasNewUdp && listenUdp !== undefined ? await receiveDatagrams(listenUdp, this) : undefined;
+    const newTcp =
+      hasNewTcp && listenTcp !== undefined
+        ? await receiveStreams(listenTcp, handshakes, this).catch(async (error: unknown) => {
+            await newUdp?.close();
+            throw error;
+          })
+        : undefined;
+    return {
+      commit: () => {
+        this.#receivers = { udp: hasNewUdp ? newUdp : oldUdp, tcp: hasNewTcp ? newTcp : oldTcp };
+        if (hasNewUdp) void oldUdp?.close();
+        if (hasNewTcp) void oldTcp?.close();
+        else if (!isSame(tls, before.tls)) oldTcp?.present(handshakes);
+        if (newUdp ?? newTcp) this.#announce();
+        this.#apply(settings);
+      },
+      discard: async () => void (await Promise.all([newUdp?.close(), newTcp?.close()])),
+    };
+  }
+
+  /** Counts for the appliances of other settings; those that stay keep their counts. */
+  #apply(settings: RequestLogSettings): void {
     const names = new Set(settings.appliances.map(({ name }) => name));
-    for (const { name } of before.appliances) if (!names.has(name)) this.#parts.store.remove(name, storeKey);
+    for (const { name } of this.#settings.appliances) if (!names.has(name)) this.#parts.store.remove(name, storeKey);
+    this.#senders = settings.appliances.map((appliance) => {
+      const kept = this.#senders.find((each) => each.appliance.name === appliance.name);
+      kept?.configure(appliance, settings.buckets);
+      return kept ?? new ApplianceLog(appliance, settings.buckets, this.#parts);
+    });
     this.#settings = settings;
     this.#networks = blockListOf(settings.appliances.flatMap(({ from }) => from));
     this.#byAddress.clear();
+  }
+
+  #announce(): void {
+    const { registry, log } = this.#parts;
+    if (!registry.getSingleMetric(refusalMetric.name)) registry.registerMetric(this.#refusals);
+    for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0);
+    log.info({ addresses: this.addresses }, 'receiving the log of requests');
   }
 
   /** Shows new counts; all of them after the store may have dropped some. */
@@ -120,11 +150,12 @@ export class RequestLog implements LineSink {
 
   async close(): Promise<void> {
     clearInterval(this.#publishing);
-    await this.#listen({});
+    await Promise.all([this.#receivers.udp?.close(), this.#receivers.tcp?.close()]);
   }
 
-  refused(reason: RefusalReason): void {
+  refused(reason: RefusalReason, because?: string, address?: string): void {
     this.#refusals.inc({ reason });
+    if (because !== undefined) this.#throttledLog.rejected(because, address);
   }
 
   senderOf(address: string): ApplianceLog | undefined {
@@ -137,30 +168,19 @@ export class RequestLog implements LineSink {
       );
     return this.#byAddress.get(address);
   }
+}
 
-  async #listen(settings: ReceiverSettings): Promise<void> {
-    const { listenUdp, listenTcp, tls } = settings;
-    await Promise.all(this.#receivers.map((receiver) => receiver.close()));
-    this.#receivers = [];
-    // Nothing, until one listens: if it cannot, the next reload tries again.
-    this.#listening = {};
-    if (listenUdp !== undefined) this.#receivers = [await receiveDatagrams(listenUdp, this)];
-    if (listenTcp !== undefined) this.#receivers = [...this.#receivers, await receiveStreams(listenTcp, tls, this)];
-    this.#listening = settings;
-    if (this.#receivers.length === 0) return;
-    const { registry, log } = this.#parts;
-    if (!registry.getSingleMetric(refusalMetric.name)) registry.registerMetric(this.#refusals);
-    for (const reason of refusalReasons) this.#refusals.inc({ reason }, 0);
-    log.info({ addresses: this.addresses }, 'receiving the log of requests');
-  }
+interface Receivers {
+  readonly udp?: Receiver | undefined;
+  readonly tcp?: StreamReceiver | undefined;
 }
 
 /** The lines of one appliance. */
 class ApplianceLog implements Sender {
-  readonly appliance: LoggingAppliance;
+  appliance: LoggingAppliance;
   readonly counts: RequestCounts;
   readonly #parts: RequestLogParts;
-  readonly #networks: BlockList;
+  #networks: BlockList;
   readonly #waiting = new WaitingRequests();
   #learnedAtMs = -Infinity;
   #hasList = false;
@@ -175,6 +195,14 @@ class ApplianceLog implements Sender {
     this.#parts = parts;
     this.counts = new RequestCounts(appliance.name, buckets, appliance.objectives);
     this.#networks = blockListOf(appliance.from);
+  }
+
+  /** Takes other settings of the same appliance. */
+  configure(appliance: LoggingAppliance, buckets: readonly number[]): void {
+    this.appliance = appliance;
+    this.#networks = blockListOf(appliance.from);
+    this.counts.configure(buckets, appliance.objectives);
+    this.#isBehind = true;
   }
 
   sends(address: string): boolean {

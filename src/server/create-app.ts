@@ -30,6 +30,11 @@ export interface AppParts extends ConnectionsParts {
 export interface GuardedApp {
   readonly app: FastifyInstance;
   readonly connections: Connections;
+  /**
+   * Takes no new connection, and closes the app when all requests under way are answered, or when
+   * `stopping` aborts.
+   */
+  retire(stopping: AbortSignal): Promise<void>;
 }
 
 /** Gives a request the types of its route's TypeBox schemas. */
@@ -83,12 +88,25 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
   });
   if (handlesUnsupportedRequests)
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  let isRetired = false;
   app.addHook('preClose', async () => {
+    if (isRetired) return;
     // A silent client would keep the process alive.
     const timer = setTimeout(() => server.closeAllConnections(), closeGraceMs).unref();
     server.once('close', () => clearTimeout(timer));
   });
-  return { app, connections };
+  return {
+    app,
+    connections,
+    async retire(stopping) {
+      isRetired = true;
+      const cut = (): void => server.closeAllConnections();
+      stopping.addEventListener('abort', cut);
+      connections.retire();
+      await app.close();
+      stopping.removeEventListener('abort', cut);
+    },
+  };
 }
 
 /**

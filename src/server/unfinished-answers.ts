@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { steadyNow } from '../lib/time.ts';
 import { largestShare, networkOf } from './connections.ts';
-import { ThrottledLog } from './throttled-log.ts';
+import { ThrottledLog } from '../lib/throttled-log.ts';
 
 /**
  * Limits the answers of a listener that are under way, of all its paths together. A slow reader

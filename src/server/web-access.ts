@@ -1,14 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Server as TlsServer } from 'node:tls';
+import { createSecureContext, Server as TlsServer } from 'node:tls';
 import basicAuth from '@fastify/basic-auth';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { assert } from '../lib/check.ts';
+import { guardHandshakes } from '../lib/handshakes.ts';
+import { RestartNeededError } from '../lib/listen.ts';
+import type { Prepared } from '../lib/prepared.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
 import {
   certificateEndsAtMs,
-  checkClientCertificates,
+  clientProblem,
   requiresReauthentication,
   tlsOptions,
   webChangeProblem,
@@ -17,7 +19,7 @@ import {
 import { networkOf, type RawResponse } from './connections.ts';
 import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { hasSeveralHosts } from './request-line.ts';
-import { ThrottledLog } from './throttled-log.ts';
+import { ThrottledLog } from '../lib/throttled-log.ts';
 
 /**
  * Controls access to the metrics listener: TLS, client certificates, passwords and limits, before
@@ -27,10 +29,10 @@ export interface WebAccess {
   /** Its routes get accepted requests only. */
   readonly app: FastifyInstance;
   /**
-   * Applies another policy to new connections and requests at once. `webChangeProblem` must allow
-   * the change.
+   * Prepares another policy, for new connections and requests at once. Throws a RestartNeededError
+   * for one that needs a restart, and OpenSSL's error for a certificate that it refuses.
    */
-  update(policy: WebPolicy): void;
+  prepare(policy: WebPolicy): Prepared;
 }
 
 export interface WebAccessParts {
@@ -80,7 +82,10 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     closeGraceMs,
     handlesUnsupportedRequests: false,
   });
-  checkClientCertificates(app.server, () => policy.tls, throttledLog);
+  guardHandshakes(app.server, {
+    problemOf: (socket) => policy.tls && clientProblem(socket, policy.tls),
+    onRefused: (because, address) => throttledLog.rejected(because, address),
+  });
   app.addHook('onClose', () => thread.close());
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers({ ...commonHeaders, ...policy.headers });
@@ -92,14 +97,20 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
 
   return {
     app,
-    update(next) {
-      assert(webChangeProblem(policy, next) === undefined, 'the caller has checked that the policy can change');
+    prepare(next) {
       const before = policy;
-      if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next.tls));
-      policy = next;
-      if (before.tls?.cert !== next.tls?.cert) warnIfExpired(next, log);
-      takeToken = createTokenBucket(next);
-      if (requiresReauthentication(before, next)) connections.retire();
+      const problem = webChangeProblem(before, next);
+      if (problem !== undefined) throw new RestartNeededError(problem);
+      if (next.tls) createSecureContext(tlsOptions(next.tls));
+      return {
+        commit() {
+          if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next.tls));
+          policy = next;
+          if (before.tls?.cert !== next.tls?.cert) warnIfExpired(next, log);
+          takeToken = createTokenBucket(next);
+          if (requiresReauthentication(before, next)) connections.retire();
+        },
+      };
     },
   };
 }

@@ -1,11 +1,9 @@
 import { constants, X509Certificate } from 'node:crypto';
-import type { Server } from 'node:http';
 import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '../lib/secret.ts';
-import { errorCode } from '../lib/check.ts';
+import { certificateProblem, noCertificate } from '../lib/handshakes.ts';
 import { alternativeNames, plainAddress } from '../lib/pem.ts';
-import type { ThrottledLog } from './throttled-log.ts';
 
 /** The access to the metrics listener, and its TLS settings. */
 export interface WebPolicy {
@@ -79,8 +77,8 @@ export function certificateEndsAtMs({ cert }: Pick<WebTls, 'cert'>): number {
 }
 
 /**
- * Returns Node's options. Node does not judge client certificates: `clientCertificateProblem` does,
- * by a rule that can change.
+ * Returns Node's options. Node does not judge client certificates: `clientProblem` does, by
+ * a rule that can change.
  */
 export function tlsOptions(tls: WebTls): TlsOptions {
   return {
@@ -112,47 +110,14 @@ function rulesOf({ tls, users }: WebPolicy) {
   ];
 }
 
-/**
- * Closes connections whose client certificate the present policy rejects, and logs failed
- * handshakes.
- */
-export function checkClientCertificates(
-  server: Server,
-  policy: () => WebTls | undefined,
-  throttledLog: ThrottledLog,
-): void {
-  // Runs before the server's own listener, which begins to read requests.
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    const tls = policy();
-    const problem = tls && clientCertificateProblem(socket, tls);
-    if (problem === undefined) return;
-    throttledLog.rejected(problem, socket.remoteAddress);
-    socket.destroy();
-  });
-  server.on('tlsClientError', (error, socket: TLSSocket) => {
-    const code = errorCode(error);
-    // A client that disconnects during the handshake, such as a port probe, is not worth a line.
-    if (code.startsWith('ERR_SSL_'))
-      throttledLog.rejected(`the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
-  });
-}
-
-/** Returns the most likely cause of a failed handshake when Prometheus is the client. */
-function hintFor(code: string): string {
-  if (code === 'ERR_SSL_HTTP_REQUEST') return ': it speaks plain HTTP, so its scrape configuration wants scheme: https';
-  if (/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_(?:UNKNOWN|EXPIRED)/.test(code))
-    return ': it does not trust the certificate of this listener, so its tls_config wants the right ca_file, or the certificate to be renewed';
-  return '';
-}
-
-/** Returns why a client certificate is rejected, for the log; undefined if it is accepted. */
-function clientCertificateProblem(socket: TLSSocket, tls: WebTls): string | undefined {
+/** Returns why a client certificate is refused, for the log; undefined if it is accepted. */
+export function clientProblem(socket: TLSSocket, tls: WebTls): string | undefined {
   const { clientAuth, clientAllowedSans } = tls;
   if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
   const certificate = socket.getPeerX509Certificate();
-  if (!certificate) return clientAuth === 'VerifyClientCertIfGiven' ? undefined : 'it shows no certificate';
-  if (clientAuth !== 'RequireAnyClientCert' && !socket.authorized)
-    return `its certificate is not valid under client_ca (${String(socket.authorizationError)})`;
+  if (!certificate) return clientAuth === 'VerifyClientCertIfGiven' ? undefined : noCertificate;
+  const problem = clientAuth === 'RequireAnyClientCert' ? undefined : certificateProblem(socket);
+  if (problem !== undefined) return problem;
   if (clientAllowedSans && !hasOneOf(certificate, clientAllowedSans))
     return 'its certificate has none of the names in client_allowed_sans';
   return undefined;

@@ -16,11 +16,12 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
   store.arrange(['lb']);
   const registry = new Registry();
   const known: { farms: readonly LoggedFarm[] | undefined } = { farms };
+  const logged: string[] = [];
   const log = new RequestLog({
     store,
     registry,
     farmsOf: () => known.farms,
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'warn' }, { write: (text: string) => void logged.push(text) }),
   });
   onTestFinished(() => log.close());
   const all: RequestLogSettings = {
@@ -29,7 +30,7 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
     appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives: [] }],
     ...settings,
   };
-  await log.reconfigure(all);
+  (await log.prepare(all)).commit();
   const page = async () => {
     log.publish();
     const parts = (await store.page({ format: 'text', encoding: 'identity' })).finish('');
@@ -42,6 +43,7 @@ export async function givenRequestLog(settings: Partial<RequestLogSettings> = {}
     );
   return {
     log,
+    logged,
     store,
     settings: all,
     known,

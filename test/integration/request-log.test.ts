@@ -113,19 +113,24 @@ it('refuses senders that are no address of an appliance', async () => {
   expect(await page()).not.toContain('zlb_requests_total{');
 });
 
-it('reads lines by TLS of a client with a certificate, and refuses one without', async () => {
+it('reads lines by TLS of a client with a valid certificate, and counts and logs the others', async () => {
   const authority = makeAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const tls = { cert, key: new Secret(key), clientCa: authority.cert };
-  const { port, counts, has } = await givenRequestLog({ receiver: { listenTcp: '127.0.0.1:0', tls } });
+  const { port, counts, has, logged } = await givenRequestLog({ receiver: { listenTcp: '127.0.0.1:0', tls } });
   const to = (identity: object) => {
     const socket = connectTls({ port: port(0), host: '127.0.0.1', ca: authority.cert, ...identity });
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => undefined).write(`${line}\n`);
   };
 
+  const past = { notBefore: new Date(0), notAfter: new Date(1) };
+  const flawed = [past, { notBefore: new Date(Date.now() + 86_400_000) }, { usages: ['serverAuth'] as const }];
   to({});
-  await has('zlb_exporter_request_log_refused_total', { reason: 'tls' }, 1);
+  for (const flaw of flawed) to(authority.issueFlawed(flaw));
+  to(makeAuthority('another').issue());
+  await has('zlb_exporter_request_log_refused_total', { reason: 'tls' }, 5);
+  expect(logged.join('')).toContain('its certificate is not valid under client_ca (CERT_HAS_EXPIRED)');
   const client = authority.issue();
   to({ cert: client.cert, key: client.key });
 
@@ -234,7 +239,7 @@ it('reads on where a reload leaves its address alone, and keeps the counts', asy
   socket.write(`${line}\n`);
   await counts(1);
 
-  await log.reconfigure(structuredClone(settings));
+  (await log.prepare(structuredClone(settings))).commit();
   socket.write(`${line}\n`);
 
   await counts(2);
@@ -245,14 +250,48 @@ it('counts what comes by an open connection as a reload says, and ends one of no
   const socket = await connected(port(1));
   const closed = once(socket.resume(), 'close');
   const objectives = [{ farm: 'shop', availabilityRatio: 0.99 }];
-  await log.reconfigure({ ...settings, appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives }] });
+  (await log.prepare({ ...settings, appliances: [{ name: 'lb', from: ['127.0.0.1'], objectives }] })).commit();
   socket.write(`${line}\n`);
   await has('zlb_objective_requests_total', { farm: 'shop' }, 1);
 
-  await log.reconfigure({ ...settings, appliances: [] });
+  (await log.prepare({ ...settings, appliances: [] })).commit();
   socket.write(`${line}\n`);
   await has('zlb_exporter_request_log_refused_total', { reason: 'sender' }, 1);
   await closed;
+});
+
+it('keeps all counts where a reload brings an objective or other bounds, and also where it is discarded', async () => {
+  const { log, settings, port, page, counts } = await givenRequestLog();
+  (await connected(port(1))).write(`${line}\n`);
+  await counts(1);
+  const appliances = [{ name: 'lb', from: ['127.0.0.1'], objectives: [{ farm: 'shop', availabilityRatio: 0.99 }] }];
+
+  await (await log.prepare({ ...settings, appliances: [] })).discard?.();
+  await counts(1);
+  (await log.prepare({ ...settings, buckets: [50], appliances })).commit();
+
+  await counts(1);
+  expect(await page()).toContain('zlb_objective_missed_total{appliance="lb",farm="shop",objective="availability"} 0');
+  (await log.prepare({ ...settings, buckets: [50] })).commit();
+  await counts(1);
+  expect(await page()).not.toContain('zlb_objective_missed_total{');
+});
+
+it('takes other certificates on the same address, and ends the connections of those before', async () => {
+  const authority = makeAuthority();
+  const { cert, key } = authority.issue('IP:127.0.0.1');
+  const { log, settings, port, counts } = await givenRequestLog();
+  const socket = await connected(port(1));
+  const closed = once(socket.resume(), 'close');
+
+  const tls = { cert, key: new Secret(key) };
+  (await log.prepare({ ...settings, receiver: { ...settings.receiver, tls } })).commit();
+
+  await closed;
+  const secure = connectTls({ port: port(1), host: '127.0.0.1', ca: authority.cert });
+  onTestFinished(() => void secure.destroy());
+  secure.on('error', () => undefined).write(`${line}\n`);
+  await counts(1);
 });
 
 it('shows its counts again when the store has dropped them', async () => {
@@ -274,7 +313,7 @@ it.each([
   const other = await givenRequestLog();
   const taken = { ...settings, receiver: { [key]: `127.0.0.1:${other.port(index)}` } };
 
-  await expect(log.reconfigure(taken)).rejects.toMatchObject({ setting });
+  await expect(log.prepare(taken)).rejects.toMatchObject({ setting });
 
   (await connected(port(1))).write(`${line}\n`);
   await counts(1);

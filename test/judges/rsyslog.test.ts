@@ -49,8 +49,8 @@ async function givenLog(receiver: RequestLogSettings['receiver']) {
     counted: async () => valueOf(await page(), 'zlb_requests_total', { code: '2xx' }) ?? 0,
     /** Stops listening, and listens again. */
     async restart() {
-      await log.reconfigure({ ...settings, receiver: {} });
-      await log.reconfigure(settings);
+      (await log.prepare({ ...settings, receiver: {} })).commit();
+      (await log.prepare(settings)).commit();
     },
   };
 }

@@ -16,7 +16,7 @@ export const adminMetricFamilies = {
   },
   denied: {
     name: 'zlb_admin_denied_total',
-    help: 'Requests that the admin gateway refused, by the code of the refusal (this exporter).',
+    help: 'Requests that the admin gateway refused, by the code of the refusal; tls: connections (this exporter).',
     labelNames: ['appliance', 'principal', 'reason'],
   },
   overridden: {
@@ -91,7 +91,7 @@ export function createAdminMetrics(registry: Registry) {
     answered: (call: AnsweredCall) => requests.inc(call),
     /** Counts an answer of an appliance to a call that changes something, or what replaces it. */
     sent: (call: AnsweredCall) => calls.inc(call),
-    denied: (call: { appliance: string; principal: string; reason: ProblemCode }) => denials.inc(call),
+    denied: (call: { appliance: string; principal: string; reason: ProblemCode | 'tls' }) => denials.inc(call),
     /** Counts each guard that a call overrode. */
     overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
       if (breakGlass) ends.inc({ outcome: 'break_glass' });

@@ -33,8 +33,8 @@ export interface QueueSlot {
 export type RequestQueue = ReturnType<typeof createRequestQueue>;
 
 export interface RequestQueueParts {
-  /** Maximum of concurrent reads per appliance. */
-  readonly maxReads: number;
+  /** Returns the maximum of concurrent reads per appliance; a reload may change it. */
+  readonly maxReads: () => number;
   /**
    * Maximum of waiting requests of one kind per appliance; one principal gets at most half of it,
    * and loses a place to one that has fewer.
@@ -51,7 +51,6 @@ interface QueuedRequest extends QueueRequest {
 
 /** The requests of one kind for one appliance. */
 interface Line {
-  readonly slots: number;
   running: number;
   waiting: readonly QueuedRequest[];
   /** The names of the principals that had a slot, the last one at the end. */
@@ -65,12 +64,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 
   function lineOf({ appliance, kind }: QueueRequest): Line {
     const key = `${kind} ${appliance}`;
-    const line = lines.get(key) ?? {
-      slots: kind === 'read' ? maxReads : 1,
-      running: 0,
-      waiting: [],
-      served: new Set<string>(),
-    };
+    const line = lines.get(key) ?? { running: 0, waiting: [], served: new Set<string>() };
     lines.set(key, line);
     return line;
   }
@@ -90,13 +84,19 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 
   /** Resolves when the request has a slot. */
   async function enter(line: Line, request: QueueRequest): Promise<void> {
-    if (line.running < line.slots && line.waiting.length === 0) {
+    const slots = request.kind === 'read' ? maxReads() : 1;
+    if (line.running < slots && line.waiting.length === 0) {
       line.running += 1;
       noteServed(line, request);
       return;
     }
     makeRoom(line, request);
     await wait(line, request, maxWaitMs);
+  }
+
+  async function ended(): Promise<void> {
+    // Waiting requests get freed slots.
+    while (underWay.size > 0) await Promise.all(underWay);
   }
 
   function leave(line: Line): void {
@@ -124,11 +124,12 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       underWay.add(ended);
       return await working;
     },
+    /** Resolves when no request runs or waits. */
+    ended,
     /** Gives running requests `graceMs` to end, aborts the rest, and resolves when all are over. */
     async close(graceMs: number): Promise<void> {
       const timer = setTimeout(() => closing.abort(), graceMs);
-      // Waiting requests get freed slots, and then see that the gateway closes.
-      while (underWay.size > 0) await Promise.all(underWay);
+      await ended();
       clearTimeout(timer);
       closing.abort();
     },

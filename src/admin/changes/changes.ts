@@ -57,6 +57,10 @@ export function createChanges(parts: ChangesParts) {
     setAlerts: (id: string, next: (alerts: readonly AlertSource[]) => readonly AlertSource[]) =>
       setAlerts(core, id, next),
     sweep: () => sweep(core),
+    /** Resolves when no change is under way. */
+    async ended() {
+      while (core.underWay.size > 0) await Promise.allSettled(core.underWay);
+    },
     /** Stops waiting for what is under way; the next start finds out what became of it. */
     async close() {
       core.stopping.abort();

@@ -13,7 +13,9 @@ import type { Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { Proposals } from '../changes/proposals.ts';
+import { certificateProblem, guardHandshakes } from '../../lib/handshakes.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { ThrottledLog } from '../../lib/throttled-log.ts';
 import { recordAnswer, recordRefusal } from './access-log.ts';
 import { registerRelayRoutes, unknownPath } from './relay-routes.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
@@ -60,7 +62,8 @@ const idleTimeoutMs = 10_000;
 const keepAliveMs = 5_000;
 /** Half an hour: uploads of backups and packages are large, and may come over slow lines. */
 const requestTimeoutMs = 1_800_000;
-const closeGraceMs = 2_500;
+/** Time for requests under way after the gateway began to close. */
+export const closeGraceMs = 2_500;
 
 export interface AdminServerTls {
   readonly cert: string;
@@ -76,12 +79,28 @@ export interface AdminListener {
    * idle: each client must show a certificate again.
    */
   present(tls: AdminServerTls): void;
+  /** Takes another time within which an appliance must send a byte. */
+  setTimeout(timeoutMs: number): void;
+  /**
+   * Takes no new connection, and closes when all requests under way are answered, or when
+   * `stopping` aborts.
+   */
+  retire(stopping: AbortSignal): Promise<void>;
 }
 
 /** Creates the listener for changes. Only the documentation and the pages need no token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<AdminListener> {
   const { principals, log, build } = parts;
-  const { app, connections } = createApp(parts);
+  const throttledLog = new ThrottledLog(log);
+  const { app, connections, retire } = createApp(parts);
+  let { tls } = parts;
+  guardHandshakes(app.server, {
+    problemOf: (socket) => (tls?.clientCa === undefined ? undefined : certificateProblem(socket)),
+    onRefused(because, address) {
+      parts.metrics.denied({ appliance: '', principal: '', reason: 'tls' });
+      throttledLog.rejected(because, address);
+    },
+  });
   limitUnfinished(app, log);
   declareContext(app);
   refuseUnknownPaths(app);
@@ -117,10 +136,15 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
   registerRelayRoutes(app, shared);
   return {
     app,
-    present(tls) {
-      if (app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(tls));
+    present(next) {
+      tls = next;
+      if (app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next));
       connections.retire();
     },
+    setTimeout(timeoutMs) {
+      app.server.timeout = stalledMs(timeoutMs);
+    },
+    retire,
   };
 }
 
@@ -137,7 +161,7 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
       requestTimeoutMs,
       idleTimeoutMs,
       keepAliveMs,
-      stalledMs: timeoutMs + 30_000,
+      stalledMs: stalledMs(timeoutMs),
       closeGraceMs,
       // `rejectUnsupportedRequest` answers them as problem+json.
       handlesUnsupportedRequests: true,
@@ -204,12 +228,18 @@ function malformedProblem(code: string): AdminProblem {
   }
 }
 
-function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {
+/** Longer than an appliance may take to send a byte. */
+function stalledMs(timeoutMs: number): number {
+  return timeoutMs + 30_000;
+}
+
+/** Returns Node's options; `guardHandshakes` refuses client certificates. */
+export function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {
   return {
     cert,
     key: key.reveal(),
     minVersion: 'TLSv1.2',
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
-import { ListenError, RestartNeededError } from '../../lib/listen.ts';
+import { RestartNeededError } from '../../lib/listen.ts';
+import type { Prepared } from '../../lib/prepared.ts';
 import type { GatewaySettings, GatewaySurroundings } from './gateway-services.ts';
 import type { StartedGateway } from './start-gateway.ts';
 
@@ -10,25 +11,54 @@ export function createGatewayLifecycle(
   waits: GatewaySurroundings['waits'],
   createParts: () => Omit<GatewaySurroundings, 'waits'>,
 ) {
-  let running: { readonly gateway: StartedGateway; readonly settings: GatewaySettings } | undefined;
+  let running: { readonly gateway: StartedGateway; readonly journalFile: string } | undefined;
+  /** The gateway that was switched off, while its calls and changes under way end. */
+  let draining: { readonly gateway: StartedGateway; readonly ended: Promise<void> } | undefined;
+  /** The journal that keeps a freeze while the gateway is off. */
+  let frozenIn: string | undefined;
 
-  async function start(settings: GatewaySettings): Promise<void> {
+  async function start(settings: GatewaySettings): Promise<Prepared> {
+    const { journalFile } = settings.admin;
+    if (draining)
+      throw new RestartNeededError(
+        'admin cannot be switched on yet: calls from before it was switched off are still under way; reload again when they have ended',
+      );
+    if (frozenIn !== undefined && frozenIn !== journalFile)
+      throw new RestartNeededError(
+        `admin.journal_file must be ${frozenIn} while all changes are frozen, since it keeps the freeze; thaw first`,
+      );
     // Loaded only when needed: it takes megabytes of memory.
     const { startGateway } = await import('./start-gateway.ts');
-    running = { gateway: await startGateway(settings, { ...createParts(), waits }), settings };
+    const gateway = await startGateway(settings, { ...createParts(), waits });
+    return {
+      commit() {
+        running = { gateway, journalFile };
+        frozenIn = undefined;
+      },
+      discard: () => gateway.close(),
+    };
   }
 
-  async function stop(): Promise<void> {
-    const stopping = running?.gateway;
-    running = undefined;
-    await stopping?.close();
-  }
-
-  function refuseToThaw({ admin }: GatewaySettings): void {
-    if (!running?.gateway.isFrozen || running.settings.admin.journalFile === admin.journalFile) return;
-    throw new RestartNeededError(
-      'admin.journal_file cannot change while all changes are frozen, since it keeps the freeze; thaw first, or change it back',
-    );
+  function switchOff(): Prepared {
+    if (running?.gateway.freeze.isKept === false)
+      throw new RestartNeededError(
+        'admin cannot be removed while a freeze is in memory alone, because the journal cannot be written; make it writable, or thaw first',
+      );
+    return {
+      commit() {
+        if (!running) return;
+        const { gateway, journalFile } = running;
+        running = undefined;
+        if (gateway.freeze.isFrozen) frozenIn = journalFile;
+        const ended = gateway
+          .drain()
+          .then(() => gateway.close())
+          .finally(() => {
+            draining = undefined;
+          });
+        draining = { gateway, ended };
+      },
+    };
   }
 
   return {
@@ -37,38 +67,20 @@ export function createGatewayLifecycle(
       return running?.gateway.url;
     },
     /**
-     * Applies other settings. Rejects with a RestartNeededError if a freeze would be lost, and with
-     * a ListenError if the new address cannot be listened on; the gateway is then unchanged, or off
-     * if the message says so.
+     * Prepares other settings. Rejects with a RestartNeededError if they need a restart or would
+     * lift a freeze, and with a ListenError if their address cannot be listened on.
      */
-    async reconfigure(settings: Settings): Promise<void> {
-      if (!hasAdmin(settings)) return await stop();
-      if (running?.gateway.update(settings)) {
-        running = { ...running, settings };
-        return;
-      }
-      refuseToThaw(settings);
-      const before = running?.settings;
-      // Stopped first: two gateways cannot write one journal or listen on one address.
-      await stop();
-      try {
-        await start(settings);
-      } catch (error) {
-        if (before) await start(before).catch((failure: unknown) => Promise.reject(offAfter(error, failure)));
-        throw error;
-      }
+    async prepare(settings: Settings): Promise<Prepared> {
+      if (!hasAdmin(settings)) return switchOff();
+      return await (running ? running.gateway.prepare(settings) : start(settings));
     },
-    close: stop,
+    async close(): Promise<void> {
+      await Promise.all([running?.gateway.close(), draining?.gateway.close()]);
+      await draining?.ended;
+    },
   };
 }
 
 function hasAdmin(settings: Settings): settings is GatewaySettings {
   return settings.admin !== undefined;
-}
-
-/** Returns the error for a gateway that could neither change nor return to its old settings. */
-function offAfter(error: unknown, failure: unknown): unknown {
-  if (!(error instanceof ListenError && failure instanceof ListenError)) return failure;
-  const message = `${error.message}\nThe admin gateway is off until a reload brings it back: ${failure.message}`;
-  return new ListenError(message, failure.setting, { cause: failure });
 }

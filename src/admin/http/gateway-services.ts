@@ -97,7 +97,11 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayS
     bodyLimits: bodyLimitsOf(settings.admin),
     freeze,
     appliances: new Map(settings.appliances.map((each) => [each.name, connectAdmin(each, settings, parts)])),
-    queue: createRequestQueue({ maxReads: admin.maxConcurrentPerAppliance, maxWaiting, maxWaitMs }),
+    queue: createRequestQueue({
+      maxReads: () => services.settings.admin.maxConcurrentPerAppliance,
+      maxWaiting,
+      maxWaitMs,
+    }),
     principals,
     journal,
     recorder,

@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { createChanges } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
@@ -5,8 +6,9 @@ import { Gateway } from '../calls/gateway.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import type { VipLimits, Recipe } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
-import { type AdminListener, createAdminApp } from './admin-app.ts';
-import { listen } from '../../lib/listen.ts';
+import { type AdminListener, closeGraceMs, createAdminApp, tlsOptions } from './admin-app.ts';
+import { listen, ownPortError, RestartNeededError } from '../../lib/listen.ts';
+import type { Prepared } from '../../lib/prepared.ts';
 import { noRequest } from '../journal/record.ts';
 import { isSame } from '../../lib/same.ts';
 import {
@@ -28,22 +30,66 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
   await services.journal.open().catch(() => undefined);
   // Ends at once what a stopped exporter left behind.
   gateway.sweep();
-  const listener = await createListener(services, gateway);
-  const { app } = listener;
-  const close = (): Promise<void> => closeGateway(services, gateway, listener);
-  const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
-    await close();
+  const stopping = new AbortController();
+  /** The listeners that answer what was under way when a reload replaced them. */
+  const retiring = new Set<Promise<void>>();
+  let listener = await openListener(services, gateway).catch(async (error: unknown) => {
+    await closeServices(services, gateway);
     throw error;
   });
-  announce(services, url);
+  announce(services, listener.url);
+
+  function retire(replaced: AdminListener): Promise<void> {
+    const retired = replaced.retire(stopping.signal).finally(() => retiring.delete(retired));
+    retiring.add(retired);
+    return retired;
+  }
+
+  let closed: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    const timer = setTimeout(() => stopping.abort(), closeGraceMs);
+    await Promise.all([listener.app.close(), ...retiring, closeServices(services, gateway)]);
+    clearTimeout(timer);
+  }
+
   return {
-    url,
-    /** True while all changes are frozen. */
-    get isFrozen() {
-      return services.freeze.state !== undefined;
+    get url() {
+      return listener.url;
     },
-    update: (next: GatewaySettings) => update(services, next, listener),
-    close,
+    get freeze() {
+      const { state, isKept } = services.freeze;
+      return { isFrozen: state !== undefined, isKept };
+    },
+    /**
+     * Prepares other settings, also for requests under way. Rejects with a RestartNeededError or a
+     * ListenError.
+     */
+    async prepare(next: GatewaySettings): Promise<Prepared> {
+      const before = services.settings.admin;
+      refuseRestart(before, next.admin);
+      if (next.admin.tls) createSecureContext(tlsOptions(next.admin.tls));
+      const replacing =
+        before.listenAddress === next.admin.listenAddress
+          ? undefined
+          : await openListener(services, gateway, next.admin).catch((error: unknown) => {
+              throw ownPortError(error, before.listenAddress, next.admin.listenAddress);
+            });
+      return {
+        commit() {
+          update(services, next, replacing ?? listener);
+          if (!replacing) return;
+          void retire(listener);
+          listener = replacing;
+          services.log.info({ url: listener.url }, 'admin gateway listening');
+        },
+        discard: async () => await replacing?.app.close(),
+      };
+    },
+    /** Takes no new request; resolves when all under way have ended, or when it is closed. */
+    async drain(): Promise<void> {
+      await Promise.all([retire(listener), gateway.changes.ended(), services.queue.ended()]);
+    },
+    close: () => (closed ??= close()),
   };
 }
 
@@ -53,12 +99,13 @@ const sweepEveryMs = 5_000;
 
 /** Creates the gateway, and the changes, whose calls it sends. */
 function createGatewayWithApprovals(services: GatewayServices) {
-  const { timeoutMs } = services.settings.admin;
-  // Read at each use: a reload may change them.
+  // Read at each use, as all settings here: a reload may change them.
   const approvals = (): ApprovalSettings => services.settings.admin.approvals;
   const gateway = new Gateway({
     ...services,
-    timeoutMs,
+    get timeoutMs() {
+      return services.settings.admin.timeoutMs;
+    },
     approvals,
     onLeaving: services.touching,
     onChanged: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
@@ -90,12 +137,15 @@ function createGatewayWithApprovals(services: GatewayServices) {
   };
 }
 
-async function createListener(
+type OpenListener = AdminListener & { readonly url: string };
+
+/** Listens as these settings say; rejects with a ListenError. */
+async function openListener(
   services: GatewayServices,
   { gateway, changes, proposals }: GatewayWithApprovals,
-): Promise<AdminListener> {
-  const { admin } = services.settings;
-  return await createAdminApp({
+  admin: AdminSettings = services.settings.admin,
+): Promise<OpenListener> {
+  const listener = await createAdminApp({
     ...services,
     gateway,
     changes,
@@ -106,6 +156,12 @@ async function createListener(
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
   });
+  try {
+    return { ...listener, url: await listen(listener.app, admin.listenAddress, 'admin.listen_address') };
+  } catch (error) {
+    await listener.app.close();
+    throw error;
+  }
 }
 
 /** Returns what the collector `vip` may connect to; undefined while it is off. */
@@ -122,32 +178,36 @@ function announce(services: GatewayServices, url: string): void {
   logWarnings(services);
 }
 
-/**
- * Applies other settings, also to requests under way; returns false if they need another listener
- * or journal.
- */
-function update(services: GatewayServices, next: GatewaySettings, listener: AdminListener): boolean {
+/** Throws a RestartNeededError for settings that the gateway cannot take while it runs. */
+function refuseRestart(before: AdminSettings, next: AdminSettings): void {
+  if (before.journalFile !== next.journalFile)
+    throw new RestartNeededError(
+      'admin.journal_file cannot change while the exporter runs, since records, changes and the freeze are in it; restart the exporter for that',
+    );
+  if (before.listenAddress !== next.listenAddress) return;
+  const asks = ({ tls }: AdminSettings): boolean => tls?.clientCa !== undefined;
+  if ((before.tls === undefined) !== (next.tls === undefined) || asks(before) !== asks(next))
+    throw new RestartNeededError(
+      'admin.tls cannot be added or removed, and client_ca_file neither, while the gateway listens on this address; restart the exporter for that, or change admin.listen_address too',
+    );
+}
+
+/** Puts other settings in force, also for requests under way. */
+function update(services: GatewayServices, next: GatewaySettings, listener: AdminListener): void {
   const before = services.settings;
-  if (!fitsListener(before.admin, next.admin)) return false;
   services.settings = next;
   if (!isSame(before.admin, next.admin)) logWarnings(services);
   services.principals.replace(next.admin.tokens);
   if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.present(next.admin.tls);
+  listener.setTimeout(next.admin.timeoutMs);
   reconnectChanged(services, before);
-  return true;
 }
 
-/** Time for calls under way after the gateway began to close. */
-const closeGraceMs = 2_500;
-
-async function closeGateway(
-  services: GatewayServices,
-  gateway: GatewayWithApprovals,
-  { app }: AdminListener,
-): Promise<void> {
+/** Ends calls and changes under way after `closeGraceMs`, and closes what the gateway opened. */
+async function closeServices(services: GatewayServices, gateway: GatewayWithApprovals): Promise<void> {
   const { queue, appliances, recorder, journal, metrics } = services;
   // Calls whose callers left get the same time as the callers that are still connected.
-  await Promise.all([app.close(), gateway.close(), queue.close(closeGraceMs)]);
+  await Promise.all([gateway.close(), queue.close(closeGraceMs)]);
   await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
   await recorder.close();
   await journal.close();
@@ -182,16 +242,6 @@ function reconnectChanged(services: GatewayServices, before: GatewaySettings): v
 }
 
 /** Returns the general settings that the connections to an appliance depend on. */
-function limitsOf({ polling, limits }: GatewaySettings): unknown {
-  return [polling.timeoutMs, limits.bodyBytes];
-}
-
-/** Returns true if nothing differs that was fixed when the listener and the journal were opened. */
-function fitsListener(before: AdminSettings, next: AdminSettings): boolean {
-  const fixed = ({ tokens: _tokens, approvals: _approvals, tls, ...rest }: AdminSettings): unknown => ({
-    ...rest,
-    hasTls: tls !== undefined,
-    asksForCertificates: tls?.clientCa !== undefined,
-  });
-  return isSame(fixed(before), fixed(next));
+function limitsOf({ polling, limits, admin }: GatewaySettings): unknown {
+  return [polling.timeoutMs, limits.bodyBytes, admin.timeoutMs, admin.maxConcurrentPerAppliance, admin.downloadBytes];
 }

@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { connect } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { freePort } from '../../support/free-port.ts';
 import { makeAuthority } from '../../support/authority.ts';
@@ -103,35 +103,65 @@ describe('a reload of the gateway', () => {
     expect(await until(answered, (count) => count === 2)).toBe(2);
   });
 
-  it('keeps the freeze over a new listener, and is refused if a new audit would lose it', async () => {
+  it('keeps the freeze, and is refused if another journal or the end of the gateway would lose it', async () => {
+    const { frozen, reloadAs } = await givenFrozen();
+
+    expect(await reloadAs({ journal_file: 'another.db' })).toEqual({
+      ok: false,
+      because: expect.stringContaining('admin.journal_file cannot change while the exporter runs'),
+    });
+    expect((await reloadAs({ timeout: '7s', listen_address: `127.0.0.1:${await freePort()}` })).ok).toBe(true);
+    expect(await frozen()).toBe(1);
+    expect((await reloadAs(undefined)).ok).toBe(true);
+    // It is off when what was under way has ended.
+    await untilIs(frozen, undefined);
+    await until(
+      () => reloadAs({ journal_file: 'another.db' }),
+      (outcome) => !outcome.ok && outcome.because.includes('since it keeps the freeze'),
+    );
+    expect((await reloadAs({})).ok).toBe(true);
+    expect(await frozen()).toBe(1);
+  });
+
+  it('neither lifts a freeze that is in memory alone, nor switches off the gateway that has it', async () => {
+    const given = await givenFrozen({ journal_file: '/dev/full/journal.db' });
+    const { frozen, reloadAs } = given;
+
+    expect((await reloadAs({ timeout: '7s' })).ok).toBe(true);
+    const taken = `127.0.0.1:${await listening(createServer())}`;
+    expect((await reloadAs({ listen_address: taken })).ok).toBe(false);
+    const off = await reloadAs(undefined);
+
+    expect(off).toEqual({ ok: false, because: expect.stringContaining('a freeze is in memory alone') });
+    expect(await frozen()).toBe(1);
+  });
+
+  it.each([
+    ['is refused', async () => ({ listen_address: `127.0.0.1:${await listening(createServer())}` }), false],
+    ['brings another limit', () => Promise.resolve({ timeout: '9s' }), true],
+    ['brings another address', async () => ({ listen_address: `127.0.0.1:${await freePort()}` }), true],
+    ['switches the gateway off', () => Promise.resolve(undefined), true],
+  ] as const)('that %s lets a call under way end, and its caller gets the response', async (_, more, ok) => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256] }),
     }));
-    const frozen = async () => valueOf(await given.page(), 'zlb_admin_frozen');
-    const waiting = async () => valueOf(await given.page(), 'zlb_admin_changes_open', { state: 'pending' });
-    const reloadAs = (more: Readonly<Record<string, unknown>> | undefined) =>
-      given
-        .write('zlb.yml', {
-          appliances: [given.entry('a')],
-          ...(more && { admin: { ...admin({ tokens: [old.sha256] }), ...more } }),
-        })
-        .then(() => given.daemon.reload());
-    const put = await ask(given, old.token, '/freeze', { method: 'PUT', headers: { 'x-reason': 'quarter end' } });
-    expect([put.status, await frozen()]).toEqual([200, 1]);
-
-    expect(await reloadAs({ journal_file: 'another.jsonl' })).toEqual({
-      ok: false,
-      because: expect.stringContaining('admin.journal_file cannot change while all changes are frozen'),
+    const appliance = given.appliance('a');
+    const held = Promise.withResolvers<void>();
+    appliance.fail('POST /system/dns', { kind: 'held', until: held.promise });
+    const call = ask(given, old.token, '/appliances/a/system/dns', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ primary: '192.0.2.1' }),
     });
-    expect(await frozen()).toBe(1);
-    expect((await reloadAs({ timeout: '7s' })).ok).toBe(true);
-    expect(await frozen()).toBe(1);
-    expect(await waiting()).toBe(0);
-    expect((await reloadAs(undefined)).ok).toBe(true);
-    expect([await frozen(), await waiting()]).toEqual([undefined, undefined]);
-    expect((await reloadAs({})).ok).toBe(true);
-    expect(await frozen()).toBe(1);
+    await untilIs(() => appliance.requests.filter(({ path }) => path === '/system/dns').length, 1);
+
+    const settings = await more();
+    const outcome = await reloadAs(given, settings);
+    held.resolve();
+
+    expect(outcome.ok).toBe(ok);
+    expect((await call).status).toBe(200);
   });
 
   it('is refused if the new address is in use, and the old listener stays', async () => {
@@ -150,35 +180,48 @@ describe('a reload of the gateway', () => {
     expect((await ask(given, old.token)).status).toBe(200);
   });
 
-  it('reports that it is off if neither address works, and is on again after the next reload', async () => {
+  it('says that it needs a restart for another address on its own port, and for TLS on the same address', async () => {
     const port = await freePort();
-    const takenAddress = `127.0.0.1:${await listening(createServer())}`;
-    const listenAddress = `127.0.0.1:${port}`;
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
-      admin: admin({ tokens: [old.sha256], listenAddress }),
+      admin: admin({ tokens: [old.sha256], listenAddress: `127.0.0.1:${port}` }),
     }));
-    const thief = takeAsSoonAsFree(port);
-    onTestFinished(() => void thief.close());
 
-    const refused = await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress: takenAddress });
-    thief.close();
+    const { cert, key } = makeAuthority().issue();
+    await given.write('server.crt', cert);
+    await given.write('server.key', key);
 
-    expect(refused.split('\n')).toEqual([
-      expect.stringContaining(`cannot listen on ${takenAddress}`),
-      expect.stringContaining(
-        `The admin gateway is off until a reload brings it back: cannot listen on ${listenAddress}`,
-      ),
-    ]);
-    expect(given.daemon.adminUrl).toBeUndefined();
-    expect(await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress })).toBe('ok');
+    expect(await reloadAs(given, { listen_address: `0.0.0.0:${port}`, insecure_plaintext: true })).toMatchObject({
+      because: expect.stringContaining(`cannot change from 127.0.0.1:${port} to 0.0.0.0:${port}`),
+    });
+    const tls = { cert_file: 'server.crt', key_file: 'server.key' };
+    expect(await reloadAs(given, { listen_address: `127.0.0.1:${port}`, tls })).toMatchObject({
+      because: expect.stringContaining('admin.tls cannot be added or removed'),
+    });
     expect((await ask(given, old.token)).status).toBe(200);
   });
 });
 
-/** A server that gets a port in the moment in which its owner lets go of it. */
-function takeAsSoonAsFree(port: number): Server {
-  const server = createServer();
-  server.on('error', () => setImmediate(() => server.listen(port, '127.0.0.1')));
-  return server.listen(port, '127.0.0.1');
+/** Reloads with a gateway of these settings besides the usual ones; undefined for no gateway. */
+async function reloadAs(given: Reloadable, more: Readonly<Record<string, unknown>> | undefined) {
+  await given.write('zlb.yml', {
+    appliances: [given.entry('a')],
+    ...(more && { admin: { ...admin({ tokens: [old.sha256] }), ...more } }),
+  });
+  return await given.daemon.reload();
+}
+
+/** A gateway on which all changes are frozen. */
+async function givenFrozen(more: Readonly<Record<string, unknown>> = {}) {
+  const given = await givenReloadable(['a'], ({ entry }) => ({
+    appliances: [entry('a')],
+    admin: { ...admin({ tokens: [old.sha256] }), ...more },
+  }));
+  const frozen = async () => valueOf(await given.page(), 'zlb_admin_frozen');
+  const put = await ask(given, old.token, '/freeze', { method: 'PUT', headers: { 'x-reason': 'quarter end' } });
+  expect([put.status, await frozen()]).toEqual([200, 1]);
+  return {
+    frozen,
+    reloadAs: (next: Readonly<Record<string, unknown>> | undefined) => reloadAs(given, next && { ...more, ...next }),
+  };
 }

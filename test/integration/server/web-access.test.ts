@@ -61,7 +61,7 @@ it('a certificate with an empty subject, and its renewal, are served', async () 
   const trusting = (ca: Identity) => ask({ tls: { ca: ca.cert, servername: 'a.test', rejectUnauthorized: true } });
 
   const before = await outcomeOf(trusting(first));
-  access.update(await policyOf(renewed));
+  access.prepare(await policyOf(renewed)).commit();
 
   expect([before, await outcomeOf(trusting(renewed))]).toEqual(['let in', 'let in']);
 });
@@ -69,7 +69,7 @@ it('a certificate with an empty subject, and its renewal, are served', async () 
 it('a second handshake on a connection is refused, also after a new certificate', async () => {
   const { access, url } = await givenWebAccess(encrypted());
   const before = await renegotiation(url);
-  access.update({ ...openToAll, tls: givenTls(authority.issue()) });
+  access.prepare({ ...openToAll, tls: givenTls(authority.issue()) }).commit();
 
   expect([before, await renegotiation(url)]).toEqual(['refused', 'refused']);
 });
@@ -87,7 +87,7 @@ describe('a handshake that fails', () => {
 
     expect(reasons).toEqual([
       'the TLS handshake failed (ERR_SSL_UNSUPPORTED_PROTOCOL)',
-      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST): it speaks plain HTTP, so its scrape configuration wants scheme: https',
+      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST): it speaks plain HTTP, so its configuration wants TLS (of Prometheus: scheme: https)',
     ]);
   });
 
@@ -134,7 +134,7 @@ describe('a new policy while it listens', () => {
     const before = await handshake(port);
     const next = authority.issue('DNS:next.test');
 
-    access.update({ ...openToAll, tls: givenTls(next) });
+    access.prepare({ ...openToAll, tls: givenTls(next) }).commit();
     const after = await handshake(port);
 
     expect(before.getPeerX509Certificate()?.subjectAltName).toBe('DNS:client.test');
@@ -169,7 +169,7 @@ describe('a new policy while it listens', () => {
     await reached.promise;
     expect(await kept('/')).toBe('let in');
 
-    access.update(strict(other));
+    access.prepare(strict(other)).commit();
     held.resolve();
 
     expect(await slow).toBe('let in');

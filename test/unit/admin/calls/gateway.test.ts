@@ -38,7 +38,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   const sent: string[] = [];
   const reads: string[] = [];
   const answered = Promise.withResolvers<void>();
-  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 16, maxWaitMs: 30_000 });
+  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 16, maxWaitMs: 30_000 });
   let queued = 0;
   const principals = createPrincipals([entry], () => clock.ms);
   const freeze = createFreezeSwitch(

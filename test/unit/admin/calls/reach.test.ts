@@ -10,7 +10,7 @@ it('an appliance that works on a call for which nobody waits any more gets no ot
   const answer = Promise.withResolvers<RelayAnswer>();
   const relay = { send: () => answer.promise };
   const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
-  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 4, maxWaitMs: 60_000 });
+  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
   const order: string[] = [];
   const ask = (slot: QueueSlot) =>
     createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms' });

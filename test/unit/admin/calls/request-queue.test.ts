@@ -4,8 +4,8 @@ import { createRequestQueue, type QueueSlot, type QueueRequest } from '../../../
 const here = new AbortController().signal;
 
 /** A queue for the reads of one appliance, and requests whose work ends when the test says so. */
-function givenQueue(options: { maxReads?: number; maxWaiting?: number } = {}) {
-  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 4, maxWaitMs: 1_000, ...options });
+function givenQueue({ maxReads = 1, maxWaiting = 4 }: { maxReads?: number; maxWaiting?: number } = {}) {
+  const queue = createRequestQueue({ maxReads: () => maxReads, maxWaiting, maxWaitMs: 1_000 });
   return {
     queue,
     request(principal: string, turn: Partial<QueueRequest> = {}) {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { steadyNow } from '../lib/time.ts';
+import { steadyNow } from './time.ts';
 
 interface LogDetails {
   readonly because?: string;
