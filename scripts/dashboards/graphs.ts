@@ -17,7 +17,7 @@ import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
-import { byThreshold, type Described, dress, neutral, type Steps, thresholds, type Titled } from './look.ts';
+import { byThreshold, type Described, dress, neutral, property, type Steps, thresholds, type Titled } from './look.ts';
 import { mapping, type Words } from './states.ts';
 import { instant, type Query, range } from './targets.ts';
 
@@ -85,8 +85,8 @@ export const bars =
       .noValue('not known');
     for (const [state, { text, color }] of Object.entries(spec.words ?? {}))
       panel.overrideByName(state, [
-        { id: 'displayName', value: text },
-        { id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: color } },
+        property('displayName', text ?? state),
+        property('color', { mode: FieldColorModeId.Fixed, fixedColor: color ?? 'text' }),
       ]);
     return panel;
   };

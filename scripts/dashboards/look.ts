@@ -1,10 +1,16 @@
+import type { TableCellOptions } from '@grafana/grafana-foundation-sdk/common';
 import {
+  type DynamicConfigValue,
+  type FieldColor,
   FieldColorModeId,
   type Panel,
+  type ThresholdsConfig,
   ThresholdsConfigBuilder,
   ThresholdsMode,
+  type ValueMapping,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/state/alert-thresholds.ts';
+import type { RowLink } from './links.ts';
 import { datasource } from './variables.ts';
 
 /** A panel that waits for its title. */
@@ -89,6 +95,24 @@ export function dress<Builder extends Dressable<Builder>>(builder: Builder, look
     .span(look.width)
     .height(look.height)
     .datasource(datasource);
+}
+
+/** What a column or a bar may have of its own. Grafana's builders take any name and any value. */
+interface Properties {
+  readonly color: FieldColor;
+  readonly 'custom.cellOptions': Pick<TableCellOptions, 'type'>;
+  readonly 'custom.width': number;
+  readonly decimals: number;
+  readonly displayName: string;
+  readonly links: readonly RowLink[];
+  readonly mappings: readonly ValueMapping[];
+  readonly noValue: string;
+  readonly thresholds: ThresholdsConfig;
+  readonly unit: string;
+}
+
+export function property<Id extends keyof Properties>(id: Id, value: Properties[Id]): DynamicConfigValue {
+  return { id, value };
 }
 
 export function thresholds(steps: Steps): ThresholdsConfigBuilder {

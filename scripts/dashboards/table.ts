@@ -9,7 +9,7 @@ import {
 import { TableCellDisplayMode, TableCellHeight } from '@grafana/grafana-foundation-sdk/common';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { type RowLink, toAppliance, toFarm, toRunbook } from './links.ts';
-import { type Described, dress, expirySteps, type Steps, type Titled } from './look.ts';
+import { type Described, dress, expirySteps, property, type Steps, type Titled } from './look.ts';
 import { mapping, numberedWords, stateNumber, type Words, words } from './states.ts';
 import { refId, rows } from './targets.ts';
 
@@ -181,27 +181,26 @@ function paginated(panel: Panel): Panel {
 function properties(column: LabelColumn | ValueColumn): DynamicConfigValue[] {
   const { title, width, words, links = [] } = column;
   const shared = [
-    { id: 'displayName', value: title },
+    property('displayName', title),
     // The text of an empty table would appear in each empty cell too. A space leaves nothing to
     // click on in a column with a link.
-    { id: 'noValue', value: '\u00a0' },
-    ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
-    ...(links.length === 0 ? [] : [{ id: 'links', value: links.map((link) => ({ ...link })) }]),
+    property('noValue', '\u00a0'),
+    ...(width === undefined ? [] : [property('custom.width', width)]),
+    ...(links.length === 0 ? [] : [property('links', links)]),
   ];
-  if (!('expr' in column))
-    return [...shared, ...(words ? [{ id: 'mappings', value: [mapping(words)] }, colouredText] : [])];
+  if (!('expr' in column)) return [...shared, ...(words ? [property('mappings', [mapping(words)]), colouredText] : [])];
   const { unit, decimals, steps } = column;
   return [
     ...shared,
-    { id: 'mappings', value: [...(words ? [mapping(words)] : []), notKnown] },
-    ...(unit === undefined ? [] : [{ id: 'unit', value: unit }]),
-    ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
+    property('mappings', [...(words ? [mapping(words)] : []), notKnown]),
+    ...(unit === undefined ? [] : [property('unit', unit)]),
+    ...(decimals === undefined ? [] : [property('decimals', decimals)]),
     ...(steps === undefined ? [] : [stepsProperty(steps)]),
     ...(words || steps ? [colouredText] : []),
   ];
 }
 
-const colouredText = { id: 'custom.cellOptions', value: { type: TableCellDisplayMode.ColorText } };
+const colouredText = property('custom.cellOptions', { type: TableCellDisplayMode.ColorText });
 
 /** No number is neither good nor bad: without this it would have the colour of the lowest. */
 const notKnown: SpecialValueMap = {
@@ -210,6 +209,6 @@ const notKnown: SpecialValueMap = {
 };
 
 function stepsProperty(steps: Steps): DynamicConfigValue {
-  const value = { mode: ThresholdsMode.Absolute, steps: steps.map(([value, color]) => ({ value, color })) };
-  return { id: 'thresholds', value };
+  const values = steps.map(([value, color]) => ({ value, color }));
+  return property('thresholds', { mode: ThresholdsMode.Absolute, steps: values });
 }
