@@ -15,6 +15,10 @@ import {
   nowMs,
 } from '../../support/fleet-status.ts';
 
+type Status = Partial<ApplianceStatus>;
+/** What is the case, and the problems that it is: `critical ZlbFarmDown, warning …`. */
+type Scene = readonly [what: string, status: Status, problems: string];
+
 const address = '192.0.2.22:5432';
 const unreachable = {
   isReachable: false,
@@ -25,477 +29,367 @@ const unreachable = {
   atMs: nowMs - 2 * minuteMs,
 } as const;
 const aDown = backendStatus({ backend: 'a', state: 'down' });
+const silentTls = [{ serverName: '', failure: 'timeout', certificate: undefined, isInStore: undefined } as const];
+const dated = { configuredAtMs: nowMs - 9 * minuteMs };
+const l4 = { profile: 'l4xnat', vip: '192.0.2.22', vport: '5432' };
+const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
 
-describe('what is wrong with an appliance', () => {
-  it('is nothing while all is well', () => {
-    expect(problemsOf({})).toEqual([]);
-  });
+const farms: readonly Scene[] = [
+  ['a farm in maintenance', farm({ state: 'maintenance' }), ''],
+  ['a farm that is down', farm({ state: 'down' }), 'critical ZlbFarmDown'],
+  ['a farm that is critical', farm({ state: 'critical' }), 'critical ZlbFarmDown'],
+  [
+    'a critical farm with backends that are down',
+    farm({ state: 'critical', backends: [aDown] }),
+    'critical ZlbFarmDown',
+  ],
+  ['a critical farm with a silent proxy', farm({ state: 'critical', isSilent: true }), 'critical ZlbFarmDown'],
+  ['a farm that is up, with a silent proxy', farm({ state: 'up', isSilent: true }), 'critical ZlbFarmDown'],
+  ['a farm that is down, with a silent proxy', farm({ state: 'down', isSilent: true }), 'critical ZlbFarmDown'],
+  ['a farm that waits for a restart', farm({ state: 'needed_restart' }), 'warning ZlbFarmNeedsRestart'],
+  ['a farm without a state', farm({ state: 'unknown' }), 'warning ZlbFarmStatusUnknown'],
+  ['a farm with a problem', farm({ state: 'problem' }), 'warning ZlbBackendDown'],
+  [
+    'a farm with a problem of backends that were not read',
+    farm({ state: 'problem', backends: undefined }),
+    'warning ZlbBackendDown, unknown ZlbCollectorStale',
+  ],
+  [
+    'a farm with a problem of none of the backends that it lists',
+    farm({ state: 'problem', backends: [backendStatus({ backend: 'a', state: 'up' })] }),
+    'warning ZlbBackendDown',
+  ],
+  ['a farm whose backends are not known', farm({ backends: undefined }), 'unknown ZlbCollectorStale'],
+  ['a datalink farm, which has none', farm({ backends: undefined, profile: 'datalink' }), ''],
+  ['a farm without backends', farm({ backends: [] }), ''],
+  [
+    'three farms whose backends are read for the first time',
+    {
+      farms: ['a', 'b', 'c'].map((name) => farmStatus({ name, backends: undefined })),
+      collectors: [collectorStatus({ name: 'backends', ok: undefined, lastSuccessMs: undefined })],
+    },
+    'unknown ZlbCollectorStale',
+  ],
+  ['a farm that cannot be reached', farm({ probe: unreachable }), 'critical ZlbFarmUnreachable'],
+  ['a farm that cannot be reached, as it is down', farm({ probe: unreachable, state: 'down' }), 'critical ZlbFarmDown'],
+  [
+    'a farm that accepts connections and answers no handshake',
+    farm({ probe: { ...unreachable, isReachable: true, connectSeconds: 0.01, failure: undefined, served: silentTls } }),
+    'critical ZlbFarmUnreachable',
+  ],
+  ['an L4 farm that refuses', farm({ ...l4, probe: unreachable }), 'critical ZlbFarmUnreachable'],
+  // It may be one for UDP.
+  [
+    'an L4 farm that refuses, and was never reached',
+    farm({ ...l4, probe: { ...unreachable, isReachable: undefined } }),
+    'unknown ZlbFarmUnreachable',
+  ],
+  [
+    'an L4 farm that may not be probed',
+    farm({ ...l4, probe: { ...unreachable, isReachable: undefined, failure: 'not_allowed' } }),
+    '',
+  ],
+  ['an L4 farm that is down, and was not probed', farm({ ...l4, state: 'down' }), 'critical ZlbFarmDown'],
+  [
+    'an L4 farm that is down, and was never reached',
+    farm({ ...l4, state: 'down', probe: { ...unreachable, isReachable: undefined } }),
+    'critical ZlbFarmDown',
+  ],
+  ['an L4 farm that is down and refuses', farm({ ...l4, state: 'down', probe: unreachable }), 'critical ZlbFarmDown'],
+  [
+    'an L4 farm that is down, and a connection times out',
+    farm({ ...l4, state: 'down', probe: { ...unreachable, failure: 'timeout' } }),
+    'critical ZlbFarmDown',
+  ],
+  [
+    'an L4 farm that is down, and a connection succeeds',
+    farm({
+      ...l4,
+      state: 'down',
+      probe: { ...unreachable, isReachable: true, connectSeconds: 0.01, failure: undefined },
+    }),
+    'critical ZlbFarmDown',
+  ],
+  [
+    'farms of which none has a state',
+    { farms: ['shop', 'db'].map((name) => farmStatus({ name, state: 'unknown' })) },
+    'critical ZlbFarmsUnknown, warning ZlbFarmStatusUnknown, warning ZlbFarmStatusUnknown',
+  ],
+];
 
-  it.each<readonly [Partial<FarmStatus>, string | undefined]>([
-    [{ state: 'down' }, 'critical ZlbFarmDown: Farm shop is down'],
-    [{ state: 'critical' }, 'critical ZlbFarmDown: Farm shop is critical'],
-    [{ state: 'needed_restart' }, 'warning ZlbFarmNeedsRestart: Farm shop waits for a restart'],
-    [{ state: 'problem' }, 'warning ZlbBackendDown: Some backends of farm shop are down'],
-    [{ state: 'unknown' }, 'warning ZlbFarmStatusUnknown: Nobody can tell how farm shop is'],
-    [{ state: 'maintenance' }, undefined],
-    [{ state: 'critical', isSilent: true }, 'critical ZlbFarmDown: The proxy of farm shop does not answer'],
-    [{ state: 'up', isSilent: true }, 'critical ZlbFarmDown: The proxy of farm shop does not answer'],
-    [{ state: 'down', isSilent: true }, 'critical ZlbFarmDown: Farm shop is down'],
-    // The state of the farm explains its backends.
-    [{ state: 'critical', backends: [aDown] }, 'critical ZlbFarmDown: Farm shop is critical'],
-    [{ backends: undefined }, 'unknown ZlbCollectorStale: The backends of farm shop are not known'],
-    [{ backends: undefined, profile: 'datalink' }, undefined],
-    [{ backends: [] }, undefined],
-    [{ probe: unreachable }, 'critical ZlbFarmUnreachable: Farm shop cannot be reached'],
-    [{ probe: unreachable, state: 'down' }, 'critical ZlbFarmDown: Farm shop is down'],
-  ])('is a farm with %j: %s', (farm, problem) => {
-    expect(problemsOf({ farms: [farmStatus({ name: 'shop', ...farm })] })).toEqual(problem ? [problem] : []);
-  });
+const services: readonly Scene[] = [
+  ['one of four backends that is down', backends('up up up down'), 'warning ZlbBackendDown'],
+  ['two of four backends that are down', backends('up up down down'), 'warning ZlbFarmDegraded'],
+  ['a service without a backend that is up', backends('down down down maintenance'), 'critical ZlbFarmNoBackends'],
+  ['a backend in maintenance', backends('up up up maintenance'), ''],
+  ['backends without a state', backends('unknown unknown unknown unknown'), 'unknown ZlbCollectorStale'],
+  ['20 of 60 backends that are down', backends('down '.repeat(20) + 'up '.repeat(40)), 'warning ZlbFarmDegraded'],
+];
 
-  it('is a farm that accepts connections and answers no handshake', () => {
-    const served = [{ serverName: '', failure: 'timeout', certificate: undefined, isInStore: undefined } as const];
-    const probe = { isReachable: true, connectSeconds: 0.01, failure: undefined, served, address, atMs: nowMs };
+const requests: readonly Scene[] = [
+  ['an objective of no farm', { objectives: ['shop', 'shopp'] }, 'warning ZlbObjectiveWithoutFarm'],
+  ['an objective while no farm is known', { objectives: ['shopp'], farms: undefined }, ''],
+  [
+    'a farm that logs no requests',
+    { objectives: [], ...farm({ logs: false, ...dated }) },
+    'warning ZlbRequestLogSilent',
+  ],
+  ['a farm that logs requests', { objectives: [], ...farm({ logs: true }) }, ''],
+  ['a farm that logs none to nobody', farm({ logs: false }), ''],
+  ['a farm of which nobody says whether it logs', { objectives: [], ...farm({}) }, ''],
+];
 
-    expect(problemsOf({ farms: [farmStatus({ name: 'shop', probe })] })).toEqual([
-      'critical ZlbFarmUnreachable: Farm shop accepts connections and does not answer',
-    ]);
-  });
+const certificates: readonly Scene[] = [
+  ['a used one that has ended', certificate(-1, { usedBy: ['shop'] }), 'critical ZlbCertificateExpiryImminent'],
+  ['an unused one that has ended', certificate(-1, { usedBy: [] }), 'warning ZlbUnusedCertificateExpiry'],
+  ['one that has ended, used or not', certificate(-1, { usedBy: undefined }), 'warning ZlbUnusedCertificateExpiry'],
+  ['a used one with 2 days left', certificate(2, { usedBy: ['shop'] }), 'critical ZlbCertificateExpiryImminent'],
+  ['an unused one with 2 days left', certificate(2, { usedBy: [] }), 'warning ZlbUnusedCertificateExpiry'],
+  ['one with 2 days left, used or not', certificate(2, { usedBy: undefined }), 'warning ZlbUnusedCertificateExpiry'],
+  ['a used one with 13 days left', certificate(13, { usedBy: ['shop'] }), 'warning ZlbCertificateExpirySoon'],
+  ['an unused one with 13 days left', certificate(13, { usedBy: [] }), ''],
+  ['one with 13 days left, used or not', certificate(13, { usedBy: undefined }), 'unknown ZlbCertificateExpirySoon'],
+  ['a used one with 29 days left', certificate(29, { usedBy: ['shop'] }), ''],
+  ['one that was used and has ended', certificate(-1, { lastKnownUse }), 'critical ZlbCertificateExpiryImminent'],
+  ['one that was used, with 2 days left', certificate(2, { lastKnownUse }), 'critical ZlbCertificateExpiryImminent'],
+  ['one that was used, with 13 days left', certificate(13, { lastKnownUse }), 'warning ZlbCertificateExpirySoon'],
+  ['one that was used, with 29 days left', certificate(29, { lastKnownUse }), ''],
+  ['a used one that is not valid yet', certificate(366, { usedBy: ['shop'] }), 'critical ZlbCertificateExpiryImminent'],
+  ['an unused one that is not valid yet', certificate(366, { usedBy: [] }), ''],
+  ['one that is not valid yet, used or not', certificate(366, { usedBy: undefined }), ''],
+  [
+    'a certificate that cannot be read',
+    { certificates: [certificateStatus({ file: 'garbage.pem', isUnreadable: true, notAfterSeconds: undefined })] },
+    'warning ZlbCertificateInvalid',
+  ],
+  [
+    'a certificate that does not load',
+    { certificates: [certificateStatus({ file: 'bad_key.pem', state: 'invalid' })] },
+    'warning ZlbCertificateInvalid',
+  ],
+  [
+    'a signing request',
+    { certificates: [certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined })] },
+    '',
+  ],
+  [
+    'a farm whose certificate has no file',
+    farm({ certificates: ['gone.pem'], ...dated }),
+    'warning ZlbCertificateInvalid',
+  ],
+  [
+    'a farm whose certificate has no file, if the store was not read',
+    { ...farm({ certificates: ['gone.pem'] }), certificates: undefined },
+    '',
+  ],
+];
 
-  it('is not known of an L4 farm that refuses, and was never reached: it may be one for UDP', () => {
-    const probe = { ...unreachable, isReachable: undefined };
-    const farms = [farmStatus({ name: 'db', profile: 'l4xnat', probe })];
+const served: readonly Scene[] = [
+  ['the one of the store with 2 days left', serves({ isInStore: true, days: 2 }), ''],
+  ['another one with 2 days left', serves({ isInStore: false, days: 2 }), 'critical ZlbCertificateExpiryImminent'],
+  ['another one with 20 days left', serves({ isInStore: false, days: 20 }), 'warning ZlbServedCertificateDiffers'],
+  ['one that has ended', serves({ days: -1 }), 'critical ZlbCertificateExpiryImminent'],
+  ['one with 20 days left', serves({ days: 20 }), 'warning ZlbCertificateExpirySoon'],
+  [
+    'one without the name',
+    serves({ isInStore: true, days: 20, coversName: false }),
+    'warning ZlbServedCertificateWrongName',
+  ],
+  [
+    'a chain with 2 days left',
+    serves({ isInStore: true, days: 200, chainDays: 2 }),
+    'warning ZlbCertificateExpirySoon',
+  ],
+  ['a chain that outlasts its certificate', serves({ isInStore: true, days: 20, chainDays: 300 }), ''],
+];
 
-    expect(problemsOf({ farms })).toEqual(['unknown ZlbFarmUnreachable: Nobody can tell whether farm db serves']);
-    expect(applianceProblems(statusWith({ name: 'db', probe }), nowMs)[0]?.meaning).toContain(address);
-    const notAllowed = { ...probe, failure: 'not_allowed' } as const;
-    expect(problemsOf({ farms: [farmStatus({ name: 'db', profile: 'l4xnat', probe: notAllowed })] })).toEqual([]);
-    expect(problemsOf({ farms: [farmStatus({ name: 'db', profile: 'l4xnat', state: 'down', probe })] })).toEqual([
-      'critical ZlbFarmDown: Farm db is down',
-    ]);
-  });
+const licences: readonly Scene[] = [
+  ['a trial of a year with 2 days left', licence('temporal', 365, 2), 'critical ZlbActivationExpiryImminent'],
+  ['a trial of a year with 20 days left', licence('temporal', 365, 20), 'warning ZlbActivationExpirySoon'],
+  ['a trial of a year with 29 days left', licence('temporal', 365, 29), ''],
+  ['a trial with a third of its life left', licence('temporal', 30, 10), ''],
+  ['a permanent one with 2 days left', licence('permanent', 365, 2), ''],
+  ['a permanent one whose support has ended', licence('permanent', 365, -2), 'warning ZlbActivationExpirySoon'],
+  [
+    'an appliance that is deactivated, and the readings that it refuses for that',
+    {
+      deactivated: true,
+      farms: undefined,
+      collectors: [failing('farms', 'unlicensed'), failing('backends', 'unlicensed')],
+    },
+    'warning ZlbApplianceDeactivated',
+  ],
+];
 
-  it.each([
-    ['is not known', undefined, 'The states of its backends were not read.'],
-    ['is none of those that it lists', [backendStatus({ backend: 'a', state: 'up' })], 'none of those that it lists'],
-  ])('says of a farm with a problem which backend %s', (_, backends, words) => {
-    const [problem] = applianceProblems(statusWith({ name: 'shop', state: 'problem', backends }), nowMs);
-
-    expect(problem?.title).toBe('Some backends of farm shop are down');
-    expect(problem?.meaning).toContain(words);
-  });
-
-  it('is one doubt for all farms while their backends are read for the first time', () => {
-    const farms = ['a', 'b', 'c'].map((name) => farmStatus({ name, backends: undefined }));
-    const collectors = [collectorStatus({ name: 'backends', ok: undefined, lastSuccessMs: undefined })];
-
-    expect(problemsOf({ farms, collectors })).toEqual([
-      'unknown ZlbCollectorStale: The backends of 3 farms are read for the first time',
-    ]);
-  });
-
-  it('is a list of farms without any state', () => {
-    const farms = ['shop', 'db'].map((name) => farmStatus({ name, state: 'unknown' }));
-
-    expect(problemsOf({ farms })).toContain('critical ZlbFarmsUnknown: No farm of lb-1 has a known state');
-  });
-
-  it.each<readonly [string, Partial<ApplianceStatus>, readonly string[]]>([
-    [
-      'an objective of no farm',
-      { objectives: ['shop', 'shopp'] },
-      ['ZlbObjectiveWithoutFarm: lb-1 has no farm shopp, which has an objective'],
+const readings: readonly Scene[] = [
+  ['an appliance that is well', {}, ''],
+  [
+    'an appliance that does not answer, and each reading that fails for it',
+    { up: false, collectors: [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)] },
+    'warning ZlbApplianceUnreachable',
+  ],
+  [
+    'an appliance that has stopped answering, before its last readings are too old',
+    { breaker: 'open', collectors: [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)] },
+    'warning ZlbApplianceUnreachable',
+  ],
+  ...(['timeout', 'tls', 'not_found'] as const).map(
+    (reason): Scene => [
+      `an appliance that was never read: ${reason}`,
+      { up: false, collectors: [{ ...failing('farms', reason), lastSuccessMs: undefined }] },
+      'warning ZlbApplianceUnreachable',
     ],
-    ['an objective while no farm is known', { objectives: ['shopp'], farms: undefined }, []],
-    [
-      'a farm that logs no requests',
-      { objectives: [], farms: [farmStatus({ name: 'shop', logs: false }), farmStatus({ name: 'db', logs: true })] },
-      ['ZlbRequestLogSilent: Farm shop of lb-1 logs no requests'],
+  ),
+  [
+    'an appliance without a connection, by its newest call',
+    {
+      up: false,
+      failing: { reason: 'connect', sinceMs: nowMs - 2 * minuteMs },
+      collectors: [failing('farms', 'unauthorized', 5)],
+    },
+    'warning ZlbApplianceUnreachable',
+  ],
+  [
+    'an appliance that does not answer, while its farms are probed',
+    {
+      up: false,
+      collectors: [
+        { ...failing('farms', 'timeout'), lastSuccessMs: nowMs - 7 * minuteMs },
+        collectorStatus({ name: 'vip', lastSuccessMs: nowMs }),
+      ],
+    },
+    'warning ZlbApplianceUnreachable',
+  ],
+  ...[true, false].map(
+    (up): Scene => [
+      `a key that is refused by an appliance that counts as ${up ? 'up' : 'down'}`,
+      { up, collectors: [failing('farms', 'unauthorized'), failing('backends', 'breaker_open')] },
+      'warning ZlbApplianceUnreachable',
     ],
-    ['one that logs none to nobody', { farms: [farmStatus({ name: 'shop', logs: false })] }, []],
-    ['one of which nobody says it', { objectives: [], farms: [farmStatus({ name: 'shop' })] }, []],
-  ])('may be %s', (_, status, problems) => {
-    expect(problemsOf(status)).toEqual(problems.map((problem) => `warning ${problem}`));
+  ),
+  ...(['forbidden', 'malformed', 'timeout'] as const).map(
+    (reason): Scene => [
+      `farms that cannot be read: ${reason}`,
+      { farms: undefined, collectors: [failing('farms', reason), failing('vpn', 'forbidden')] },
+      'critical ZlbFarmsUnknown, warning ZlbCollectorStale',
+    ],
+  ),
+  [
+    'farms that were not read yet',
+    { farms: undefined, collectors: [collectorStatus({ name: 'farms', ok: undefined })] },
+    '',
+  ],
+  ['a reading that the key may not make', reading(failing('vpn', 'forbidden')), 'warning ZlbCollectorStale'],
+  ['a reading that fails', reading(failing('system', 'server_error')), 'warning ZlbCollectorStale'],
+  [
+    'a reading that is too old',
+    reading({ ...failing('system', 'malformed'), isStale: true }),
+    'warning ZlbCollectorStale',
+  ],
+  ['an unreadable value in a response', unreadable('status', 1), 'warning ZlbCollectorStale'],
+  ['two rows without a readable name', unreadable('farmname', 2), 'warning ZlbCollectorStale'],
+  [
+    'an unreadable value of an appliance that does not answer',
+    { ...unreadable('status', 1), up: false },
+    'warning ZlbApplianceUnreachable',
+  ],
+  ['series above the limit, which nobody sees anywhere', { seriesLeftOut: 1_200 }, 'warning ZlbExporterFault'],
+  [
+    'an interface that was seen to go down, and one that was never up',
+    {
+      interfaces: [
+        { name: 'eth0', state: 'down', sinceMs: nowMs },
+        { name: 'eth1', state: 'down' },
+      ],
+    },
+    'warning ZlbInterfaceDown',
+  ],
+];
+
+const kinds = {
+  farms,
+  'backends of a service': services,
+  'requests of farms': requests,
+  certificates,
+  'served certificates': served,
+  licences,
+  'readings of an appliance': readings,
+};
+
+describe.each(Object.entries(kinds))('what is wrong with %s', (_, scenes) => {
+  it.each(scenes)('of %s', (_what, status, problems) => {
+    expect(problemsOf(status)).toBe(problems);
   });
+});
 
-  it.each([
-    ['status', 1, 'Not all of /stats/farms of lb-1 can be read: 1 value of status'],
-    ['farmname', 2, 'Not all of /stats/farms of lb-1 can be read: 2 rows without a readable farmname'],
-  ])('is an unreadable %s in a reply', (field, count, title) => {
-    const unreadable = [{ endpoint: '/stats/farms', field, count, example: '{}' }];
-    const collectors = [collectorStatus({ name: 'farms', unreadable })];
+it('the words of every problem are those of test/golden/problems.txt, with what is the case', async () => {
+  const problems = Object.entries(kinds).flatMap(([kind, scenes]) =>
+    scenes.flatMap(([what, status]) =>
+      applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs).map(({ title, meaning }) => ({
+        words: `${title}\n  ${meaning}`,
+        scene: `${kind}: ${what}`,
+      })),
+    ),
+  );
+  const scenes = Map.groupBy(problems, ({ words }) => words);
+  const text = [...scenes].map(([words, of]) => `${words}\n${of.map(({ scene }) => `  - ${scene}\n`).join('')}`);
 
-    expect(problemsOf({ collectors })).toEqual([`warning ZlbCollectorStale: ${title}`]);
-    expect(problemsOf({ collectors, up: false })).not.toContain(`warning ZlbCollectorStale: ${title}`);
-  });
+  await expect(text.join('\n')).toMatchFileSnapshot('../../golden/problems.txt');
+});
 
-  it.each([
-    ['up up up down', 'warning ZlbBackendDown: Backend b3 of service front of farm shop is down'],
-    ['up up down down', 'warning ZlbFarmDegraded: 2 of 4 backends of service front of farm shop are down'],
-    ['down down down maintenance', 'critical ZlbFarmNoBackends: No backend is up in service front of farm shop'],
-    ['up up up maintenance', undefined],
-    ['unknown unknown unknown unknown', 'unknown ZlbCollectorStale: The backends of farm shop are not known'],
-  ])('is a service whose backends are %s: %s', (states, problem) => {
-    const backends = states.split(' ').map((state, index) => backendStatus({ backend: `b${index}`, state }));
-
-    expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends })] })).toEqual(problem ? [problem] : []);
-  });
-
-  it('names some of many backends and counts the others', () => {
-    const backends = Array.from({ length: 60 }, (_, index) =>
+describe('a problem', () => {
+  it('of a service has the labels of its alert, and the time of its newest fault', () => {
+    const given = Array.from({ length: 60 }, (_, index) =>
       backendStatus({ backend: `10.0.0.${index}:80`, state: index < 20 ? 'down' : 'up', sinceMs: nowMs - index }),
     );
 
-    const [problem] = applianceProblems(statusWith({ name: 'shop', backends }), nowMs);
+    const [problem] = applianceProblems(applianceStatus({ name: 'lb-1', ...farm({ backends: given }) }), nowMs);
 
-    expect(problem).toMatchObject({
-      title: '20 of 60 backends of service front of farm shop are down',
-      meaning: '10.0.0.0:80, 10.0.0.1:80, 10.0.0.2:80, 10.0.0.3:80 and 16 more; 40 carry their load.',
-      sinceMs: nowMs,
-    });
+    expect(problem).toMatchObject({ labels: { farm: 'shop', service: 'front' }, sinceMs: nowMs });
   });
 
-  it.each([
-    [-1, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
-    [-1, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
-    [-1, undefined, ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
-    [2, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem expires in 2 d']],
-    [2, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
-    [13, ['shop'], ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
-    [2, undefined, ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
-    [13, undefined, ['unknown ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
-    [13, [], []],
-    [29, ['shop'], []],
-  ])('is a certificate of a year with %s days left that %j use', (days, usedBy, problems) => {
-    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
-    const notBeforeSeconds = notAfterSeconds - 365 * 86_400;
-    const certificate = certificateStatus({ file: 'a.pem', usedBy, notBeforeSeconds, notAfterSeconds });
+  it('of an appliance without a response has the time since its first failure', () => {
+    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
 
-    expect(problemsOf({ certificates: [certificate] })).toEqual(problems);
+    const [problem] = applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs);
+
+    expect(problem?.sinceMs).toBe(nowMs - 3 * minuteMs);
   });
 
-  it.each([
-    [['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem is not valid yet']],
-    [[], []],
-    [undefined, []],
-  ])('is a certificate that is not valid yet and that %j use', (usedBy, problems) => {
-    const dates = { notBeforeSeconds: (nowMs + dayMs) / 1_000, notAfterSeconds: (nowMs + 365 * dayMs) / 1_000 };
+  it('is listed once for all names with one fault', () => {
+    const probe = serving({ days: 20, isInStore: false });
 
-    expect(problemsOf({ certificates: [certificateStatus({ file: 'a.pem', usedBy, ...dates })] })).toEqual(problems);
-  });
-
-  it.each([
-    [-1, ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
-    [2, ['critical ZlbCertificateExpiryImminent: Certificate a.pem expires in 2 d']],
-    [13, ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
-    [29, []],
-  ])('is as bad with %s days left while it is only known that a farm used it', (days, problems) => {
-    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
-    const notBeforeSeconds = notAfterSeconds - 365 * 86_400;
-    const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
-    const given = { usedBy: undefined, lastKnownUse, notBeforeSeconds, notAfterSeconds };
-
-    expect(problemsOf({ farms: undefined, certificates: [certificateStatus({ file: 'a.pem', ...given })] })).toEqual(
-      problems,
+    expect(problemsOf(farm({ probe: { ...probe, served: [...probe.served, ...probe.served] } }))).toBe(
+      'warning ZlbServedCertificateDiffers',
     );
   });
 
-  it('is a farm whose certificate has no file, if the store was read', () => {
-    const farms = [farmStatus({ name: 'shop', certificates: ['gone.pem'] })];
+  it('points to their daemon where several L4 farms went down together, and at no other farm', () => {
+    const wentDown = (name: string, ageMs: number | undefined, profile = 'l4xnat') =>
+      farmStatus({ name, ...l4, profile, state: 'down', sinceMs: ageMs === undefined ? ageMs : nowMs - ageMs });
+    const together = [wentDown('db', minuteMs), wentDown('dns', minuteMs)];
+    const atFirst = [wentDown('db', undefined), wentDown('dns', undefined)];
 
-    expect(problemsOf({ farms })).toEqual([
-      'warning ZlbCertificateInvalid: Farm shop has a certificate whose file is gone',
-    ]);
-    expect(problemsOf({ farms, certificates: undefined })).toEqual([]);
-  });
-
-  it.each([
-    ['forbidden', 'critical ZlbFarmsUnknown: The API key of lb-1 may not read its farms'],
-    ['malformed', 'critical ZlbFarmsUnknown: No farm of lb-1 is known'],
-    ['timeout', 'critical ZlbFarmsUnknown: No farm of lb-1 is known'],
-  ] as const)('is an appliance that answers, and whose farms cannot be read: %s', (reason, problem) => {
-    const collectors = [failing('farms', reason), failing('vpn', 'forbidden')];
-
-    expect(problemsOf({ farms: undefined, collectors })).toEqual([
-      problem,
-      'warning ZlbCollectorStale: The API key of lb-1 may not read vpn',
-    ]);
-    expect(problemsOf({ farms: undefined, collectors: [collectorStatus({ name: 'farms', ok: undefined })] })).toEqual(
-      [],
-    );
-  });
-
-  const down = { profile: 'l4xnat', state: 'down', vip: '192.0.2.22', vport: '5432' };
-  it.each([
-    [{}, 'The appliance says that it is down. It listened on 192.0.2.22:5432.'],
-    [
-      { probe: unreachable },
-      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 was refused 2 min ago.',
-    ],
-    [
-      { probe: { ...unreachable, failure: 'timeout' as const } },
-      'The appliance says that it is down. A connection from here to 192.0.2.22:5432 timed out 2 min ago.',
-    ],
-    [
-      { probe: { ...unreachable, isReachable: true, connectSeconds: 0.01, failure: undefined } },
-      'The appliance says that it is down. Nevertheless, a connection from here to 192.0.2.22:5432 succeeded 2 min ago: its clients may still be served.',
-    ],
-  ])('says of a farm that is down what is known of it: %j', (parts, meaning) => {
-    expect(applianceProblems(statusWith({ name: 'db', ...down, ...parts }), nowMs)).toMatchObject([{ meaning }]);
-  });
-
-  const dated = { configuredAtMs: nowMs - 9 * minuteMs };
-  it.each<readonly [string, Partial<ApplianceStatus>, string]>([
-    [
-      'that cannot be reached: when that was tried',
-      { farms: [farmStatus({ name: 'shop', probe: unreachable })] },
-      'Its appliance does not call it down, but a connection from here to 192.0.2.22:5432 was refused 2 min ago.',
-    ],
-    [
-      'with L4 that is refused: the daemon, and the stop and start of each',
-      { farms: [farmStatus({ name: 'db', profile: 'l4xnat', probe: unreachable })] },
-      'refused 2 min ago. Their daemon nftlb may have been started without them: stop and start each L4 farm, since the start of one leaves the others without rules.',
-    ],
-    [
-      'without the file of its certificate: when both were read',
-      { farms: [farmStatus({ name: 'shop', certificates: ['gone.pem'], ...dated })] },
-      'The store (read <1 min ago) does not have gone.pem, which its configuration (read 9 min ago) names.',
-    ],
-    [
-      'that does not serve what the store has: when both were read',
-      { farms: [farmStatus({ name: 'shop', probe: serving({ isInStore: false, days: 20 }) })] },
-      'Asked 1 min ago for: shop.test. The store was read <1 min ago.',
-    ],
-    [
-      'that logs no requests: when that was read',
-      { objectives: [], farms: [farmStatus({ name: 'shop', logs: false, ...dated })] },
-      'Their configuration was read 9 min ago.',
-    ],
-    [
-      'that uses no certificate: when that was read',
-      { certificates: [ended({ usedBy: [] })] },
-      'No farm uses it (read 9 min ago): delete it, so that nobody attaches it.',
-    ],
-    [
-      'that uses a certificate: when that was read',
-      { certificates: [ended({ usedBy: ['shop'] })] },
-      'Farm shop uses it (read 9 min ago).',
-    ],
-    [
-      'that used a certificate: when that was known last',
-      {
-        certificates: [ended({ usedBy: undefined, lastKnownUse: { farms: ['shop'], readMs: nowMs - 40 * minuteMs } })],
-      },
-      'Clients refuse it. It was used by farm shop 40 min ago; whether it still is was not read since.',
-    ],
-  ])('says of a farm %s', (_, status, words) => {
-    expect(applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs)[0]?.meaning).toContain(words);
-  });
-
-  it('points to their daemon where several L4 farms went down together', () => {
-    const farms = [
-      farmStatus({ name: 'db', ...down, sinceMs: nowMs - minuteMs }),
-      farmStatus({ name: 'dns', ...down, sinceMs: nowMs - minuteMs }),
-      farmStatus({ name: 'alone', ...down, sinceMs: nowMs - dayMs }),
-      farmStatus({ name: 'web', ...down, profile: 'http', sinceMs: nowMs - minuteMs }),
-    ];
-
-    const problems = applianceProblems(applianceStatus({ name: 'lb-1', farms }), nowMs);
-
-    expect(problems.filter(({ meaning }) => meaning.includes('nftlb')).map(({ labels }) => labels?.farm)).toEqual([
+    expect(farmsOfDaemon([...together, wentDown('alone', dayMs), wentDown('web', minuteMs, 'http')])).toEqual([
       'db',
       'dns',
     ]);
-    expect(problems[0]?.meaning).toContain('2 L4 farms are down at once');
-  });
-
-  it('points to their daemon where all L4 farms were down when they were first read', () => {
-    const farms = ['db', 'dns'].map((name) => farmStatus({ name, ...down, sinceMs: undefined }));
-    const meanings = (more: readonly FarmStatus[]) =>
-      applianceProblems(applianceStatus({ name: 'lb-1', farms: [...farms, ...more] }), nowMs).map(
-        ({ meaning }) => meaning,
-      );
-
-    expect(meanings([])[0]).toContain('2 L4 farms are down at once');
-    expect(meanings([farmStatus({ name: 'mail', profile: 'l4xnat' })]).join(' ')).not.toContain('nftlb');
+    expect(farmsOfDaemon(atFirst)).toEqual(['db', 'dns']);
+    expect(farmsOfDaemon([...atFirst, farmStatus({ name: 'mail', profile: 'l4xnat' })])).toEqual([]);
   });
 
   it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
     'is no certificate of %s days with a third of its life left, but one with little less than a quarter and a tenth',
     (lifeDays) => {
-      const problemsWith = (leftDays: number) => {
-        const notAfterSeconds = (nowMs + leftDays * dayMs) / 1_000;
-        const notBeforeSeconds = notAfterSeconds - lifeDays * 86_400;
-        return problemsOf({ certificates: [certificateStatus({ file: 'a.pem', notBeforeSeconds, notAfterSeconds })] });
-      };
+      const left = (days: number) => problemsOf(certificate(days, {}, lifeDays));
 
-      expect(problemsWith(lifeDays / 3)).toEqual([]);
-      expect(problemsWith(Math.min(28, 0.25 * lifeDays) - 0.001)).toEqual([
-        expect.stringMatching(/^warning ZlbCertificateExpirySoon/),
-      ]);
-      expect(problemsWith(Math.min(3, 0.1 * lifeDays) - 0.001)).toEqual([
-        expect.stringMatching(/^critical ZlbCertificateExpiryImminent/),
-      ]);
+      expect(left(lifeDays / 3)).toBe('');
+      expect(left(Math.min(28, 0.25 * lifeDays) - 0.001)).toBe('warning ZlbCertificateExpirySoon');
+      expect(left(Math.min(3, 0.1 * lifeDays) - 0.001)).toBe('critical ZlbCertificateExpiryImminent');
     },
   );
 
-  it('is a certificate that cannot be read or does not load, and no signing request', () => {
-    const certificates = [
-      certificateStatus({ file: 'garbage.pem', isUnreadable: true, notAfterSeconds: undefined }),
-      certificateStatus({ file: 'bad_key.pem', state: 'invalid' }),
-      certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined }),
-    ];
-
-    expect(problemsOf({ certificates })).toEqual([
-      'warning ZlbCertificateInvalid: Certificate garbage.pem cannot be read',
-      'warning ZlbCertificateInvalid: Certificate bad_key.pem does not load',
-    ]);
-  });
-
-  it.each([
-    ['temporal', 365, 2, ['critical ZlbActivationExpiryImminent: The licence of lb-1 ends in 2 d']],
-    ['temporal', 365, 20, ['warning ZlbActivationExpirySoon: The licence of lb-1 ends in 20 d']],
-    ['temporal', 365, 29, []],
-    // A trial with a third of its life left.
-    ['temporal', 30, 10, []],
-    ['permanent', 365, 2, []],
-    ['permanent', 365, -2, ['warning ZlbActivationExpirySoon: The support of lb-1 has ended']],
-  ])('is a %s licence of %s days that ends in %s days', (kind, lifeDays, days, problems) => {
-    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
-    const notBeforeSeconds = notAfterSeconds - lifeDays * 86_400;
-
-    expect(problemsOf({ activation: { status: 'activated', kind, notBeforeSeconds, notAfterSeconds } })).toEqual(
-      problems,
-    );
-  });
-
-  it('is its deactivation, and not the readings that it refuses for that', () => {
-    const collectors = [failing('farms', 'unlicensed'), failing('backends', 'unlicensed')];
-
-    expect(problemsOf({ deactivated: true, farms: undefined, collectors })).toEqual([
-      'warning ZlbApplianceDeactivated: lb-1 is deactivated',
-    ]);
-  });
-
-  it('is its silence, with the reason and since when, and not each reading that fails for it', () => {
-    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
-
-    const [problem, ...others] = applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs);
-
-    expect(problem).toMatchObject({
-      level: 'warning',
-      title: 'lb-1 does not answer: no answer in time',
-      sinceMs: nowMs - 3 * minuteMs,
-      alert: 'ZlbApplianceUnreachable',
-    });
-    expect(others).toEqual([]);
-  });
-
-  it.each([
-    ['timeout', 'lb-1 does not answer: no answer in time'],
-    ['tls', 'lb-1 does not answer: its certificate is not the trusted one'],
-    ['not_found', 'lb-1 does not answer as an appliance does: not found'],
-  ] as const)('is that nothing is known of it, if it never was read: %s', (reason, title) => {
-    const collectors = [{ ...failing('farms', reason), lastSuccessMs: undefined }];
-
-    expect(applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs)).toMatchObject([
-      { title, meaning: 'It was not read since the exporter was started: nothing is known of it.' },
-    ]);
-  });
-
-  it('is its silence before what it said last is too old', () => {
-    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
-
-    expect(problemsOf({ up: true, breaker: 'open', collectors })).toEqual([
-      'warning ZlbApplianceUnreachable: lb-1 has stopped answering: no answer in time',
-    ]);
-  });
-
-  it('is what does not fit into the limit of series, for nobody sees that anywhere', () => {
-    expect(problemsOf({ seriesLeftOut: 1_200 })).toEqual(['warning ZlbExporterFault: Not all of lb-1 is shown']);
-  });
-
-  it('is an interface that was seen to go down', () => {
-    const interfaces = [
-      { name: 'eth0', state: 'down', sinceMs: nowMs },
-      { name: 'eth1', state: 'down' },
-    ];
-
-    expect(problemsOf({ interfaces })).toEqual(['warning ZlbInterfaceDown: Interface eth0 of lb-1 is down']);
-  });
-
-  it('is a key that is refused, whether the appliance still counts as up or not', () => {
-    const collectors = [failing('farms', 'unauthorized'), failing('backends', 'breaker_open')];
-
-    for (const up of [true, false])
-      expect(problemsOf({ up, collectors })).toEqual(['warning ZlbApplianceUnreachable: lb-1 refuses the API key']);
-  });
-
-  it('is its silence, by the newest call and not by one that failed for another reason before', () => {
-    const collectors = [failing('farms', 'unauthorized', 5)];
-    const failure = { reason: 'connect', sinceMs: nowMs - 2 * minuteMs } as const;
-
-    expect(problemsOf({ up: false, failing: failure, collectors })).toEqual([
-      'warning ZlbApplianceUnreachable: lb-1 does not answer: no connection',
-    ]);
-  });
-
-  it('is as old as what was read last from the appliance, and not as the last probe of its farms', () => {
-    const collectors = [
-      { ...failing('farms', 'timeout'), lastSuccessMs: nowMs - 7 * minuteMs },
-      collectorStatus({ name: 'vip', lastSuccessMs: nowMs }),
-    ];
-
-    expect(applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs)[0]?.meaning).toMatch(
-      /The last good reading was 7 min ago\.$/,
-    );
-  });
-
-  it.each([
-    [failing('vpn', 'forbidden'), 'warning ZlbCollectorStale: The API key of lb-1 may not read vpn'],
-    [failing('system', 'server_error'), 'warning ZlbCollectorStale: The reading of system from lb-1 fails'],
-    [
-      { ...failing('system', 'malformed'), isStale: true },
-      'warning ZlbCollectorStale: The reading of system from lb-1 fails',
-    ],
-  ])('is a reading that fails: %j', (collector, problem) => {
-    expect(problemsOf({ collectors: [collectorStatus({ name: 'appliance' }), collector] })).toEqual([problem]);
-  });
-
-  it.each<readonly [Serving, string | undefined]>([
-    [{ isInStore: true, days: 2 }, undefined],
-    [
-      { isInStore: false, days: 2 },
-      'critical ZlbCertificateExpiryImminent: The certificate that farm shop serves ends in 2 d',
-    ],
-    [{ days: -1 }, 'critical ZlbCertificateExpiryImminent: The certificate that farm shop serves has expired'],
-    [
-      { isInStore: false, days: 20 },
-      'warning ZlbServedCertificateDiffers: Farm shop does not serve its certificate of the store',
-    ],
-    [
-      { isInStore: true, days: 20, coversName: false },
-      'warning ZlbServedCertificateWrongName: The certificate that farm shop serves does not cover its name',
-    ],
-    [{ days: 20 }, 'warning ZlbCertificateExpirySoon: The chain that farm shop serves ends in 20 d'],
-    [
-      { isInStore: true, days: 200, chainDays: 2 },
-      'warning ZlbCertificateExpirySoon: The chain that farm shop serves ends in 2 d',
-    ],
-    [{ isInStore: true, days: 20, chainDays: 300 }, undefined],
-  ])('is a farm that serves %j: %s', (given, problem) => {
-    const farms = [farmStatus({ name: 'shop', probe: serving(given) })];
-
-    expect(problemsOf({ farms })).toEqual(problem ? [problem] : []);
-  });
-
-  it('is listed once for all names with one fault', () => {
-    const probe = serving({ days: 20, isInStore: false });
-    const farm = farmStatus({ name: 'shop', probe: { ...probe, served: [...probe.served, ...probe.served] } });
-
-    expect(problemsOf({ farms: [farm] })).toHaveLength(1);
-  });
-
-  it('names only alerts that exist', () => {
+  it('names an alert that exists', () => {
     const named = ['src/state', 'src/pages/status'].flatMap((folder) =>
       readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -529,11 +423,59 @@ it('the order of what is wrong is the worst first, of these the newest, then wha
   expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
 });
 
-/** Each problem as a line. */
-function problemsOf(given: Partial<ApplianceStatus>): string[] {
-  return applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs).map(
-    ({ level, alert, title }) => `${level} ${alert}: ${title}`,
-  );
+function problemsOf(status: Status): string {
+  const problems = applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs);
+  return problems.map(({ level, alert }) => `${level} ${alert}`).join(', ');
+}
+
+/** The farms whose problem points to the daemon of L4 farms. */
+function farmsOfDaemon(given: readonly FarmStatus[]): readonly (string | undefined)[] {
+  return applianceProblems(applianceStatus({ name: 'lb-1', farms: given }), nowMs)
+    .filter(({ meaning }) => meaning.includes('nftlb'))
+    .map(({ labels }) => labels?.farm);
+}
+
+function farm(parts: Partial<FarmStatus>): Status {
+  return { farms: [farmStatus({ name: 'shop', ...parts })] };
+}
+
+function backends(states: string): Status {
+  return farm({
+    backends: states
+      .trim()
+      .split(' ')
+      .map((state, index) => backendStatus({ backend: `b${index}`, state })),
+  });
+}
+
+/** A certificate with so many days left; its configurations were read nine minutes ago. */
+function certificate(
+  daysLeft: number,
+  use: Partial<Pick<CertificateStatus, 'usedBy' | 'lastKnownUse'>>,
+  lifeDays = 365,
+): Status {
+  const notAfterSeconds = (nowMs + daysLeft * dayMs) / 1_000;
+  const dates = { notBeforeSeconds: notAfterSeconds - lifeDays * 86_400, notAfterSeconds };
+  const users = 'lastKnownUse' in use ? { usedBy: undefined, ...use } : use;
+  return {
+    certificates: [certificateStatus({ file: 'a.pem', usersReadMs: nowMs - 9 * minuteMs, ...dates, ...users })],
+  };
+}
+
+function licence(kind: string, lifeDays: number, daysLeft: number): Status {
+  const notAfterSeconds = (nowMs + daysLeft * dayMs) / 1_000;
+  return {
+    activation: { status: 'activated', kind, notBeforeSeconds: notAfterSeconds - lifeDays * 86_400, notAfterSeconds },
+  };
+}
+
+function reading(collector: ReturnType<typeof collectorStatus>): Status {
+  return { collectors: [collectorStatus({ name: 'appliance' }), collector] };
+}
+
+function unreadable(field: string, count: number): Status {
+  const found = { endpoint: '/stats/farms', field, count, example: '{}' };
+  return { collectors: [collectorStatus({ name: 'farms', unreadable: [found] })] };
 }
 
 interface Serving {
@@ -543,6 +485,9 @@ interface Serving {
   readonly isInStore?: boolean;
 }
 
+function serves(given: Serving): Status {
+  return farm({ probe: serving(given) });
+}
 /** A farm that serves a certificate of a year. */
 function serving({ days, chainDays, coversName = true, isInStore }: Serving) {
   const certificate = {
@@ -569,16 +514,6 @@ function serving({ days, chainDays, coversName = true, isInStore }: Serving) {
     address,
     atMs: nowMs - minuteMs,
   };
-}
-
-/** A certificate that has ended, by configurations of nine minutes ago. */
-function ended(given: Pick<CertificateStatus, 'usedBy' | 'lastKnownUse'>): CertificateStatus {
-  const times = { notAfterSeconds: nowMs / 1_000 - 60, usersReadMs: nowMs - 9 * minuteMs };
-  return certificateStatus({ file: 'a.pem', ...times, ...given });
-}
-
-function statusWith(farm: Partial<FarmStatus> & { readonly name: string }): ApplianceStatus {
-  return applianceStatus({ name: 'lb-1', farms: [farmStatus(farm)] });
 }
 
 function failing(
