@@ -1,12 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../src/commands/commands.ts';
 import { allFlags } from '../../../src/commands/flags.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from '../../../scripts/release/completions.ts';
 import { manPage } from '../../../scripts/release/man-page.ts';
-import { givenFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
 
 /** The words that bash offers at the end of a line. */
@@ -38,19 +35,6 @@ describe('the completion', () => {
 
   it('offers files as values', () => {
     expect(offered('zlb-exporter', '--config.file', '=', 'package.j')).toEqual(['package.json']);
-  });
-
-  it.for([
-    ['bash', bashCompletion()],
-    ['zsh', zshCompletion()],
-    ['fish', fishCompletion()],
-  ] as const)('is a script that %s can read', ([shell, text], { skip }) => {
-    skip(!isThere(shell));
-    const folder = givenFolder();
-    const file = join(folder, 'completion');
-    writeFileSync(file, text);
-
-    expect(spawnSync(shell, ['-n', file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('names each flag in each shell', () => {
