@@ -41,7 +41,7 @@ export async function answerOf(context: CommandContext, path: string, query: Rea
   try {
     const { statusCode, headers, body } = await agent.request({
       origin: url.origin,
-      path: `${url.pathname.replace(/\/+$/, '')}${path}?${new URLSearchParams(query).toString()}`,
+      path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}?${new URLSearchParams(query).toString()}`,
       method: 'GET',
       headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
       signal: AbortSignal.any([context.stopped, AbortSignal.timeout(timeoutMs)]),

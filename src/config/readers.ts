@@ -128,13 +128,18 @@ function applianceName(text: string): Parsed<string> {
   return { problem: 'must be 1 to 128 characters without line breaks or other control characters' };
 }
 
+/** Longer patterns take seconds to compile. */
+const maxPatternLength = 2_000;
+
 function farmPattern(text: string): Parsed<NamePattern> {
+  if (text.length > maxPatternLength)
+    return { problem: `is longer than ${maxPatternLength} characters; write several shorter patterns` };
   try {
     return { value: new NamePattern(text) };
   } catch {
     return {
       problem:
-        'is not a regular expression of RE2, which has no look-around and no back-references; "web-.*" is one, for every name that starts with web-',
+        'is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; "web-.*" is one, for every name that starts with web-',
     };
   }
 }

@@ -102,5 +102,5 @@ async function contentOf({ path, opens }: NamedFile, folder: string, readText: R
     return {
       problem: `${withHint(text.problem, path, folder)}. Give the path of a file the exporter may read, best an absolute one`,
     };
-  return readers[opens](opens === 'apiKey' ? text.value.replace(/[\r\n]+$/, '') : text.value);
+  return readers[opens](opens === 'apiKey' ? text.value.replace(/(?<![\r\n])[\r\n]+$/, '') : text.value);
 }

@@ -33,7 +33,7 @@ export function guardHandshakes(server: HandshakeServer, rules: HandshakeRules):
   });
 }
 
-/** Returns why a client without a valid certificate is refused; undefined if its certificate is valid. */
+/** Returns why a client is refused whose certificate is missing or not valid; undefined for others. */
 export function certificateProblem(socket: TLSSocket): string | undefined {
   if (!socket.getPeerX509Certificate()) return noCertificate;
   if (!socket.authorized) return `its certificate is not valid under client_ca (${String(socket.authorizationError)})`;

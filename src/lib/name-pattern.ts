@@ -25,5 +25,5 @@ export class NamePattern {
 function compile(source: string): Re2.RE2JS {
   // At the first pattern: the engine takes 12 MB.
   const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof Re2;
-  return RE2JS.compile(RE2JS.translateRegExp(source), RE2JS.DOTALL);
+  return RE2JS.compile(source, RE2JS.DOTALL);
 }

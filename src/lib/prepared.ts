@@ -2,7 +2,7 @@
 export interface Prepared {
   /** Puts the settings in force. Cannot fail. */
   commit(): void;
-  /** Closes what was opened for the settings; those before stay in force. Absent if nothing was opened. */
+  /** Closes what was opened; the settings before stay in force. Absent if nothing was opened. */
   discard?(): Promise<void>;
 }
 

@@ -47,6 +47,8 @@ export const maxReasonLength = 500;
 const maxTextLength = 2_048;
 /** Maximum length in a refusal: refusals are cheap to cause, and the client chooses the text. */
 const maxDeniedLength = 256;
+/** Texts of a caller are cut to this length before secrets are looked for: that takes time. */
+const maxReadLength = 4_096;
 
 const minuteMs = 60_000;
 
@@ -158,7 +160,7 @@ interface Suppressed {
  */
 const words = [/\S+/g, /[^\s/]+/g, /[\w-]+/g] as const;
 /** Matches a word of a token in which characters are percent-encoded. */
-const encodedWord = /[\w-]*(?:%[0-9a-f]{2}[\w-]*)+/gi;
+const encodedWord = /(?<![\w-])[\w-]*(?:%[0-9a-f]{2}[\w-]*)+/gi;
 /** A path is encoded once, or by mistake twice. */
 const maxEncodings = 4;
 
@@ -180,7 +182,15 @@ function secretRemover({ keys, isToken }: Pick<RecorderParts, 'keys' | 'isToken'
  * bodies.
  */
 function scrubText(given: string, withoutSecrets: RemoveSecrets): string {
-  return scrubEncoded(given, (text) => maskText(withoutSecrets(text)));
+  return scrubEncoded(beginningOf(given), (text) => maskText(withoutSecrets(text)));
+}
+
+/** Cuts a long text after a whole word or segment: half a secret would not be found. */
+function beginningOf(text: string): string {
+  if (text.length <= maxReadLength) return text;
+  const beginning = text.slice(0, maxReadLength);
+  const end = Math.max(...[' ', '\n', '/'].map((separator) => beginning.lastIndexOf(separator)));
+  return `${beginning.slice(0, end + 1)}… (${text.length} characters)`;
 }
 
 /** Removes secrets from a text, also percent-encoded ones. */

@@ -38,7 +38,7 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
   );
   refuseOpenSecret(url, 'a token');
   const certificates = await readTlsFiles(flags, url, 'admin.');
-  return { url: url.href.replace(/\/+$/, ''), token: await readToken({ flags, env }), ...certificates };
+  return { url: url.href.replace(/(?<!\/)\/+$/, ''), token: await readToken({ flags, env }), ...certificates };
 }
 
 /** Reads the certificates and the key for an https URL, by the flags with a prefix. */

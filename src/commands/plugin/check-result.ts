@@ -60,7 +60,7 @@ export function lineOf(state: State, text: string): string {
 }
 
 function numberText({ label, value, warning = '', critical = '' }: Measure): string {
-  return `${label}=${Math.round(value * 100) / 100};${warning};${critical}`.replace(/;+$/, '');
+  return `${label}=${Math.round(value * 100) / 100};${warning};${critical}`.replace(/(?<!;);+$/, '');
 }
 
 /** The numbers of `-w` and `-c`. */

@@ -93,9 +93,10 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
   'empty.yml': [emptyFile('empty.yml')],
   'farms.yml': [
-    ':6:17: appliances[0].farms.include[0]: is not a regular expression of RE2, which has no look-around and no back-references; "web-.*" is one, for every name that starts with web-',
-    ':6:26: appliances[0].farms.include[1]: is not a regular expression of RE2, which has no look-around and no back-references; "web-.*" is one, for every name that starts with web-',
-    ':7:17: appliances[0].farms.exclude[0]: is not a regular expression of RE2, which has no look-around and no back-references; "web-.*" is one, for every name that starts with web-',
+    ':6:17: appliances[0].farms.include[0]: is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; "web-.*" is one, for every name that starts with web-',
+    ':6:26: appliances[0].farms.include[1]: is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; "web-.*" is one, for every name that starts with web-',
+    ':7:17: appliances[0].farms.exclude[0]: is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; "web-.*" is one, for every name that starts with web-',
+    ':7:22: appliances[0].farms.exclude[1]: is not a regular expression of RE2, which has no look-around, no back-references and no \\Z; "web-.*" is one, for every name that starts with web-',
     ':8:70: appliances[1].farms.include: is an empty list; write one, such as ["web-.*"], or remove the key for [".*"]',
   ],
   'history.yml': [':6:18: history.file: is admin.journal_file too; name another file'],

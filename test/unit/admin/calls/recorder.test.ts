@@ -78,6 +78,19 @@ describe('refusals in the audit', () => {
     expect(position.seq).toBe(63);
   });
 
+  it('of a long path cost little, also where a word is encoded many times, and show no part of a secret', async () => {
+    const { recorder, written } = givenRecorder();
+    const path = `/${'a'.repeat(15_000)}/e=%2525252541`;
+    const before = process.threadCpuUsage();
+
+    await recorder.note(givenSubject({ path }), denied);
+    await recorder.note(givenSubject({ path: `/${'b/'.repeat(2_043)}${ownToken}/x` }), denied);
+
+    expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
+    expect(written[0]?.path).toBe(`/… (${path.length} characters)`);
+    expect(JSON.stringify(written)).not.toContain(ownToken.slice(0, 6));
+  });
+
   it('that were only counted are summed up when the exporter stops', async () => {
     const { recorder, written } = givenRecorder();
     for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
