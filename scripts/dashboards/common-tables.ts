@@ -99,7 +99,7 @@ export function readingAge(collector: string, { steps = ageSteps, more = '' } = 
 export function farmTable(...matchers: readonly string[]): Titled {
   return table({
     description:
-      'One row for each farm (virtual service), as its appliance words its state. Share is of the backends that are not in maintenance, in the service that is worst off. Sessions of L4 farms are not read by default (polling.ask_l4_daemon).',
+      'One row for each farm (virtual service), as its appliance words its state. Share is of the backends that are not in maintenance, in the service that is worst off. Sessions of L4 farms are not read.',
     height: 11,
     sortBy: 'Farm',
     empty: 'No farm is known.',

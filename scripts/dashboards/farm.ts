@@ -22,22 +22,20 @@ import { leastUpStates, numberedWords, yesNo } from './states.ts';
 import { only, share, stateColumn, table, type ValueColumn } from './table.ts';
 
 const backend = '{{appliance}} {{farm}} {{service}} {{backend}}';
-/** See docs/configuration.md. */
-const notAskedL4 = 'Those of L4 farms are not read by default (polling.ask_l4_daemon).';
+/** See docs/api.md §1.7. */
+const notAskedL4 = 'Those of L4 farms are not read, since the read may cut all of them.';
 
 export function farm(): Dashboard {
   const ofFarm = (metric: string, ...matchers: string[]) => series(metric, inFarm, ...matchers);
   const farms = (status: string) => once(farmId, ofFarm('zlb_farm_status', status));
   // By the sums, which are there in compact mode too.
   const backends = (status: string) => `sum(${once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`))})`;
-  const limit = alertThresholds.backendConnectionsRatio;
   const inMaintenance = `(${ofBackend('zlb_backend_status', 'status="maintenance"')} == 1)`;
   // Looked at once an hour.
   const maintenanceTime = once(
     backendId,
     `3600 * count_over_time(${inMaintenance}[1d:1h]) and ${inMaintenance} or 0 * ${inMaintenance}`,
   );
-  const use = `${once(backendId, ofBackend('zlb_backend_established_connections'))} / (${once(backendId, ofBackend('zlb_backend_max_connections'))} > 0)`;
 
   const backendsNotUp = `${once(backendId, ofBackend('zlb_backend_status', 'status!="up"'))} == 1`;
   const servicesNotUp = `${backendsUpRatio(serviceId, inFarm, inService)} < 1`;
@@ -108,7 +106,7 @@ export function farm(): Dashboard {
           descending: true,
           empty: 'All backends are up, or none is known.',
           labels: ['appliance', 'farm', 'service', 'backend'],
-          values: only(backendColumns(use), backendId, backendsNotUp),
+          values: only(backendColumns(), backendId, backendsNotUp),
         }),
       }),
       'All farms (choose an appliance first)': collapsed({
@@ -157,7 +155,7 @@ export function farm(): Dashboard {
           descending: true,
           empty: 'No backend is known, or all are up in compact mode.',
           labels: ['appliance', 'farm', 'service', 'backend'],
-          values: backendColumns(use),
+          values: backendColumns(),
         }),
         'State of the backends': timeline({
           description:
@@ -180,13 +178,6 @@ export function farm(): Dashboard {
             '{{appliance}} {{farm}} {{service}}': `bottomk(10, ${backendsUpRatio(serviceId, inFarm, inService)})`,
           },
         }),
-        'Use of connection limits': lines({
-          description: `Established connections against the limit of an L4 backend, of the ten fullest. At the limit new clients are refused. ${notAskedL4}`,
-          unit: 'percentunit',
-          steps: highIs('orange', limit),
-          queries: { [backend]: `topk(10, ${use})` },
-          empty: 'No backend has a limit, or its connections are not read: see polling.ask_l4_daemon.',
-        }),
         'Established connections by backend': lines({
           description: `Of the ten backends that had the most over this time. ${notAskedL4}`,
           queries: { [backend]: busiest(backendId, ofBackend('zlb_backend_established_connections')) },
@@ -206,7 +197,6 @@ export function farm(): Dashboard {
         }),
         Maintenance: table({
           description: 'Backends that somebody took out of service, and for how much of the last day.',
-          width: 12,
           height: 9,
           sortBy: 'Within a day',
           descending: true,
@@ -233,13 +223,11 @@ function serviceColumns(): readonly ValueColumn[] {
   ];
 }
 
-function backendColumns(use: string): readonly ValueColumn[] {
-  const limit = alertThresholds.backendConnectionsRatio;
+function backendColumns(): readonly ValueColumn[] {
   return [
     stateColumn('State', 'zlb_backend_status', backendId, inFarm, inService),
     { title: 'Established', expr: once(backendId, ofBackend('zlb_backend_established_connections')), unit: 'short' },
     { title: 'Half open', expr: once(backendId, ofBackend('zlb_backend_pending_connections')), unit: 'short' },
-    share('Use of the limit', use, highIs('orange', limit)),
     { title: 'Limit', expr: once(backendId, ofBackend('zlb_backend_max_connections')), unit: 'short' },
     { title: 'Weight', expr: once(backendId, ofBackend('zlb_backend_weight')) },
     { title: 'Priority', expr: once(backendId, ofBackend('zlb_backend_priority')) },

@@ -56,10 +56,7 @@ function withLabels(name: string, labels: readonly string[]): string {
   return labels.length === 0 ? `\`${name}\`` : `\`${name}{${labels.join()}}\``;
 }
 
-/** Removes the source in brackets, which `/metrics` has; keeps what decides whether it is read. */
+/** Removes the source in brackets, which `/metrics` has. */
 function withoutSource(help: string): string {
-  const condition = help.includes('for L4 only with polling.ask_l4_daemon')
-    ? ' Read of an L4 farm only with `polling.ask_l4_daemon`.'
-    : '';
-  return `${help.replace(/ \([^()]+\)\.$/, '.')}${condition}`;
+  return help.replace(/ \([^()]+\)\.$/, '.');
 }

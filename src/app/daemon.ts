@@ -100,7 +100,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
   logListening(log, url, settings);
-  warnOfReadsThatAct(log, settings);
   try {
     const listeners = await prepareAll([() => requests.prepare(requestsIn(settings)), () => gateway.prepare(settings)]);
     for (const listener of listeners) listener.commit();
@@ -215,7 +214,6 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
       ]);
       for (const part of prepared) part.commit();
       current.settings = settings;
-      warnOfReadsThatAct(log, settings);
       const change = describeChange(await fleet.watch(watchedIn(settings)));
       requests.publish(true);
       await history.watch(remembered(settings), settings.history);
@@ -240,11 +238,6 @@ function logListening(log: Logger, url: string, { appliances, shard }: Settings)
 function warnOfOpenKeys(log: Logger, openKeys: readonly string[] = []): void {
   if (openKeys.length > 0)
     log.warn({ files: openKeys }, 'every user of this machine can read these keys; chmod 600 gives them to one alone');
-}
-
-function warnOfReadsThatAct(log: Logger, { polling }: Settings): void {
-  if (polling.askL4Daemon)
-    log.warn('polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them');
 }
 
 function remembered({ appliances }: Settings): readonly RememberedAppliance[] {

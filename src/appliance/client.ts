@@ -46,7 +46,7 @@ export type ReadKey = {
 }[keyof Rows];
 
 /** The reads that act on L4 farms: they take a farm of another profile, see harmless.ts. */
-export type FarmReadKey = {
+type FarmReadKey = {
   [Key in ReadKey]: Rows[Key] extends { readonly acts: { readonly on: 'l4xnat' } } ? Key : never;
 }[ReadKey];
 

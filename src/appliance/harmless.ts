@@ -17,10 +17,7 @@ export function unlessL4(name: string, profile: string | null | undefined): Harm
   return harmlessProfiles.includes(profile ?? '') ? (name as HarmlessFarm) : undefined;
 }
 
-/**
- * Returns the name of any farm. For `polling.ask_l4_daemon` and for what a person orders, and for
- * nothing else.
- */
+/** Returns the name of any farm, for what a person orders and for nothing else. */
 export function onPurpose(name: string): HarmlessFarm {
   return name as HarmlessFarm;
 }
@@ -42,6 +39,3 @@ export function isHarmless(summary: Static<typeof FarmsSummaryReply>, farm: stri
   const profiles = profilesIn(summary);
   return profiles !== undefined && (!profiles.has(farm) || unlessL4(farm, profiles.get(farm)) !== undefined);
 }
-
-/** A clause about a read that acts and was not answered. */
-export const daemonMayHang = 'its daemon may hang; each further call leaves a process on the appliance';

@@ -39,7 +39,6 @@ export interface Backend {
 }
 
 const source = '(GET /stats/farms/{farmname}, for L4 GET /farms/{farmname}/backends';
-const countSource = '(GET /stats/farms/{farmname}, for L4 only with polling.ask_l4_daemon';
 const columns = {
   farm: ({ farm }: Backend) => farm,
   service: ({ service }: Backend) => service,
@@ -116,12 +115,10 @@ export const backends = defineFarmCollector<FarmBackends>({
       ?.filter(({ service }) => service === '')
       .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
-    Promise.resolve(async (farm, { read, facts, unlessL4, askL4Daemon }) => {
+    Promise.resolve(async (farm, { read, facts, unlessL4 }) => {
       const known = (): FarmFact => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
       const harmless = await unlessL4(known());
-      const stats = harmless
-        ? await read('readFarmStats', { farmname: harmless })
-        : await askL4Daemon('readFarmStats', known());
+      const stats = harmless && (await read('readFarmStats', { farmname: harmless }));
       const rows = stats ? (stats.backends ?? []) : (await read('listFarmBackends', { farmname: farm.name })).params;
       // The list of farms may be newer than the run.
       const current = known();
@@ -136,7 +133,7 @@ export const backends = defineFarmCollector<FarmBackends>({
   families: [
     ofFarm.gauge(
       'zlb_farm_sessions',
-      `Persistence sessions of a farm ${countSource}, total_sessions).`,
+      'Persistence sessions of a farm; not read of an L4 farm (GET /stats/farms/{farmname}, total_sessions).',
       ({ sessions }) => sessions,
     ),
     ofStates.gauge('zlb_farm_backends', `Backends of a service by state ${source}, status).`, ({ count }) => count),
@@ -148,17 +145,17 @@ export const backends = defineFarmCollector<FarmBackends>({
     ),
     ofNumbers.gauge(
       'zlb_backend_established_connections',
-      `Connections to a backend in state established ${countSource}, established).`,
+      'Connections to a backend in state established; not read of an L4 farm (GET /stats/farms/{farmname}, established).',
       ({ established }) => established,
     ),
     ofNumbers.gauge(
       'zlb_backend_pending_connections',
-      `Half-open connections to the address of a backend, shared by all farms that use it ${countSource}, pending).`,
+      'Half-open connections to the address of a backend, shared by all farms that use it; not read of an L4 farm (GET /stats/farms/{farmname}, pending).',
       ({ pending }) => pending,
     ),
     ofNumbers.gauge(
       'zlb_backend_max_connections',
-      `Connection limit of an L4 backend; absent without one ${source}, max_conns).`,
+      'Connection limit of an L4 backend; absent without one (GET /farms/{farmname}/backends, max_conns).',
       // 0 means "no limit", and a ratio to it would mean nothing.
       ({ maxConnections }) => maxConnections || null,
     ),

@@ -1,4 +1,4 @@
-import type { FarmReadKey, Params, ReadKey, ReplyOf } from '../appliance/client.ts';
+import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { HarmlessFarm } from '../appliance/harmless.ts';
 import type { Area } from '../appliance/api/table.ts';
@@ -44,11 +44,6 @@ export interface CollectContext {
    * undefined for an L4 farm, and for one whose profile nobody says.
    */
   readonly unlessL4: (farm: FarmFact) => Promise<HarmlessFarm | undefined>;
-  /**
-   * Reads what the daemon of L4 farms knows of a farm. Resolves to undefined unless
-   * `polling.ask_l4_daemon` is on, and after a call for the farm that was not answered.
-   */
-  readonly askL4Daemon: <Key extends FarmReadKey>(key: Key, farm: FarmFact) => Promise<ReplyOf<Key> | undefined>;
   /**
    * Returns the newest data of a collector, of one farm if it is named; undefined where there
    * is none, or a stale one.

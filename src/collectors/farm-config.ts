@@ -98,11 +98,11 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   async begin(context) {
     const listed = await listChecks(context);
     const linked = listed?.linked;
-    return async (fact, { read, unlessL4, askL4Daemon }) => {
+    return async (fact, { read, unlessL4 }) => {
       const { name, profile } = fact;
       const harmless = await unlessL4(fact);
-      const farm = harmless ? await read('readFarm', { farmname: harmless }) : await askL4Daemon('readFarm', fact);
-      if (!farm) return withoutDetail(fact, listed);
+      if (!harmless) return withoutDetail(fact, listed);
+      const farm = await read('readFarm', { farmname: harmless });
       return {
         farm: name,
         certificates: filesOf(profile, farm),

@@ -56,9 +56,6 @@ const polling = mapping(
       to: '50%',
       examples: ['20%'],
     }),
-    ask_l4_daemon: flag(
-      'Read sessions, connections by backend and protocol of L4 farms too. **This can cut all L4 farms** if their daemon, nftlb, has died, and leaves processes on the appliance if it hangs.',
-    ),
   },
   { description: 'How politely appliances are polled.', default: {} },
 );

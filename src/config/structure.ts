@@ -36,10 +36,23 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema) {
       if (problems.isFull) break;
       const { path, part } = locationOf(error, source.value);
       const place = source.locate(path, part);
-      problems.report(place, structureMessage(error, place.written));
+      problems.report(place, removedKeys.get(keysOf(path)) ?? structureMessage(error, place.written));
     }
     return undefined;
   };
+}
+
+/** The keys of earlier versions: why each was removed, and what to do instead. */
+const removedKeys: ReadonlyMap<string, string> = new Map([
+  [
+    'polling.ask_l4_daemon',
+    'was removed: where the daemon of L4 farms had died, a poll with it cut all of them; take the key out. zlb_farm_established_connections still has the connections of each L4 farm',
+  ],
+]);
+
+/** Returns a path without the positions in lists. */
+function keysOf(path: Path): string {
+  return path.filter((part) => typeof part === 'string').join('.');
 }
 
 /**

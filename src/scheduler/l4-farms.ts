@@ -1,6 +1,5 @@
-import type { FarmReadKey, Params, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { daemonMayHang, type HarmlessFarm, onPurpose, profilesIn, unlessL4 } from '../appliance/harmless.ts';
+import { type HarmlessFarm, profilesIn, unlessL4 } from '../appliance/harmless.ts';
 import type { FarmFact, ReadFrom } from '../collectors/collector.ts';
 
 /**
@@ -18,23 +17,17 @@ interface ListedFarms {
 type Profiles = ReturnType<typeof profilesIn> | 'refused';
 
 export interface L4FarmsParts {
-  readonly asksDaemon: boolean;
   readonly age: () => number;
   /** Returns the newest lists that were read for other purposes. */
   readonly listed: () => readonly ListedFarms[];
 }
 
-/**
- * Keeps the reads that act on L4 farms from L4 farms (docs/api.md §1.7), and decides whether their
- * daemon may be asked on purpose.
- */
+/** Keeps the reads that act on L4 farms from L4 farms (docs/api.md §1.7). */
 export class L4Farms {
   readonly #parts: L4FarmsParts;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   /** The summary that was read because no list was new enough. */
   #own: { readonly atMs: number; readonly profiles: Promise<Profiles> } | undefined;
-  /** The state that a farm had when its daemon did not answer. */
-  readonly #unanswered = new Map<string, string>();
 
   constructor(parts: L4FarmsParts) {
     this.#parts = parts;
@@ -59,22 +52,6 @@ export class L4Farms {
     if (known) return known.farm;
     const own = await this.#ownList(read);
     return unlessL4(name, own === 'refused' ? profile : own?.get(name));
-  }
-
-  /** Asks the daemon about an L4 farm. After a call without an answer, waits for another state. */
-  async ask<Key extends FarmReadKey>(read: ReadFrom, key: Key, farm: FarmFact): Promise<ReplyOf<Key> | undefined> {
-    const { name, profile, state } = farm;
-    if (!this.#parts.asksDaemon || profile !== 'l4xnat' || this.#unanswered.get(name) === state) return undefined;
-    this.#unanswered.delete(name);
-    try {
-      return await read(key, { farmname: onPurpose(name) } as Params<Key>);
-    } catch (error) {
-      if (!(error instanceof ApplianceError) || !['timeout', 'gateway_timeout'].includes(error.reason)) throw error;
-      this.#unanswered.set(name, state);
-      const { reason, endpoint, message } = error;
-      const notAgain = 'it is not asked again before its state changes';
-      throw new ApplianceError(reason, { endpoint, message: `${message}; ${daemonMayHang}, and ${notAgain}` });
-    }
   }
 
   /**

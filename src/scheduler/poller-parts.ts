@@ -32,8 +32,6 @@ export interface AppliancePollerParts {
     readonly maxConcurrentPerAppliance: number;
     readonly maxBusyRatio: number;
     readonly jitterRatio: number;
-    /** See `polling.ask_l4_daemon` in docs/configuration.md. */
-    readonly askL4Daemon?: boolean;
   };
   readonly maxSeries: number;
   /** Limit of what is kept of its replies. */

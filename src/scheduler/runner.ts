@@ -37,7 +37,6 @@ export class Runner {
   constructor(parts: RunnerParts) {
     this.#parts = parts;
     this.#l4Farms = new L4Farms({
-      asksDaemon: parts.polling.askL4Daemon === true,
       age: parts.known.age,
       listed: () => [parts.known.reading(farms), parts.known.reading(summary)].flatMap((list) => list ?? []),
     });
@@ -223,7 +222,6 @@ export class Runner {
       vip,
       newest: (collector, farm) => known.reading(collector, farm)?.data,
       unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
-      askL4Daemon: (key, farm) => this.#l4Farms.ask(read, key, farm),
       // Facts may be newer after a call than before it.
       get facts() {
         return known.facts;

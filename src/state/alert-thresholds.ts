@@ -16,7 +16,6 @@ export const alertThresholds = {
   clockOffsetSeconds: 60,
   /** Part of a service's backends, without those in maintenance. */
   farmBackendsUpRatio: 0.75,
-  backendConnectionsRatio: 0.8,
   /** More outages than these within three hours are again and again. */
   outagesPer3h: 2,
   /** A farm has too many half-open connections above both: a number, and a part of the others. */

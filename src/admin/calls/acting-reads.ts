@@ -1,5 +1,5 @@
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { daemonMayHang, isHarmless } from '../../appliance/harmless.ts';
+import { isHarmless } from '../../appliance/harmless.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import type { ApplianceReach } from './reach.ts';
@@ -54,7 +54,7 @@ export class UnansweredReads {
     const { farmname } = params;
     if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#changesOf(appliance)) return;
     throw new AdminProblem('guarded', {
-      detail: `The last read of this kind for ${farmname} was not answered: ${daemonMayHang}. Nothing was sent.`,
+      detail: `The last read of this kind for ${farmname} was not answered: its daemon may hang; each further call leaves a process on the appliance. Nothing was sent.`,
       refused: `Look at nftlb on ${appliance}. It may be read again after a change.`,
     });
   }

@@ -99,8 +99,6 @@ async function settingsWithNotes(
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
-  if (settings.polling.askL4Daemon)
-    note({ text: 'polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them.' });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
   const service = file === undefined ? undefined : await findService(file);
   const ofService = service ? await serviceNotes(service, namedFiles(settings, files.named)) : [];

@@ -14,28 +14,6 @@ const up = (page: string, appliance: string): number | undefined => valueOf(page
 const calls = (page: string, appliance: string): number | undefined =>
   valueOf(page, 'zlb_api_requests_total', { appliance, endpoint: '/stats/farms', code: '200' });
 
-describe('polling.ask_l4_daemon', () => {
-  const risk = 'polling.ask_l4_daemon is on: where the daemon of L4 farms has died, a poll cuts all of them';
-  const warnings = (logged: readonly string[]) =>
-    logged
-      .map((line) => JSON.parse(line) as { level: number; msg: string })
-      .filter(({ level, msg }) => level === 40 && msg === risk);
-
-  it('is a warning of the log, at the start and when a reload brings it', async () => {
-    const withIt = { polling: { ask_l4_daemon: true } };
-    const given = await givenReloadable(['a'], ({ entry }) => ({ ...withIt, appliances: [entry('a')] }));
-    expect(warnings(given.logged)).toHaveLength(1);
-
-    await given.write('zlb.yml', { appliances: [given.entry('a')] });
-    await given.post(reloadPath);
-    expect(warnings(given.logged)).toHaveLength(1);
-
-    await given.write('zlb.yml', { ...withIt, appliances: [given.entry('a')] });
-    await given.post(reloadPath);
-    expect(warnings(given.logged)).toHaveLength(2);
-  });
-});
-
 describe('a reload', () => {
   it('brings twins and takes them away, also of appliances in other files', async () => {
     const given = await givenReloadable(

@@ -97,7 +97,6 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     intervalMs: 30_000,
     newest: () => undefined,
     unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
-    askL4Daemon: () => Promise.resolve(undefined),
     signal: new AbortController().signal,
     vip: plainVip,
     ...given,

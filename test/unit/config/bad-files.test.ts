@@ -165,6 +165,9 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':4:33: limits.series_per_appliance: must be a whole number at least 100, got "all"',
     ':4:50: limits.body_bytes: must be a size such as 8MiB, got "8388608"',
   ],
+  'removed-keys.yml': [
+    ':5:3: polling.ask_l4_daemon: was removed: where the daemon of L4 farms had died, a poll with it cut all of them; take the key out. zlb_farm_established_connections still has the connections of each L4 farm',
+  ],
   'repeated-keys.yml': [
     ':5:5: this key stands a second time in the same mapping; remove one of the two',
     ':6:28: this key stands a second time in the same mapping; remove one of the two',

@@ -92,7 +92,6 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       maxConcurrentPerAppliance: 2,
       maxBusyRatio: 0.5,
       jitterRatio: 0.2,
-      askL4Daemon: false,
     });
     expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });
   });

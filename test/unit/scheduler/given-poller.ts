@@ -63,10 +63,9 @@ export function givenPoller(parts: {
   readonly maxBusyRatio?: number;
   readonly maxStaleMs?: number;
   readonly maxConcurrent?: number;
-  readonly askL4Daemon?: boolean;
 }) {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
-  const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1, askL4Daemon = false } = parts;
+  const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
   const store = createStoreFor(name);
   const cron = createCron();
@@ -132,7 +131,6 @@ export function givenPoller(parts: {
         maxConcurrentPerAppliance: maxConcurrent,
         maxBusyRatio,
         jitterRatio: 0.1,
-        askL4Daemon,
       },
       counters,
       listeners: [{ put: (_, seen) => void transitions.push(...seen) }],

@@ -2,30 +2,27 @@ import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { L4Farms } from '../../../src/scheduler/l4-farms.ts';
-import { seriesOf } from '../../support/samples.ts';
-import { type Answer, answering, givenPoller, upFarms } from './given-poller.ts';
+import { answering, givenPoller, upFarms } from './given-poller.ts';
 
 const minuteMs = 60_000;
 const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
 const l4Reads: readonly ReadKey[] = ['readFarmStats', 'readFarm'];
-const stats = { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up', established: 3 }] } };
 const listed = (profile?: string) => ({ farmname: 'db', profile, status: 'up' });
 
 /** An appliance with one farm, `db`, of a profile that a test changes; the list may be older. */
-function given({ askL4Daemon = false, daemon = stats }: { askL4Daemon?: boolean; daemon?: Answer } = {}) {
-  const state = { listed: 'l4xnat' as string | undefined, now: 'l4xnat' as string | undefined, word: 'up', daemon };
-  const { poller, asked, page, lines } = givenPoller({
+function given() {
+  const state = { listed: 'l4xnat' as string | undefined, now: 'l4xnat' as string | undefined };
+  const { poller, asked } = givenPoller({
     names,
-    askL4Daemon,
     answer: (key) => {
-      if (key === 'listFarmStats') return { body: { farms: [{ ...listed(state.listed), status: state.word }] } };
+      if (key === 'listFarmStats') return { body: { farms: [listed(state.listed)] } };
       if (key === 'readFarmsSummary') return { body: { params: { lslb: [{ name: 'db', profile: state.now }] } } };
       if (key === 'readFarm') return { body: { params: { listener: 'l4xnat', protocol: 'tcp' }, backends: [] } };
-      return key === 'readFarmStats' ? state.daemon : answering()(key);
+      return answering()(key);
     },
   });
   poller.start();
-  return { state, page, lines, acting: () => asked.filter(({ key }) => l4Reads.includes(key)).map(({ key }) => key) };
+  return { state, acting: () => asked.filter(({ key }) => l4Reads.includes(key)).map(({ key }) => key) };
 }
 
 describe('a read that acts on L4 farms', () => {
@@ -62,7 +59,7 @@ describe('a read that acts on L4 farms', () => {
 it('is not made by a list from before a change of farms, which may have made another farm of the name', async () => {
   let ageMs = 0;
   const list = { takenAtMs: 0, data: { farms: [{ name: 'db', profile: 'http' }] } };
-  const farms = new L4Farms({ asksDaemon: false, age: () => ageMs, listed: () => [list] });
+  const farms = new L4Farms({ age: () => ageMs, listed: () => [list] });
   const read = async () => ({ params: { lslb: [{ name: 'db', profile: 'l4xnat' }] } }) as never;
   const fact = { name: 'db', profile: 'http', state: 'up' };
   expect(await farms.unlessL4(read, fact)).toBe('db');
@@ -107,33 +104,4 @@ it('is made for hundreds of farms by the lists that are read anyway, at the cost
 
   expect(asked.filter(({ key }) => key === 'readFarmStats').length).toBeGreaterThan(400);
   expect(asked.filter(({ key }) => key === 'readFarmsSummary')).toEqual([]);
-});
-
-describe('polling.ask_l4_daemon', () => {
-  it('brings back connections by backend', async () => {
-    const { page } = given({ askL4Daemon: true });
-
-    await vi.advanceTimersByTimeAsync(10 * minuteMs);
-
-    expect(seriesOf(await page(), 'zlb_backend_established_connections', { farm: 'db' })).toHaveLength(1);
-  });
-
-  it.each(['timeout', 'gateway_timeout'] as const)(
-    'asks no second time after a %s, until the state changes, and reads the list of backends instead',
-    async (fails) => {
-      const { state, acting, page, lines } = given({ askL4Daemon: true, daemon: { fails } });
-      await vi.advanceTimersByTimeAsync(10 * minuteMs);
-
-      expect(acting().filter((key) => key === 'readFarmStats')).toHaveLength(1);
-      expect(JSON.stringify(lines)).toContain(
-        'its daemon may hang; each further call leaves a process on the appliance',
-      );
-      expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
-
-      state.word = 'problem';
-      state.daemon = stats;
-      await vi.advanceTimersByTimeAsync(2 * minuteMs);
-      expect(acting().filter((key) => key === 'readFarmStats').length).toBeGreaterThan(1);
-    },
-  );
 });

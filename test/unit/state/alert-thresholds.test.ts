@@ -31,7 +31,6 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
     ['ZlbExporterFault', '> 60'],
   ],
   farmBackendsUpRatio: [['service:zlb_farm_backends:few', '< 0.75']],
-  backendConnectionsRatio: [['ZlbSaturated', '> 0.8']],
   outagesPer3h: [['object:zlb_down:outages', '> 2']],
   pendingConnections: [['ZlbSaturated', '> 100']],
   pendingConnectionsRatio: [['ZlbSaturated', '> 0.5 * last_over_time']],
