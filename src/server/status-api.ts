@@ -4,7 +4,7 @@ import { createTimeSlice } from '../lib/time.ts';
 import type { TwinOf, TwinWatch } from '../history/twin-watch.ts';
 import { failoverSentence } from '../history/twins.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
-import { levelsOf } from '../state/object-levels.ts';
+import { levelsOf } from '../state/problem.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
 import type { ApplianceStatus } from '../state/status.ts';
 import type { SchemaTypes } from './create-app.ts';

@@ -1,5 +1,5 @@
 import { collectors } from '../collectors/registry.ts';
-import { type Level } from './level.ts';
+import type { Level } from './level.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
 
 type Reason = CollectorFailure['reason'];

@@ -1,3 +1,5 @@
+import type { TransitionObject } from '../collectors/collector.ts';
+
 /** How bad something is, the worst first; each level has a colour, a shape and a word. */
 export const allLevels = ['critical', 'warning', 'unknown', 'paused', 'well'] as const;
 
@@ -12,4 +14,70 @@ export function worstLevel(levels: Iterable<Level>): Level {
   let found: Level = 'well';
   for (const level of levels) if (levelRank(level) < levelRank(found)) found = level;
   return found;
+}
+
+/**
+ * How urgent each problem is that the status page and the plug-in show: critical wakes somebody,
+ * since clients are cut off, will be within days, or nobody would notice it; warning is for the
+ * day. The rules in `alerts/` have the same severities; a test compares the two.
+ */
+export const alertSeverities = {
+  ZlbFarmDown: 'critical',
+  ZlbFarmUnreachable: 'critical',
+  ZlbFarmNoBackends: 'critical',
+  ZlbFarmsUnknown: 'critical',
+  ZlbCertificateExpiryImminent: 'critical',
+  ZlbActivationExpiryImminent: 'critical',
+  // Farms go on working without the API, also while it refuses the key or is deactivated.
+  ZlbApplianceUnreachable: 'warning',
+  ZlbApplianceDeactivated: 'warning',
+  ZlbActivationExpirySoon: 'warning',
+  ZlbBackendDown: 'warning',
+  ZlbCertificateExpirySoon: 'warning',
+  ZlbCertificateInvalid: 'warning',
+  ZlbCollectorStale: 'warning',
+  ZlbExporterFault: 'warning',
+  ZlbFarmDegraded: 'warning',
+  ZlbFarmNeedsRestart: 'warning',
+  ZlbFarmStatusUnknown: 'warning',
+  ZlbInterfaceDown: 'warning',
+  ZlbObjectiveWithoutFarm: 'warning',
+  ZlbRequestLogSilent: 'warning',
+  ZlbServedCertificateDiffers: 'warning',
+  ZlbServedCertificateWrongName: 'warning',
+  ZlbUnusedCertificateExpiry: 'warning',
+} as const;
+
+export type AlertOfProblem = keyof typeof alertSeverities;
+
+/** The level of each state; a state that has an alert has the severity of the alert. */
+const levels: Readonly<Record<TransitionObject, Readonly<Record<string, Level>>>> = {
+  farm: {
+    up: 'well',
+    down: alertSeverities.ZlbFarmDown,
+    critical: alertSeverities.ZlbFarmDown,
+    needed_restart: alertSeverities.ZlbFarmNeedsRestart,
+    problem: alertSeverities.ZlbBackendDown,
+    maintenance: 'paused',
+  },
+  backend: { up: 'well', down: alertSeverities.ZlbBackendDown, maintenance: 'paused' },
+  certificate: {
+    valid: 'well',
+    // The appliance says so at 15 days, a third of the life of many certificates: the date decides.
+    about_to_expire: 'well',
+    expired: alertSeverities.ZlbCertificateExpiryImminent,
+    invalid: alertSeverities.ZlbCertificateInvalid,
+  },
+  activation: { activated: 'well', not_applicable: 'well', deactivated: alertSeverities.ZlbApplianceDeactivated },
+  interface: { up: 'well', down: alertSeverities.ZlbInterfaceDown },
+};
+
+export function levelOfState(object: TransitionObject, state: string): Level {
+  const ofObject = levels[object];
+  return Object.hasOwn(ofObject, state) ? (ofObject[state] ?? 'unknown') : 'unknown';
+}
+
+/** Returns a state for people: `needed_restart` becomes `needs restart`. */
+export function wordOfState(state: string): string {
+  return state === 'needed_restart' ? 'needs restart' : state.replaceAll('_', ' ');
 }

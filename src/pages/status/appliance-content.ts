@@ -1,5 +1,4 @@
-import { type Level } from '../../state/level.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { type Level, levelOfState, wordOfState } from '../../state/level.ts';
 import { markOf, stateMark } from '../marks.ts';
 import type { Problem } from '../../state/problem.ts';
 import { adminCommand } from '../../lib/text.ts';

@@ -1,6 +1,5 @@
 import { type Counts } from '../../state/health.ts';
-import { type Level } from '../../state/level.ts';
-import { levelOfState } from '../../state/state-level.ts';
+import { type Level, levelOfState } from '../../state/level.ts';
 import { stateMark } from '../marks.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
 import { isAnswering, refusesKey } from '../../state/freshness.ts';

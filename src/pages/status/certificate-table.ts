@@ -1,5 +1,4 @@
-import { type Level, levelRank } from '../../state/level.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { type Level, levelOfState, levelRank, wordOfState } from '../../state/level.ts';
 import { markOf, stateMark } from '../marks.ts';
 import { ago, dayMs, span } from '../../lib/time.ts';
 import { alertThresholds, lifeLeft } from '../../state/alert-thresholds.ts';

@@ -1,4 +1,4 @@
-import { type Level } from '../../state/level.ts';
+import type { Level } from '../../state/level.ts';
 import { levelIcons } from '../marks.ts';
 import { html, type Markup, markupText } from '../html.ts';
 import { clockTime } from '../times.ts';

@@ -1,4 +1,4 @@
-import { alertSeverities } from '../../state/alert-severities.ts';
+import { alertSeverities } from '../../state/level.ts';
 import { sumOf } from '../../state/health.ts';
 import { stateMark } from '../marks.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

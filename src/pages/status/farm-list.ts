@@ -1,6 +1,5 @@
 import { compareNames } from '../../lib/text.ts';
-import { worstLevel, levelRank, type Level } from '../../state/level.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { type Level, levelOfState, levelRank, wordOfState, worstLevel } from '../../state/level.ts';
 import { isAnswering } from '../../state/freshness.ts';
 import { markOf, stateMark } from '../marks.ts';
 import type { BackendName, BackendStatus, FarmStatus, LastMinute, ProbeStatus } from '../../state/status.ts';

@@ -1,7 +1,6 @@
 import { counted } from '../../lib/text.ts';
 import { type Counts, sumOf } from '../../state/health.ts';
-import { levelRank, type Level } from '../../state/level.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { type Level, levelOfState, levelRank, wordOfState } from '../../state/level.ts';
 import { levelIcon } from '../marks.ts';
 import { type Freshness, isAnswering, lastReadMs } from '../../state/freshness.ts';
 import { html, type Markup } from '../html.ts';

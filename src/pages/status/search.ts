@@ -1,5 +1,5 @@
 import type { TransitionObject } from '../../collectors/collector.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { levelOfState, wordOfState } from '../../state/level.ts';
 import { markOf } from '../marks.ts';
 import { counted } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';

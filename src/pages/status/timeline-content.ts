@@ -1,7 +1,7 @@
 import { type Difference, elsewhere, eventKinds, type HistoryEvent, maxFound } from '../../history/event.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, counted } from '../../lib/text.ts';
-import { levelOfState, wordOfState } from '../../state/state-level.ts';
+import { levelOfState, wordOfState } from '../../state/level.ts';
 import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
 import { clockTime } from '../times.ts';

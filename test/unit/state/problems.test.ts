@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { applianceProblems } from '../../../src/state/appliance-problems.ts';
-import { compareProblems, type Problem } from '../../../src/state/problem.ts';
+import { compareProblems, levelsOf, type Problem } from '../../../src/state/problem.ts';
 import type { ApplianceStatus, CertificateStatus, FarmStatus } from '../../../src/state/status.ts';
 import { alertNames } from '../../support/shipped-rules.ts';
 import {
@@ -13,6 +13,7 @@ import {
   farmStatus,
   minuteMs,
   nowMs,
+  unknownAppliance,
 } from '../../support/fleet-status.ts';
 
 type Status = Partial<ApplianceStatus>;
@@ -422,6 +423,43 @@ it('the order of what is wrong is the worst first, of these the newest, then wha
 
   expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
 });
+
+it('an object has the worst level of its own problems, and its appliance that of all other problems', () => {
+  const soon = nowMs / 1_000 + (2 * dayMs) / 1_000;
+  const status = applianceStatus({
+    name: 'lb-1',
+    farms: [
+      farmStatus({ name: 'shop', state: 'down' }),
+      farmStatus({ name: 'db' }),
+      farmStatus({ name: 'old', state: 'maintenance' }),
+      farmStatus({ name: '__proto__', state: 'needed_restart' }),
+    ],
+    certificates: [
+      certificateStatus({ file: 'shop.pem' }),
+      certificateStatus({ file: 'due.pem', usedBy: ['db'], notBeforeSeconds: soon - 8_640_000, notAfterSeconds: soon }),
+    ],
+    collectors: [collectorStatus({ name: 'system', failure: { reason: 'timeout', sinceMs: nowMs } })],
+  });
+
+  expect(JSON.parse(JSON.stringify(levels(status)))).toEqual({
+    appliance: 'warning',
+    farms: Object.fromEntries([
+      ['shop', 'critical'],
+      ['db', 'well'],
+      ['old', 'paused'],
+      ['__proto__', 'warning'],
+    ]),
+    certificates: { 'shop.pem': 'well', 'due.pem': 'critical' },
+  });
+});
+
+it('what is not known has no level, and an appliance that was not read yet is unknown', () => {
+  expect(levels(unknownAppliance({ name: 'lb-1' }))).toEqual({ appliance: 'unknown', farms: null, certificates: null });
+});
+
+function levels(status: ApplianceStatus) {
+  return levelsOf(status, applianceProblems(status, nowMs));
+}
 
 function problemsOf(status: Status): string {
   const problems = applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alertSeverities } from '../../../src/state/alert-severities.ts';
-import { levelOfState } from '../../../src/state/state-level.ts';
+import { alertSeverities, levelOfState } from '../../../src/state/level.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 
 describe('the severity of a problem', () => {
