@@ -18,11 +18,11 @@ describe('drain-backend', () => {
   const words = ['admin', 'lb-1', 'drain-backend', 'farm=shop', 'backend=10.20.0.11:8080'];
 
   it('takes a backend out of service and waits until its connections are gone', async () => {
-    const { run, appliance, done, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const { run, appliance, done, audit, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'shop', '10.20.0.11', 'front');
     const waited: number[] = [];
 
-    const { code, out, err } = await run([...words, ...agreed], {
+    const { code, err } = await run([...words, ...agreed], {
       whileWaiting: (ms) => {
         waited.push(ms);
         backend.established = Math.max(0, backend.established - 50);
@@ -30,26 +30,11 @@ describe('drain-backend', () => {
     });
 
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatchInlineSnapshot(`
-      "drain-backend on lb-1: take a backend out of service and wait until its connections are gone
-
-      Farm shop (https) at 192.0.2.40:443 is problem.
-      Backend 10.20.0.11:8080 is up, 120 connections; 2 beside it are up.
-
-      Plan
-        1. Set 10.20.0.11:8080 (backend 0 of shop, service front) to maintenance, mode drain
-        2. Wait until its connections are gone, 5m at most
-
-      ✓ 1. 10.20.0.11:8080 gets no new connections.
-        … still 120 connections
-        … still 70 connections
-        … still 20 connections
-      ✓ 2. No connections are left after 15s."
-    `);
     expect(backend.status).toBe('maintenance');
     expect(waited).toEqual([5_000, 5_000, 5_000]);
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
     expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', reason: 'TICKET-42' }));
+    expect(session()).toMatchSnapshot();
   });
 
   it('does the same for an L4xNAT farm, whose backends belong to no service', async () => {
@@ -68,63 +53,52 @@ describe('drain-backend', () => {
   });
 
   it('ends after --wait and says how to undo it; the same command continues to wait', async () => {
-    const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'shop', '10.20.0.11', 'front');
 
     const first = await run([...words, ...agreed, '--wait=20s']);
     backend.established = 0;
     const second = await run([...words, ...agreed]);
 
-    expect(first.code).toBe(1);
-    expect(first.err).toContain('✗ 2. Wait until its connections are gone, 20s at most');
-    expect(first.err).toMatch(
-      /Done: 1\. Set 10\.20\.0\.11:8080 .*\nTo go back: zlb-exporter admin lb-1 restore-backend farm=shop service=front backend=0\n/,
-    );
-    expect(first.err).toContain('still 120 connections.');
-    expect(first.err).toContain(
-      'zlb-exporter admin lb-1 setServiceBackendMaintenance farmname=shop service=front backend=0 action=maintenance mode=cut',
-    );
-    expect(second.code).toBe(0);
+    expect([first.code, second.code]).toEqual([1, 0]);
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
+    expect(session()).toMatchSnapshot();
   });
 });
 
-it.each([
-  ['drain-backend farm=nope backend=0', /lb-1 has no farm nope\. Its farms are .*intranet, legacy/],
-  ['drain-backend farm=shop backend=9', /shop has no such backend\..*\n.*It has 10\.20\.0\.11:8080 \(id 0 of front\)/],
-  [
+it('drain-backend and restore-backend say why something cannot be done', async () => {
+  const { run, changes, session } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+  for (const words of [
+    'drain-backend farm=nope backend=0',
+    'drain-backend farm=shop backend=9',
     'drain-backend farm=shop backend=0',
-    /0 means 2 backends of shop\..*\n {2}Say which: service=front backend=0, or service=api/,
-  ],
-  ['drain-backend farm=oldportal backend=0', /oldportal is down\. /],
-  ['drain-backend farm=geo backend=1', /geo is a farm of the profile gslb\. /],
-  ['restore-backend farm=shop backend=10.20.0.14:8081', /is down, not in maintenance/],
-])('drain-backend and restore-backend say why %s cannot be done', async (call, message) => {
-  const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+    'drain-backend farm=oldportal backend=0',
+    'drain-backend farm=geo backend=1',
+    'restore-backend farm=shop backend=10.20.0.14:8081',
+  ])
+    expect((await run(['admin', 'lb-1', ...words.split(' '), ...agreed])).code, words).toBe(1);
 
-  const { code, err } = await run(['admin', 'lb-1', ...call.split(' '), ...agreed]);
-
-  expect(code).toBe(1);
-  expect(err).toMatch(message);
   expect(changes()).toEqual([]);
+  expect(session()).toMatchSnapshot();
 });
 
 describe('restore-backend', () => {
   const words = ['admin', 'lb-1', 'restore-backend', 'farm=intranet', 'backend=10.20.0.22:80'];
 
   it('brings a backend back and sees that it is up', async () => {
-    const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const { run, appliance, done, session } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, out } = await run([...words, ...agreed]);
+    const { code } = await run([...words, ...agreed]);
 
     expect(code).toBe(0);
-    expect(out).toMatch(/✓ 1\. 10\.20\.0\.22:80 may get connections again\.\n✓ 2\. 10\.20\.0\.22:80 is up\.$/);
     expect(backendOf(appliance, 'intranet', '10.20.0.22', 'main').status).toBe('up');
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
+    expect(session()).toMatchSnapshot();
   });
 
   it('says so when the backend does not come up', async () => {
-    const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const { run, appliance, session } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'intranet', '10.20.0.22', 'main');
     // Acts like a health check.
     Object.defineProperty(backend, 'status', {
@@ -134,10 +108,9 @@ describe('restore-backend', () => {
       },
     });
 
-    const { code, err } = await run([...words, ...agreed, '--wait=10s']);
+    const { code } = await run([...words, ...agreed, '--wait=10s']);
 
     expect(code).toBe(1);
-    expect(err).toContain('drain-backend farm=intranet service=main backend=1');
-    expect(err).toContain('It did not come true in time. it is down.');
+    expect(session()).toMatchSnapshot();
   });
 });

@@ -36,6 +36,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
   };
   const gateway = await givenGateway(worlds, { waits: { steadyNow: () => nowMs, sleep: pass }, ...options });
   const folder = givenFolder();
+  const runs: string[] = [];
 
   async function run(words: readonly string[], typed: Typed = {}) {
     const { as = 'admin', answers, input = '', terminal = answers !== undefined } = typed;
@@ -65,13 +66,18 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
       warned.push(error.message);
       return 2;
     });
-    return { code, out: said.join('\n'), err: warned.join('\n'), bytes: Buffer.concat(written), asked };
+    const [out, err] = [said.join('\n'), warned.join('\n')];
+    const errors = err && err.replaceAll(/^/gm, '! ');
+    runs.push([`$ zlb-exporter ${words.join(' ')}`, out, ...asked, errors, `exit ${code}`].filter(Boolean).join('\n'));
+    return { code, out, err, bytes: Buffer.concat(written), asked };
   }
 
   return {
     ...gateway,
     run,
     folder,
+    /** What was typed and what came of it; lines of standard error begin with `!`. */
+    session: () => stable(runs.join('\n\n').replaceAll(folder, '/tmp')),
     /** A file for `--body=@…` and `file=…`. */
     file: async (name: string, content: string | Buffer) => {
       const path = join(folder, name);
@@ -89,4 +95,17 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
         .filter(({ method }) => method !== 'GET')
         .map(({ method, path }) => `${method} ${path}`),
   };
+}
+
+/** Returns a text without what differs from run to run: times, addresses, names by chance. */
+function stable(text: string): string {
+  return text
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
+    .replaceAll(/\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: UTC|Z)?)?|\d\d:\d\d:\d\d UTC/g, 'TIME')
+    .replaceAll(/[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4} GMT/g, 'TIME')
+    .replaceAll(/\bpre-change-\d{8}-\d{6}/g, 'pre-change-TIME')
+    .replaceAll(/\bch-\w+/g, 'ch-ID')
+    .replaceAll(/\brequest [\w-]+$/gm, 'request ID')
+    .replaceAll(/-[\da-f]{12}\.pem/g, '-FINGERPRINT.pem')
+    .replaceAll(/\b[\da-f]{64}\b/g, 'DIGEST');
 }
