@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
-import { compareTwins, failoverSentence, type Readings, seenFromTwin } from '../../../src/history/twins.ts';
+import {
+  compareTwins,
+  failoverSentence,
+  type Readings,
+  seenFromTwin,
+  type TwinComparison,
+} from '../../../src/history/twins.ts';
 import { keyOf, type Origin, type Reading } from '../../../src/state/reading.ts';
 
 type Given = Origin & { readonly data: unknown; readonly isWhole?: boolean };
@@ -100,8 +106,13 @@ const usual: readonly Given[] = [
   nics('192.0.2.11'),
 ];
 
-const sentencesOf = (here: Readings, there: Readings): readonly string[] =>
-  compareTwins(here, there).differences.map((each) => failoverSentence(each, 'lb-2'));
+/** Each difference as a line: kind, farm, service, name, setting, and both values. */
+function linesOf({ differences }: TwinComparison): readonly string[] {
+  return differences.map(({ object, farm, service, name, setting, here = 'none', there = 'none' }) => {
+    const words = [object, farm, service, name, setting].filter(Boolean);
+    return `${words.join(' ')}: ${here} → ${there}`;
+  });
+}
 
 describe('two appliances', () => {
   it('that are configured alike have no difference, whatever the machines are called', () => {
@@ -123,17 +134,17 @@ describe('two appliances', () => {
       system('lb-2', '7.9'),
     );
 
-    expect(sentencesOf(readings(), there)).toEqual([
-      'A failover to lb-2 now would change version of the system.',
-      'A failover to lb-2 now would change not_after of certificate shop.pem.',
-      'A failover to lb-2 now would change vport of farm shop.',
-      'A failover to lb-2 now would change rewritelocation of farm shop.',
-      'A failover to lb-2 now would change farmguardian of service web of farm shop.',
-      'A failover to lb-2 now would change weight of backend 10.0.0.1:80 of service web of farm shop.',
-      'A failover to lb-2 now would change interval of health check check_tcp.',
-      'A failover to lb-2 now would lose backend 10.0.0.2:80 of service web of farm shop.',
-      'A failover from lb-2 now would lose backend 10.0.0.3:80 of service web of farm shop.',
-      'A failover to lb-2 now would change weight of backend 10.0.1.1:53 of farm dns.',
+    expect(linesOf(compareTwins(readings(), there))).toEqual([
+      'version version: 7.8 → 7.9',
+      'certificate shop.pem not_after: 1971-02-05T00:00:00.000Z → 1971-05-16T00:00:00.000Z',
+      'farm shop shop vport: 443 → 8443',
+      'farm shop shop rewritelocation: enabled → disabled',
+      'service shop web web farmguardian: check_tcp → check_http',
+      'backend shop web 10.0.0.1:80 weight: 5 → 1',
+      'check check_tcp interval: 10 → 30',
+      'backend shop web 10.0.0.2:80: weight 6 → none',
+      'backend shop web 10.0.0.3:80: none → weight 7',
+      'backend dns 10.0.1.1:53 weight: 1 → 2',
     ]);
   });
 
@@ -152,12 +163,11 @@ describe('two appliances', () => {
   });
 
   it('differ once where one lacks a farm or a service with all that is in it', () => {
-    expect(sentencesOf(readings(), readings(farmList(listed('shop', 'https'))))).toEqual([
-      'A failover to lb-2 now would lose farm dns.',
-    ]);
-    expect(sentencesOf(readings(), readings(shopConfig({ services: ['web', 'api'] })))).toEqual([
-      'A failover from lb-2 now would lose service api of farm shop.',
-    ]);
+    const withoutFarm = compareTwins(readings(), readings(farmList(listed('shop', 'https'))));
+    const withService = compareTwins(readings(), readings(shopConfig({ services: ['web', 'api'] })));
+
+    expect(linesOf(withoutFarm)).toEqual(['farm dns dns: profile l4xnat, vip 192.0.2.51, vport 53 → none']);
+    expect(linesOf(withService)).toEqual(['service shop api api: none → farmguardian check_tcp']);
   });
 
   it('differ once where a backend has another address', () => {
@@ -166,12 +176,8 @@ describe('two appliances', () => {
       readings(shopConfig({ weights: { '10.0.0.1:80': '5', '10.0.0.9:80': '6' } })),
     );
 
-    expect(comparison.differences.map((each) => failoverSentence(each, 'lb-2'))).toEqual([
-      'A failover to lb-2 now would replace backend 10.0.0.2:80 of service web of farm shop by 10.0.0.9:80.',
-    ]);
-    expect(seenFromTwin(comparison).differences.map((each) => failoverSentence(each, 'lb-1'))).toEqual([
-      'A failover to lb-1 now would replace backend 10.0.0.9:80 of service web of farm shop by 10.0.0.2:80.',
-    ]);
+    expect(linesOf(comparison)).toEqual(['backend shop web 10.0.0.2:80 name: 10.0.0.2:80 → 10.0.0.9:80']);
+    expect(linesOf(seenFromTwin(comparison))).toEqual(['backend shop web 10.0.0.9:80 name: 10.0.0.9:80 → 10.0.0.2:80']);
   });
 
   it('differ once in a health check that two farms use', () => {
@@ -225,4 +231,35 @@ describe('two appliances', () => {
 
     expect(compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set(kinds) });
   });
+});
+
+const backend = { object: 'backend', farm: 'shop', service: 'web', name: '10.0.0.1:80' } as const;
+
+it.each([
+  [
+    { ...backend, setting: 'weight', here: '5', there: '1' },
+    'to lb-2 now would change weight of backend 10.0.0.1:80 of service web of farm shop.',
+  ],
+  [
+    { ...backend, setting: 'name', here: '10.0.0.1:80', there: '10.0.0.9:80' },
+    'to lb-2 now would replace backend 10.0.0.1:80 of service web of farm shop by 10.0.0.9:80.',
+  ],
+  [
+    { ...backend, setting: '', here: 'weight 6', there: undefined },
+    'to lb-2 now would lose backend 10.0.0.1:80 of service web of farm shop.',
+  ],
+  [
+    { ...backend, setting: '', here: undefined, there: 'weight 6' },
+    'from lb-2 now would lose backend 10.0.0.1:80 of service web of farm shop.',
+  ],
+  [
+    { object: 'version', farm: '', service: '', name: '', setting: 'version', here: '7.8', there: '7.9' },
+    'to lb-2 now would change version of the system.',
+  ],
+  [
+    { object: 'check', farm: '', service: '', name: 'check_tcp', setting: 'interval', here: '10', there: '30' },
+    'to lb-2 now would change interval of health check check_tcp.',
+  ],
+] as const)('what a failover would do with %j', (difference, words) => {
+  expect(failoverSentence(difference, 'lb-2')).toBe(`A failover ${words}`);
 });
