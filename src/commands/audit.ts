@@ -6,7 +6,8 @@ import type { Command, CommandContext } from './command.ts';
 import { pairLines } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
-const usage = 'zlb-exporter audit verify FILE, or audit export FILE, where FILE is admin.journal_file';
+const usage =
+  'zlb-exporter audit verify FILE [--last=NUMBER:HASH], or audit export FILE, where FILE is admin.journal_file';
 /** Maximal lines of a list; the rest is counted. */
 const maxShown = 12;
 const keepFiles =
@@ -40,8 +41,9 @@ async function exportRecords(file: string, { shell }: CommandContext): Promise<n
   return 0;
 }
 
-async function verify(file: string, { say }: CommandContext): Promise<number> {
-  const verification = await verifyJournal(file);
+async function verify(file: string, { say, flags }: CommandContext): Promise<number> {
+  const [seq, hash] = flags.last?.split(':') ?? [];
+  const verification = await verifyJournal(file, hash === undefined ? undefined : { seq: Number(seq), hash });
   for (const line of describe(file, verification)) say(line);
   return verification.records > 0 && verification.faults.length === 0 ? 0 : 1;
 }

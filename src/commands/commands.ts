@@ -51,6 +51,17 @@ const generalFlags = {
   help: { short: 'h' },
 } as const;
 
+const auditFlags = {
+  last: {
+    example: `120:${'0'.repeat(64)}`,
+    value: 'NUMBER:HASH',
+    refuse: (value: string) =>
+      /^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(value)
+        ? undefined
+        : 'must be the number of a record and its hash, 64 hex digits, with a colon between them',
+  },
+} as const;
+
 const deliverFlags = {
   cert: { example: 'fullchain.pem' },
   key: { example: 'privkey.pem' },
@@ -128,6 +139,7 @@ type FlagsOf<Table> = {
 export type Flags = FlagsOf<typeof exporterFlags> &
   FlagsOf<typeof generalFlags> &
   FlagsOf<typeof adminFlags> &
+  FlagsOf<typeof auditFlags> &
   FlagsOf<typeof deliverFlags> &
   FlagsOf<typeof checkFlags> &
   FlagsOf<typeof initFlags> &
@@ -288,13 +300,17 @@ Example
   (umask 077; zlb-exporter token > alice.token)`,
   },
   audit: {
-    flags: {},
-    help: `Usage: zlb-exporter audit verify FILE
+    flags: auditFlags,
+    help: `Usage: zlb-exporter audit verify FILE [--last=NUMBER:HASH]
        zlb-exporter audit export FILE
 
 Reads the journal of the gateway, admin.journal_file, also while the exporter
 runs. \`verify\` says whether a record was changed, removed or added; \`export\`
 prints one JSON object a line, with the chain, for other programs.
+
+Whoever can write the file can also write a whole new chain. With --last, verify
+expects this record: the lines "journal opened", "journal closed" and "record"
+of the exporter's log have seq and hash.
 
 Examples
   zlb-exporter audit verify /var/lib/zlb-exporter/journal.db

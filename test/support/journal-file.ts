@@ -22,8 +22,10 @@ export async function recordsOf(file: string): Promise<readonly AuditLine[]> {
 export function tamper(file: string, ...statements: readonly string[]): void {
   const database = new DatabaseSync(file);
   try {
-    database.exec('DROP TRIGGER IF EXISTS records_stay; DROP TRIGGER IF EXISTS records_remain');
+    const triggers = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'trigger'").all();
+    database.exec('DROP TRIGGER records_stay; DROP TRIGGER records_remain');
     for (const statement of statements) database.exec(statement);
+    for (const { sql } of triggers) database.exec(String(sql));
   } finally {
     database.close();
   }

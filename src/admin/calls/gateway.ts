@@ -173,7 +173,7 @@ export class Gateway {
    * PUT: the caller must be allowed the operation, the audit records it first, and a freeze refuses
    * it.
    */
-  async parametersOf(call: OperationCall, caller: QueuedCaller & Pick<Subject, 'id' | 'token' | 'reason'>) {
+  async parametersOf(call: OperationCall, caller: QueuedCaller & Pick<Subject, 'id' | 'token' | 'address' | 'reason'>) {
     const { freeze, recorder } = this.#parts;
     const { signal } = caller;
     const { key, row, method } = call.operation;

@@ -21,7 +21,7 @@ export interface Subject extends Omit<Caller, 'signal'> {
 
 export type Particulars = Omit<
   AuditRecord,
-  'request' | 'principal' | 'role' | 'appliance' | 'operation' | 'method' | 'path' | 'reason'
+  'request' | 'principal' | 'role' | 'address' | 'appliance' | 'operation' | 'method' | 'path' | 'reason'
 >;
 
 /**
@@ -60,7 +60,7 @@ export function createRecorder(parts: RecorderParts) {
   const suppressed = new Map<string, Suppressed>();
 
   function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
-    const { id, principal, token, appliance, operation, method, path, reason } = subject;
+    const { id, principal, token, address, appliance, operation, method, path, reason } = subject;
     const withoutSecrets = secretRemover(parts, token);
     const longest = particulars.event === 'denied' ? maxDeniedLength : maxTextLength;
     // Cut after scrubbing: half a secret would not be found.
@@ -70,6 +70,7 @@ export function createRecorder(parts: RecorderParts) {
       request: id,
       principal: principal.name,
       role: principal.role,
+      address,
       ...(appliance === undefined ? {} : { appliance }),
       ...(operation === undefined ? {} : { operation }),
       method,

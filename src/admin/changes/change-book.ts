@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox';
 import { endpoints } from '../../appliance/api/table.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { Alongside, Journal } from '../journal/journal.ts';
+import type { Alongside, Journal, Opened } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { type Recorder, unavailable } from '../calls/recorder.ts';
 import {
@@ -41,6 +41,8 @@ export interface HeldChange {
   alerts: readonly AlertSource[];
   /** How it ended, until that is stored. */
   ending?: Ending;
+  /** True if it was read from a copy of the journal, which does not know what came after it. */
+  readonly isFromCopy: boolean;
 }
 
 /** The details of a new state. */
@@ -52,7 +54,7 @@ export interface Move {
 }
 
 export interface ChangeBookParts {
-  readonly principals: Pick<Principals, 'inForce'>;
+  readonly principals: Pick<Principals, 'inForce' | 'refuseUnlessInForce'>;
   readonly recorder: Pick<Recorder, 'record'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened'>;
   readonly metrics: Pick<AdminMetrics, 'changes' | 'changeEnded'>;
@@ -76,7 +78,7 @@ export class ChangeBook {
 
   constructor(parts: ChangeBookParts) {
     this.#parts = parts;
-    parts.journal.onOpened(({ changes }) => this.#found(changes));
+    parts.journal.onOpened((opened) => this.#found(opened));
   }
 
   /** Throws an {@link AdminProblem} as long as nobody knows what the journal has. */
@@ -85,12 +87,12 @@ export class ChangeBook {
   }
 
   /** Takes over what is on disk, but for what this process decides on or carries out. */
-  #found(changes: ReadonlyMap<string, string>): void {
+  #found({ changes, isCopy }: Opened): void {
     for (const [id, held] of this.#held) if (!held.isDeciding && !this.isClaimed(id)) this.#held.delete(id);
     for (const [id, text] of changes) {
       if (this.#held.has(id)) continue;
       try {
-        this.#held.set(id, heldOf(parseStored(id, text, this.#decode)));
+        this.#held.set(id, heldOf(parseStored(id, text, this.#decode), isCopy));
       } catch (error) {
         this.#parts.log.error({ err: error, change: id }, 'change cannot be read');
       }
@@ -264,8 +266,8 @@ export class ChangeBook {
   }
 }
 
-function heldOf(stored: StoredChange): HeldChange {
-  return { stored, isDeciding: false, alerts: stored.change.alerts };
+function heldOf(stored: StoredChange, isFromCopy = false): HeldChange {
+  return { stored, isDeciding: false, alerts: stored.change.alerts, isFromCopy };
 }
 
 /** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */

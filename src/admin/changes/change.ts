@@ -33,7 +33,8 @@ export type ChangeState = (typeof changeStates)[number];
 export const nextStates: Readonly<Record<ChangeState, readonly ChangeState[]>> = {
   proposed: ['approved', 'denied', 'cancelled', 'expired', 'withdrawn'],
   pending: ['approved', 'denied', 'cancelled', 'expired'],
-  approved: ['executing', 'failed'],
+  // Uncertain if the exporter was started with a copy of the journal.
+  approved: ['executing', 'failed', 'uncertain'],
   executing: ['done', 'failed', 'uncertain'],
   done: [],
   failed: [],

@@ -38,6 +38,8 @@ export async function decide(core: ChangesCore, { id, word, reason, digest, call
     const { asked, prepared } = await planAgain(core, held.stored, runner);
     refuseApproval(core, held, { ...asked, ...prepared }, principal);
     await core.book.requirePlan(held, prepared);
+    // A reload may have removed the token while the plan was made.
+    core.principals.refuseUnlessInForce(principal);
     const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
     return (await launch(core, cleared, store)).change;
   });

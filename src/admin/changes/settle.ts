@@ -29,9 +29,19 @@ async function settle(core: ChangesCore, held: HeldChange): Promise<void> {
   const { id, state, plan } = held.stored.change;
   if (state !== 'approved' && state !== 'executing') return;
   const records = held.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
-  const { state: next, ...outcome } = held.ending ?? endingOf(state, plan, records);
+  const { state: next, ...outcome } = held.ending ?? (held.isFromCopy ? endingInCopy : endingOf(state, plan, records));
   await core.book.move(held, next, { outcome });
 }
+
+/** Whatever a copy of the journal says, more may have been sent after it was made. */
+const endingInCopy: Ending = {
+  state: 'uncertain',
+  lines: [
+    '✗ The journal is a copy that was made while the change was under way. Its calls may have been made: look at the object.',
+  ],
+  code: null,
+  sent: true,
+};
 
 /** More than the records of any change. */
 const maxRecords = 1_000;

@@ -43,6 +43,7 @@ export function recordAnswer({ metrics, log }: AccessLogParts, request: FastifyR
     {
       request: request.id,
       principal: principal.name,
+      address: request.ip,
       appliance,
       operation: call?.operation.key ?? endpoint,
       // If the caller has left, the status that it would have got.

@@ -56,18 +56,19 @@ export function contextOf(request: FastifyRequest): RequestContext {
 export function callerOf(request: FastifyRequest): Caller {
   const { principal, token, signal } = contextOf(request);
   assert(principal && token, 'the request is authenticated');
-  return { principal, token, signal };
+  return { principal, token, signal, address: request.ip };
 }
 
 /** Returns what the audit records of a request. */
 export function subjectOf(request: FastifyRequest): Subject {
   const { appliance, call, reason } = contextOf(request);
-  const { principal, token } = callerOf(request);
+  const { principal, token, address } = callerOf(request);
   const operation = call?.operation.key;
   return {
     id: request.id,
     principal,
     token,
+    address,
     appliance,
     operation,
     method: request.method,

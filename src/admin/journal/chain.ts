@@ -60,6 +60,8 @@ export function checkLine(text: string, number: number, before: AuditPosition): 
   if (!line) return { fault: 'is no record of a journal' };
   if (hashOf(text.replace(seal, '}')) !== line.hash)
     return { line, fault: 'was changed: its hash does not fit its text' };
+  // Such as a name that is there twice, of which readers take one or the other.
+  if (JSON.stringify(line) !== text) return { line, fault: 'is not written as the exporter writes records' };
   if (line.seq !== number) return { line, fault: `says that it is number ${line.seq}: it was moved` };
   const wanted = before.seq + 1;
   if (number !== wanted) return { line, fault: `comes after number ${before.seq}: ${missing(wanted, number - 1)}` };

@@ -31,6 +31,11 @@ export interface Contents {
   readonly freeze: string | undefined;
   /** Ids of requests that have an intent and no outcome, the newest first. */
   readonly unfinished: readonly string[];
+  /**
+   * True for a copy of the file that was written last, such as a restored backup: the original may
+   * have gone on after it.
+   */
+  readonly isCopy: boolean;
 }
 
 /** The filters of a query; omitted ones match everything. */
@@ -86,6 +91,8 @@ export async function openDatabase(file: string, known: AuditPosition | undefine
     begin(database, file);
     if (numberOf(database, 'PRAGMA user_version') === 0) database.exec(tables);
     refuseOther(database, file);
+    const [difference] = schemaDifferences(database);
+    if (difference !== undefined) throw brokenJournal(file, difference);
     const journal = new JournalDatabase(database, file, known);
     journal.enter(describeWriter(now()));
     return journal;
@@ -122,6 +129,28 @@ function refuseOther(database: DatabaseSync, file: string): void {
 }
 
 /**
+ * Returns what a journal has besides or instead of the tables above, each as the rest of a sentence
+ * that begins with the file: a trigger of somebody else could leave out records.
+ */
+export function schemaDifferences(database: DatabaseSync): readonly string[] {
+  const own = new DatabaseSync(':memory:');
+  own.exec(tables);
+  const [wanted, found] = [own, database].map((each) => new Map(schemaOf(each)));
+  own.close();
+  const other = [...(found ?? [])].filter(([name, sql]) => wanted?.get(name) !== sql).map(([name]) => name);
+  const missing = [...(wanted?.keys() ?? [])].filter((name) => !found?.has(name));
+  return [
+    ...other.map((name) => `has the ${name}, which the exporter did not make`),
+    ...missing.map((name) => `lacks the ${name}`),
+  ];
+}
+
+function schemaOf(database: DatabaseSync): readonly (readonly [name: string, sql: string])[] {
+  const rows = database.prepare('SELECT type, name, sql FROM sqlite_schema').all();
+  return rows.map(({ type, name, sql }) => [`${String(type)} ${String(name)}`, String(sql)]);
+}
+
+/**
  * Takes SQLite's lock for writing, which this process then keeps between its transactions: it ends
  * with the process, however that ends.
  */
@@ -141,12 +170,18 @@ function isBusy(error: unknown): boolean {
 /** Returns who has the journal, in words; undefined if nobody has entered. */
 function writerOf(database: DatabaseSync): string | undefined {
   try {
-    const row = database.prepare('SELECT writer FROM writer').get();
-    return row ? String(row.writer) : undefined;
+    return writerIn(database)?.who;
   } catch {
     // The other process has not made the tables yet.
     return undefined;
   }
+}
+
+/** Returns who has written a journal last, and the number of its file then. */
+function writerIn(database: DatabaseSync): { readonly who: string; readonly inode: string } | undefined {
+  const row = database.prepare('SELECT writer FROM writer').get();
+  const [inode = '', ...who] = String(row?.writer).split(' ');
+  return row && { inode, who: who.join(' ') };
 }
 
 function describeWriter(nowMs: number): string {
@@ -157,24 +192,44 @@ function numberOf(database: DatabaseSync, statement: string): number {
   return Number(Object.values(database.prepare(statement).get() ?? {})[0] ?? 0);
 }
 
+interface FileState {
+  readonly inode: string;
+  readonly bytes: number;
+}
+
 /** A journal on disk that this process alone writes. Its calls block. */
 export class JournalDatabase {
   readonly #database: DatabaseSync;
   readonly #file: string;
-  readonly #inode: number;
+  readonly #isCopy: boolean;
+  /** The file and its write-ahead log after the last transaction. */
+  #onDisk: readonly FileState[];
   #last: AuditPosition;
 
   constructor(database: DatabaseSync, file: string, known: AuditPosition | undefined) {
     this.#database = database;
     this.#file = file;
-    this.#inode = statSync(file).ino;
+    this.#onDisk = this.#look();
+    const before = writerIn(database);
+    this.#isCopy = before !== undefined && before.inode !== this.#onDisk[0]?.inode;
     this.#last = this.#readLast();
     if (known) this.#refuseOtherThan(known);
   }
 
-  /** Returns false if the file was moved, removed or replaced. */
+  /**
+   * Returns false if the file or its write-ahead log was moved, removed, replaced or cut: what is
+   * written then would be lost without an error.
+   */
   get isInPlace(): boolean {
-    return statSync(this.#file, { throwIfNoEntry: false })?.ino === this.#inode;
+    const now = this.#look();
+    return this.#onDisk.every(({ inode, bytes }, index) => now[index]?.inode === inode && now[index].bytes >= bytes);
+  }
+
+  #look(): readonly FileState[] {
+    return [this.#file, `${this.#file}-wal`].map((path) => {
+      const { ino, size } = statSync(path, { throwIfNoEntry: false }) ?? { ino: 0, size: 0 };
+      return { inode: String(ino), bytes: size };
+    });
   }
 
   get contents(): Contents {
@@ -185,12 +240,14 @@ export class JournalDatabase {
       changes: new Map(changes.map(({ id, change }) => [String(id), String(change)])),
       freeze: freeze && String(freeze.freeze),
       unfinished: this.#unfinished(),
+      isCopy: this.#isCopy,
     };
   }
 
-  /** Says to other processes who writes. */
+  /** Says to other processes who writes, and to later ones in which file. */
   enter(writer: string): void {
-    this.#database.prepare('INSERT OR REPLACE INTO writer VALUES (1, ?)').run(writer);
+    const { inode = '' } = this.#onDisk[0] ?? {};
+    this.#database.prepare('INSERT OR REPLACE INTO writer VALUES (1, ?)').run(`${inode} ${writer}`);
     this.#database.exec('COMMIT');
     this.#holdLock();
   }
@@ -206,7 +263,8 @@ export class JournalDatabase {
       this.#keep(entry);
       if (!record) return undefined;
       const { line, position } = sealRecord(record, time, last);
-      this.#database.prepare('INSERT INTO records VALUES (?, ?)').run(position.seq, line);
+      const { changes } = this.#database.prepare('INSERT INTO records VALUES (?, ?)').run(position.seq, line);
+      if (changes !== 1) throw brokenJournal(this.#file, `it does not take the record of number ${position.seq}`);
       last = position;
       return position;
     });
@@ -249,6 +307,7 @@ export class JournalDatabase {
   /** Begins the next transaction, with which the lock goes on. */
   #holdLock(): void {
     begin(this.#database, this.#file);
+    this.#onDisk = this.#look();
   }
 
   #readLast(): AuditPosition {

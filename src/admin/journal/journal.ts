@@ -23,7 +23,7 @@ export interface JournalParts {
 export type Alongside = Omit<JournalEntry, 'record' | 'time'>;
 
 /** The contents of the journal when it was opened. */
-export type Opened = Pick<Contents, 'changes' | 'freeze'>;
+export type Opened = Pick<Contents, 'changes' | 'freeze' | 'isCopy'>;
 
 interface Query extends Filters {
   readonly limit: number;
@@ -173,6 +173,9 @@ export class Journal {
     const { file, log } = this.#parts;
     // A log that is kept elsewhere shows it if the journal is replaced as a whole.
     log.info({ file, ...last }, 'journal opened');
+    if (!this.#last && last.seq === 0) log.warn({ file }, 'journal has no records yet: it begins a new chain');
+    if (!this.#last && opened.isCopy)
+      log.warn({ file }, 'journal is a copy, such as a restored backup: what came after it is not known');
     if (!this.#last && unfinished.length > 0)
       log.warn(
         { file, count: unfinished.length, requests: unfinished.slice(0, maxNamed) },

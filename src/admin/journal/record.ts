@@ -30,6 +30,7 @@ export const AuditLineSchema = Type.Object({
   request: Type.String({ description: 'The id of the request; intent and outcome share it.' }),
   principal: Type.String(),
   role: Type.String(),
+  address: Type.Optional(Type.String({ description: 'From which the request came.' })),
   appliance: member,
   operation: member,
   method: Type.String(),

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isRecord, toError } from '../../lib/check.ts';
 import { checkLine, genesis, missing } from './chain.ts';
-import { openForReading } from './database.ts';
-import type { AuditLine } from './record.ts';
+import { openForReading, schemaDifferences } from './database.ts';
+import type { AuditLine, AuditPosition } from './record.ts';
 
 /** The records of a journal on disk; it is whole if there are no faults. */
 export interface Verification {
@@ -15,22 +16,26 @@ export interface Verification {
 }
 
 /**
- * Reads all records of a journal, also while an exporter writes it, and writes nothing. Rejects if
- * the file cannot be read.
+ * Reads all records of a journal, also while an exporter writes it, and writes nothing. `known` is a
+ * position that the log of the exporter has. Rejects if the file cannot be read.
  */
-export async function verifyJournal(file: string): Promise<Verification> {
+export async function verifyJournal(file: string, known?: AuditPosition): Promise<Verification> {
   const database = await openForReading(file);
   try {
     // One moment of it, although others are written meanwhile.
     database.exec('BEGIN');
-    return verify(database);
+    return verify(database, known);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const faults = [`is damaged: ${toError(error).message}`];
+    return { records: 0, first: undefined, last: undefined, faults, unfinished: [] };
   } finally {
     database.close();
   }
 }
 
-function verify(database: DatabaseSync): Verification {
-  const faults: string[] = [];
+function verify(database: DatabaseSync, known: AuditPosition | undefined): Verification {
+  const faults = [...damage(database), ...schemaDifferences(database)];
   const unfinished = new Set<string>();
   let before = genesis;
   let records = 0;
@@ -41,6 +46,8 @@ function verify(database: DatabaseSync): Verification {
     const { line, fault } = checkLine(String(row.line), number, before);
     records += 1;
     if (fault !== undefined) faults.push(`number ${number} ${fault}`);
+    if (number === known?.seq && line?.hash !== known.hash)
+      faults.push(`number ${number} is another record than that of the hash ${known.hash}`);
     before = { seq: number, hash: line?.hash ?? '' };
     if (!line) continue;
     first ??= line;
@@ -48,9 +55,26 @@ function verify(database: DatabaseSync): Verification {
     if (line.event === 'intent') unfinished.add(line.request);
     if (line.event === 'outcome') unfinished.delete(line.request);
   }
-  const highest = Number(database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'records'").get()?.seq ?? 0);
+  const counted = Number(database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'records'").get()?.seq ?? 0);
+  const highest = Math.max(counted, known?.seq ?? 0);
   if (highest > before.seq) faults.push(`has had number ${highest}: ${missing(before.seq + 1, highest)} at the end`);
+  if (counted < before.seq)
+    faults.push(`counts ${counted} records and has number ${before.seq}: its count was changed`);
   return { records, first, last, faults, unfinished: [...unfinished] };
+}
+
+/** SQLITE_CORRUPT of sqlite3.h; the low byte is the kind of error. */
+function isDamage(error: unknown): boolean {
+  return isRecord(error) && Number(error.errcode) % 256 === 11;
+}
+
+/** Returns what SQLite finds damaged, each as the rest of a sentence. */
+function damage(database: DatabaseSync): readonly string[] {
+  const found = database
+    .prepare('PRAGMA quick_check(10)')
+    .all()
+    .map((row) => String(Object.values(row)[0]));
+  return found.filter((text) => text !== 'ok').map((text) => `is damaged: ${text}`);
 }
 
 /** Yields the lines of the records, the oldest first, some at a time. */

@@ -54,6 +54,8 @@ export interface Caller {
   readonly token: Secret;
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
+  /** The address of the network from which the request came. */
+  readonly address: string;
 }
 
 export interface PrincipalEntry extends Omit<Principal, 'covers' | 'plansOnly'> {

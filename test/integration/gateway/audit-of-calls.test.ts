@@ -45,6 +45,7 @@ describe('the intent of a change', () => {
       body_sha256: expect.stringMatching(/^[\da-f]{64}$/),
       request: answer.headers['x-request-id'],
       principal: 'operator',
+      address: '127.0.0.1',
       role: 'operator',
       appliance: 'lb-1',
       operation: 'createBackup',

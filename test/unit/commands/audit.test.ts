@@ -1,15 +1,16 @@
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { audit } from '../../../src/commands/audit.ts';
+import type { Flags } from '../../../src/commands/commands.ts';
 import { feed } from '../../support/programs.ts';
 import { linesOf, tamper } from '../../support/journal-file.ts';
 import { givenFile, givenJournal, givenRecord, givenRecords } from '../admin/journal/given-journal.ts';
 import { givenContext } from './given-command.ts';
 
 /** Runs a command of the audit; files are shown by their names alone. */
-async function run(verb: string, file: string) {
-  const { context, said, warned } = givenContext({ arguments: [verb, file] });
+async function run(verb: string, file: string, flags: Flags = {}) {
+  const { context, said, warned } = givenContext({ arguments: [verb, file], flags });
   const code = await audit(context);
   const short = (lines: readonly string[]): string => lines.join('\n').replaceAll(`${dirname(file)}/`, '');
   return { code, said: short(said), warned: short(warned) };
@@ -67,6 +68,18 @@ describe('audit verify', () => {
       'number 2 says that it is number 3: it was moved',
     ],
     [
+      'added under a name that is there twice',
+      [
+        'UPDATE records SET line = replace(line, \'"principal":\', \'"principal":"eve","principal":\') WHERE number = 4',
+      ],
+      'number 4 was changed: its hash does not fit its text',
+    ],
+    [
+      'removed at the end with their count',
+      ['DELETE FROM records WHERE number > 3', 'UPDATE sqlite_sequence SET seq = 2'],
+      'counts 2 records and has number 3: its count was changed',
+    ],
+    [
       'replaced by something else',
       ["UPDATE records SET line = '{}' WHERE number = 4"],
       'number 4 is no record of a journal',
@@ -81,6 +94,33 @@ describe('audit verify', () => {
     expect(said).toContain('journal.db is NOT whole: ');
     expect(said).toContain(`  journal.db: ${fault}.`);
     expect(said).toContain('Keep the file as it is, as evidence.');
+  });
+
+  it('finds a chain that was written anew or that ends too early, by a position of the log', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    const { seq, hash } = await journal.append(givenRecord());
+    await journal.close();
+
+    const outcomes = await Promise.all(
+      [`${seq}:${hash}`, `${seq}:${'0'.repeat(64)}`, `${seq + 2}:${hash}`].map((last) => run('verify', file, { last })),
+    );
+
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 1, 1]);
+    expect(outcomes[1]?.said).toContain('number 1 is another record than that of the hash');
+    expect(outcomes[2]?.said).toContain('has had number 3: numbers 2 to 3 are missing at the end');
+  });
+
+  it('finds damage of a page that holds no record', async () => {
+    const file = await givenRecords(300);
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, bytes.length - 4_096);
+    writeFileSync(file, bytes);
+
+    const { code, said } = await run('verify', file);
+
+    expect(code).toBe(1);
+    expect(said).toContain('is damaged');
   });
 
   it('fits on a screen with many faults, and removes terminal controls of a forged record', async () => {

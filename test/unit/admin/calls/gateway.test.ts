@@ -119,6 +119,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
       id: 'request-1',
       principal: known(),
       token: new Secret(token),
+      address: '192.0.2.7',
       appliance: 'lb-1',
       method: 'PUT',
       path,
@@ -144,7 +145,13 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
   function ask(path: string) {
     const leaving = new AbortController();
     const call = parts.operations.find('PUT', path);
-    const caller = { id: 'request-1', principal: known(), token: new Secret(token), signal: leaving.signal };
+    const caller = {
+      id: 'request-1',
+      principal: known(),
+      token: new Secret(token),
+      address: '192.0.2.7',
+      signal: leaving.signal,
+    };
     const answer = new Gateway(parts).parametersOf(call, { ...caller, appliance: 'lb-1' });
     answer.catch(() => undefined);
     return { answer, leave: () => leaving.abort() };

@@ -45,6 +45,7 @@ function givenSubject(known: Partial<Subject> = {}): Subject {
     id: 'request-1',
     principal: givenPrincipal({ role: 'viewer' }),
     token: new Secret(ownToken),
+    address: '192.0.2.7',
     method: 'PUT',
     path: '/farms/shop/actions',
     ...known,

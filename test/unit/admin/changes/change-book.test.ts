@@ -44,9 +44,10 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
   const open = (
     stored: object = { change, sealed: { person: 'alice', salt: '' } },
     others: readonly Change[] = [],
+    isCopy = false,
   ): void => {
     const kept = others.map((each) => [each.id, JSON.stringify({ change: each, sealed: null })] as const);
-    tellOpened({ changes: new Map([[change.id, JSON.stringify(stored)], ...kept]), freeze: undefined });
+    tellOpened({ changes: new Map([[change.id, JSON.stringify(stored)], ...kept]), freeze: undefined, isCopy });
   };
   open();
   return {
@@ -129,6 +130,18 @@ it('asks the audit only for the records of the change that a stopped exporter le
 
   expect(book.changes).toMatchObject([{ state: 'uncertain' }]);
 });
+
+it.each(['approved', 'executing'] as const)(
+  'does not know what became of a change that is %s in a copy of the journal',
+  async (state) => {
+    const { book, sweep, open } = givenBook();
+    open({ change: givenChange({ state }), sealed: { person: 'alice', salt: '' } }, [], true);
+
+    await sweep();
+
+    expect(book.changes).toMatchObject([{ state: 'uncertain', outcome: { sent: true } }]);
+  },
+);
 
 it('keeps the newest 200 changes that are over', async () => {
   const { book, clock, entry, forgotten, open } = givenBook();

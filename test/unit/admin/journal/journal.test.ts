@@ -7,11 +7,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { maxWaitMs } from '../../../../src/admin/journal/failures.ts';
+import { type AuditError, maxWaitMs } from '../../../../src/admin/journal/failures.ts';
 import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { linesOf, recordsOf, tamper } from '../../../support/journal-file.ts';
@@ -53,7 +55,6 @@ describe('a record', () => {
 
   it('is never changed or removed, also by somebody who writes the file with SQLite', async () => {
     const file = await givenRecords(2);
-    const { DatabaseSync } = await import('node:sqlite');
     const database = new DatabaseSync(file);
 
     expect(() => database.exec('UPDATE records SET line = 1')).toThrow('a record is never changed');
@@ -114,12 +115,12 @@ describe('changes and the freeze', () => {
     await journal.close();
     const next = givenJournal(file).journal;
     const opened: Opened[] = [];
-    next.onOpened(({ changes, freeze }) => void opened.push({ changes, freeze }));
+    next.onOpened((each) => void opened.push(each));
 
     await next.open();
     await next.append(givenRecord({ event: 'unfreeze' }), { freeze: null });
 
-    expect(opened).toEqual([{ changes: new Map([['ch-2', 'new']]), freeze: 'because' }]);
+    expect(opened).toEqual([{ changes: new Map([['ch-2', 'new']]), freeze: 'because', isCopy: false }]);
     expect((await recordsOf(file)).map(({ event }) => event)).toEqual(['change', 'freeze', 'unfreeze']);
   });
 
@@ -244,6 +245,50 @@ describe('a journal that was changed from outside', () => {
     });
   });
 
+  it.each([
+    ['was cut to nothing', (file: string) => truncateSync(file), 'unwritable'],
+    ['was cut at its second page', (file: string) => truncateSync(file, 8_192), 'unwritable'],
+    ['has an empty write-ahead log', (file: string) => truncateSync(`${file}-wal`), 'broken'],
+    // SQLite has it open, and can still bring it into the file.
+    ['has no write-ahead log', (file: string) => renameSync(`${file}-wal`, `${file}-wal.1`), undefined],
+  ])('and %s acknowledges no record that is not there at the next start', async (_, harm, refusal) => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    // More than one page, and more than a checkpoint leaves in the log.
+    await journal.append(givenRecord({ reason: 'x'.repeat(20_000) }), { changes: new Map([['ch-1', '{}']]) });
+    await journal.append(givenRecord());
+    harm(file);
+
+    const settled = await Promise.allSettled([journal.append(givenRecord()), journal.append(givenRecord())]);
+    const again = await Promise.allSettled([journal.append(givenRecord())]);
+    await journal.close();
+
+    const outcomes = [...settled, ...again].map((each) =>
+      each.status === 'fulfilled' ? each.value.seq : (each.reason as AuditError).reason,
+    );
+    const { records = 0 } = (await verifyJournal(file).catch(() => undefined)) ?? {};
+    expect(outcomes).toEqual(refusal ? [refusal, refusal, refusal] : [3, 4, 5]);
+    if (!refusal) expect(records).toBe(5);
+  });
+
+  it.each([
+    ['a trigger', 'CREATE TRIGGER mine BEFORE INSERT ON records BEGIN SELECT raise(IGNORE); END', 'trigger mine'],
+    ['a view', 'ALTER TABLE records RENAME TO more; CREATE VIEW records AS SELECT * FROM more', 'table more'],
+    ['another index', 'CREATE INDEX mine ON records (number)', 'index mine'],
+    ['no index of requests', 'DROP INDEX records_request', 'index records_request'],
+  ])('and has %s takes no record, and is not whole', async (_, statement, named) => {
+    const file = await givenRecords(2);
+    const database = new DatabaseSync(file);
+    database.exec(statement);
+    database.close();
+
+    await expect(givenJournal(file).journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'broken',
+      message: expect.stringContaining(named),
+    });
+    expect((await verifyJournal(file)).faults).toContainEqual(expect.stringContaining(named));
+  });
+
   it('by a write that a kill left unfinished is whole, without that write', async () => {
     const file = await givenRecords(2);
     appendFileSync(`${file}-wal`, Buffer.alloc(5_000, 'x'));
@@ -265,6 +310,18 @@ it('is for its own user alone, as the files beside it are', async () => {
     0o600, 0o600, 0o600,
   ]);
   expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
+});
+
+it('says at the start that it begins a new chain, and later that it is the same one', async () => {
+  const file = givenFile();
+  const first = givenJournal(file);
+  await first.journal.append(givenRecord());
+  await first.journal.close();
+  const second = givenJournal(file);
+  await second.journal.open();
+
+  const says = (logged: readonly object[]): boolean => JSON.stringify(logged).includes('begins a new chain');
+  expect([says(first.logged), says(second.logged)]).toEqual([true, false]);
 });
 
 it('warns at the start of calls of an earlier run that have no outcome', async () => {
