@@ -185,6 +185,19 @@ export function maskedFields(value: unknown): readonly string[] {
   return [...found];
 }
 
+/** Returns the texts in a JSON value that `maskValue` hides because of the names of their fields. */
+export function hiddenTexts(value: unknown): readonly string[] {
+  const found: string[] = [];
+  const queue: [isHidden: boolean, value: unknown][] = [[false, value]];
+  for (const [isHidden, each] of queue) {
+    if (typeof each === 'string' && isHidden) found.push(each);
+    else if (Array.isArray(each)) for (const item of each) queue.push([isHidden, item]);
+    else if (isRecord(each))
+      for (const [name, item] of Object.entries(each)) queue.push([isHidden || isSecretName(name), item]);
+  }
+  return found;
+}
+
 /**
  * Cuts a JSON text after a whole word or a whole string: half a word may be half a key, which would
  * not be found.

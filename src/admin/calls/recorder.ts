@@ -61,7 +61,7 @@ export function createRecorder(parts: RecorderParts) {
 
   function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
     const { id, principal, token, address, appliance, operation, method, path, reason } = subject;
-    const withoutSecrets = secretRemover(parts, token);
+    const withoutSecrets = secretRemover(parts, [token]);
     const longest = particulars.event === 'denied' ? maxDeniedLength : maxTextLength;
     // Cut after scrubbing: half a secret would not be found.
     const shown = (text: string): string => scrubText(text, withoutSecrets).slice(0, longest);
@@ -122,12 +122,20 @@ export function createRecorder(parts: RecorderParts) {
         onLost(error, subject);
       }
     },
-    /** Returns what a caller says, in one line and without secrets; null for nothing. */
-    said: (text: string | undefined, token: Secret, maxLength = maxReasonLength): string | null =>
-      text === undefined ? null : oneLine(scrubText(text, secretRemover(parts, token)), maxLength),
+    /**
+     * Returns what a caller or an appliance says, in one line and without secrets; null for nothing.
+     * `sent` has what was sent, and may come back.
+     */
+    said: (
+      text: string | undefined,
+      token: Secret,
+      maxLength = maxReasonLength,
+      sent: readonly Secret[] = [],
+    ): string | null =>
+      text === undefined ? null : oneLine(scrubText(text, secretRemover(parts, [token, ...sent])), maxLength),
     /** Returns true if a value has a token or a key in it, in any spelling. */
     holdsSecret: (value: unknown, token: Secret): boolean =>
-      JSON.stringify(scrubValue(value, secretRemover(parts, token))) !== JSON.stringify(value),
+      JSON.stringify(scrubValue(value, secretRemover(parts, [token]))) !== JSON.stringify(value),
     /** Writes the counted refusals before the journal closes; does not reject. */
     close: () => tellSuppressed(0),
   };
@@ -167,9 +175,12 @@ const maxEncodings = 4;
 
 type RemoveSecrets = (text: string) => string;
 
-/** Returns a function that removes the caller's token, other tokens and the keys from a text. */
-function secretRemover({ keys, isToken }: Pick<RecorderParts, 'keys' | 'isToken'>, token: Secret): RemoveSecrets {
-  const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= minFindableLength);
+/** Returns a function that removes these secrets, all tokens and the keys from a text. */
+function secretRemover(
+  { keys, isToken }: Pick<RecorderParts, 'keys' | 'isToken'>,
+  own: readonly Secret[],
+): RemoveSecrets {
+  const secrets = [...own, ...keys()].filter((secret) => secret.reveal().length >= minFindableLength);
   const hidden = (word: string): string => (word.length >= minFindableLength && isToken(word) ? redacted : word);
   return (text) =>
     words.reduce(

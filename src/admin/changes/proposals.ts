@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Secret } from '../../lib/secret.ts';
 import { type Static, Type } from 'typebox';
 import { Allowance } from '../../lib/allowance.ts';
 import { oneLine } from '../../lib/text.ts';
@@ -37,6 +38,9 @@ interface ProposalsParts extends KnownToAlerts {
   readonly metrics: Pick<AdminMetrics, 'changeEnded'>;
   readonly log: Logger;
 }
+
+/** Tokens are known by their words. */
+const noToken = new Secret('');
 
 /** A repair that waits to be planned, or could not be, with all alerts that ask for it. */
 interface Repairing extends Omit<Wanted, 'alert'> {
@@ -110,11 +114,18 @@ export class Proposals {
       .filter(({ appliance }) => covers(appliance))
       .map(({ appliance, task, alerts, because }) => ({
         appliance,
-        title: titleOf(task),
-        parameters: task.parameters,
+        title: this.#shown(titleOf(task)),
+        parameters: Object.fromEntries(
+          Object.entries(task.parameters).map(([name, value]) => [name, this.#shown(value)]),
+        ),
         alerts,
-        because,
+        because: this.#shown(because),
       }));
+  }
+
+  /** Removes secrets and control characters: a label of an alert may have anything. */
+  #shown(text: string): string {
+    return this.#parts.recorder.said(text, noToken) ?? '';
   }
 
   async close(): Promise<void> {

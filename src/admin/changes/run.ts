@@ -6,7 +6,7 @@ import type { HeldChange } from './change-book.ts';
 import type { ChangesCore } from './core.ts';
 import type { FreshPlan } from './plan.ts';
 import { runSteps } from './run-steps.ts';
-import type { Planning } from './task.ts';
+import { type Planning, secretsOf } from './task.ts';
 
 /** A plan that may be carried out now. */
 export interface Cleared {
@@ -65,7 +65,8 @@ function start(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<C
 async function carryOut(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<void> {
   const { asked, prepared, runner, isApproved, tell } = cleared;
   const plan = pinned(held.stored.change.requested_by, prepared.plan);
-  const shown = (text: string): string => core.recorder.said(text, runner.token, maxLine) ?? '';
+  const sent = secretsOf(asked.task);
+  const shown = (text: string): string => core.recorder.said(text, runner.token, maxLine, sent) ?? '';
   await core.book.move(held, 'executing');
   let isSent = false;
   const parts = {

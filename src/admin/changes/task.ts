@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
 import type { EndpointKey } from '../../appliance/api/table.ts';
+import { parseJson } from '../../lib/check.ts';
+import { Secret } from '../../lib/secret.ts';
+import { hiddenTexts } from '../calls/mask.ts';
 import { maxReasonLength } from '../calls/recorder.ts';
-import type { Operations } from '../policy/operation.ts';
+import { bodyTypes, type Operations } from '../policy/operation.ts';
 import { changes } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type Content, jsonContent } from '../recipes/calls.ts';
@@ -22,6 +25,26 @@ export type Task =
       /** They live in memory alone: keys may be in them. */
       readonly files?: Readonly<Record<string, string>>;
     };
+
+/** Shorter lines of a file, such as its last one, tell too little and stand in many texts. */
+const minLineLength = 16;
+
+/**
+ * Returns what a task sends that may be a key or a password, line by line: an appliance may answer
+ * with a part of it, without the words by which secrets are known.
+ */
+export function secretsOf(task: Task): readonly Secret[] {
+  if ('recipe' in task) return Object.values(task.files ?? {}).flatMap(linesOf);
+  const { type = '', bytes } = task.content ?? {};
+  if (!bytes) return [];
+  const texts = type === bodyTypes.json[0] ? hiddenTexts(parseJson(bytes)) : [bytes.toString()];
+  return texts.flatMap((text) => [new Secret(text), ...linesOf(text)]);
+}
+
+function linesOf(text: string): readonly Secret[] {
+  const lines = text.split(/[\r\n]+/).filter((line) => line.length >= minLineLength && !line.startsWith('-----'));
+  return lines.map((line) => new Secret(line));
+}
 
 /** A change, and why. */
 export interface NewChange {

@@ -20,6 +20,7 @@ async function given(world: World, name = 'shop.example.com') {
   return {
     ...cli,
     cert,
+    key,
     words: (farm: string) => ['admin', 'lb-1', 'replace-certificate', `farm=${farm}`, `file=${path}`],
   };
 }
@@ -65,6 +66,22 @@ describe('replace-certificate', () => {
 
     expect(out.match(/^Mind: /gm)).toHaveLength(2);
     expect(session()).toMatchSnapshot();
+  });
+
+  it('shows no line of the key that the appliance sends back', async () => {
+    const { run, words, appliance, key } = await given(busyWorld());
+    const secret = key.trim().split('\n').slice(1, -1);
+    appliance.fail('POST /certificates/{file}', {
+      kind: 'status',
+      status: 400,
+      body: { error: 'true', message: `cannot read ${secret.join('\n')}` },
+    });
+
+    const { code, out, err } = await run([...words('shop'), ...agreed]);
+
+    expect(code).toBe(1);
+    expect(out + err).toContain('cannot read [redacted]');
+    for (const line of secret) expect(out + err).not.toContain(line);
   });
 
   it('leaves the farm as it was when the appliance cannot load the file', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { recipes } from '../../../../src/admin/recipes/recipes.ts';
-import { type Asked, readAsked, readTask } from '../../../../src/admin/changes/task.ts';
+import { type Asked, readAsked, readTask, secretsOf } from '../../../../src/admin/changes/task.ts';
 
 const known = { operations: createOperations(), recipes: () => recipes };
 const restart = { recipe: 'restart-farm', parameters: { farm: 'shop' } };
@@ -44,6 +44,19 @@ it('reads a recipe with its values, and an operation with its body', () => {
     parameters: { farmname: 'shop' },
     content: { type: 'application/json', bytes: Buffer.from('{"action":"stop"}') },
   });
+});
+
+it('knows the lines of what it sends that may come back: of files, of other bodies, and of hidden fields', () => {
+  const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';
+  const pem = `-----BEGIN PRIVATE KEY-----\n${line}\r\nshort==\n-----END PRIVATE KEY-----\n`;
+  const read = (asked: Partial<Asked>) =>
+    secretsOf(readTask({ appliance: 'lb-1', reason: 'a test', ...asked }, known)).map((secret) => secret.reveal());
+
+  expect(read({ recipe: 'install-activation', files: { file: pem } })).toEqual([line]);
+  expect(read(stop)).toEqual([]);
+  const body = { user: 'monitoring-of-paris', newpassword: 'correct horse battery' };
+  expect(read({ operation: 'updateCallingUser', body })).toContain('correct horse battery');
+  expect(read({ operation: 'updateCallingUser', body })).not.toContain('monitoring-of-paris');
 });
 
 it('takes a change without the moment of a dry run, though the clock goes on while it is read', () => {
