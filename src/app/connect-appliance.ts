@@ -5,6 +5,7 @@ import type { ApplianceSettings, Settings } from '../config/settings.ts';
 interface ConnectParts extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
   /** One for all appliances: its schemas take long to compile. */
   readonly decode: ClientOptions['decode'];
+  readonly names: ClientOptions['names'];
   readonly appliance: ApplianceSettings;
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }
@@ -31,10 +32,10 @@ export function connectAppliance({ appliance, settings, ...parts }: ConnectParts
  * Tries the key of an appliance with one read that every user may do; resolves to why that failed.
  */
 export async function keyRefusal(
-  { appliance, settings, decode }: ConnectParts,
+  { appliance, settings, decode, names }: ConnectParts,
   signal: AbortSignal,
 ): Promise<ApplianceError | undefined> {
-  const client = connectAppliance({ appliance, settings, decode });
+  const client = connectAppliance({ appliance, settings, decode, names });
   try {
     await client.read('readSystemVersion', {}, signal);
     return undefined;

@@ -7,6 +7,7 @@ import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
 import { keptReplies } from '../state/appliance-state.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
+import type { Names } from '../lib/names.ts';
 import { applianceFamilies } from './appliance-families.ts';
 import { connectAppliance } from './connect-appliance.ts';
 
@@ -32,6 +33,7 @@ export function createStore(): MetricsStore {
 interface PollerParts
   extends Pick<AppliancePollerParts, 'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'listeners'> {
   readonly decode: Decode;
+  readonly names: Names;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
   /** Replaces a collector. */
   readonly wrap?: (collector: (typeof collectors)[number]) => (typeof collectors)[number];
@@ -41,7 +43,7 @@ interface PollerParts
 /** Creates the poller of one appliance from its settings. */
 export function createPoller(
   appliance: WatchedAppliance,
-  { decode, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,
+  { decode, names, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({
@@ -63,6 +65,7 @@ export function createPoller(
         appliance,
         settings: appliance,
         decode,
+        names,
         now: parts.now,
         onCall(report) {
           onCall?.(report);

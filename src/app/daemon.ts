@@ -14,6 +14,7 @@ import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
 import { openToAll } from '../server/web-policy.ts';
 import { prepareAll } from '../lib/prepared.ts';
+import { Names } from '../lib/names.ts';
 import { isSame } from '../lib/same.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
@@ -61,13 +62,13 @@ export interface Daemon {
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
-  const decode = createDecoder();
+  const connecting = { decode: createDecoder(), names: loggedNames(log.child({ part: 'names' })) };
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const store = createStore();
   const history = new History(settings.history, { store, registry: self.registry, log, now });
   const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
-  const fleet = createFleet(parts, { store, decode, cron, history, twins });
+  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings };
@@ -79,7 +80,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   warnOfOpenKeys(log, parts.openKeys);
   const httpLog = log.child({ part: 'http' });
   const access = createWebAccess({ policy: web, log: httpLog });
-  const gateway = createGateway(parts, { fleet, history, decode, self });
+  const gateway = createGateway(parts, { fleet, history, ...connecting, self });
   const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
   const app = createMetricsApp({
     fleet,
@@ -138,6 +139,7 @@ interface Current {
 interface PollingParts {
   readonly store: MetricsStore;
   readonly decode: Decode;
+  readonly names: Names;
   readonly cron: Cron;
   readonly history: History;
   readonly twins: TwinWatch;
@@ -145,13 +147,14 @@ interface PollingParts {
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, decode, cron, history, twins }: PollingParts,
+  { store, decode, names, cron, history, twins }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   return new FleetPoller<WatchedAppliance>({
     store,
     createPoller: (appliance, { counters, state }, listener) =>
       createPoller(appliance, {
         decode,
+        names,
         cron,
         store,
         counters,
@@ -168,11 +171,12 @@ function createFleet(
 
 interface GatewayUses extends Pick<ReloadParts, 'fleet' | 'history' | 'self'> {
   readonly decode: Decode;
+  readonly names: Names;
 }
 
 function createGateway(
   { build, log, now, waits }: DaemonParts,
-  { fleet, history, decode, self }: GatewayUses,
+  { fleet, history, decode, names, self }: GatewayUses,
 ): GatewayLifecycle {
   let metrics: AdminMetrics | undefined;
   return createGatewayLifecycle(waits, () => ({
@@ -181,6 +185,7 @@ function createGateway(
     // Created once, so that counters survive when the gateway is switched off and on again.
     metrics: (metrics ??= createAdminMetrics(self.registry)),
     decode,
+    names,
     build,
     log: log.child({ part: 'admin' }),
     recordLog: log.child({ part: 'audit' }),
@@ -225,6 +230,17 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
     self,
     log: log.child({ part: 'configuration' }),
     now,
+  });
+}
+
+/** Logs each name once when it begins to fail; without an address, the calls fail and are logged. */
+function loggedNames(log: Logger): Names {
+  return new Names({
+    listener: {
+      failing: (host, because) =>
+        log.warn({ host, because }, 'the name of a host does not resolve, its last known address is used'),
+      resolved: (host) => log.info({ host }, 'the name of a host resolves again'),
+    },
   });
 }
 

@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
-import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import { type buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
+import { connectByName } from '../lib/connect-by-name.ts';
+import { maxNameMs, type Names } from '../lib/names.ts';
 import { beforeFirstByte } from '../lib/sending.ts';
 
 export interface TlsOptions {
@@ -16,9 +18,11 @@ export interface TlsOptions {
 export interface ConnectionOptions {
   readonly url: URL;
   readonly tls: TlsOptions;
+  /** One for all connections of the process. */
+  readonly names: Names;
   /** The longest wait for headers, and between two parts of a body. */
   readonly timeoutMs: number;
-  /** The longest wait for a connection, at most {@link maxConnectMs}. */
+  /** The longest wait for a connection without its name, at most {@link maxConnectMs}. */
   readonly connectMs?: number;
   readonly maxConnections: number;
   readonly bodyBytes: number;
@@ -43,8 +47,8 @@ const maxConnectMs = 5_000;
 
 /** Creates a pool; opens no connection until the first request. */
 export function createConnection(options: ConnectionOptions) {
-  const { tls, timeoutMs, connectMs = timeoutMs, bodyBytes } = options;
-  const connect = createConnector(tls, Math.min(connectMs, maxConnectMs));
+  const { bodyBytes } = options;
+  const connect = createConnector(options);
   let pool = createPool(options, connect);
   return {
     /** Resolves when the headers have arrived; the body is a stream. */
@@ -99,15 +103,23 @@ class FingerprintMismatchError extends Error {
   readonly code = 'ERR_TLS_FINGERPRINT_MISMATCH';
 }
 
-function createConnector(tls: TlsOptions, timeout: number): buildConnector.connector {
+function createConnector({
+  tls,
+  names,
+  timeoutMs,
+  connectMs = timeoutMs,
+}: ConnectionOptions): buildConnector.connector {
   const pinned = tls.fingerprintSha256;
+  const timeout = Math.min(connectMs, maxConnectMs);
+  // Before the call itself is given up, whose error would not name the cause.
+  const nameMs = Math.min(0.9 * connectMs, maxNameMs);
   // The limit is for the handshake too.
   const tooSlow = (): Error => new errors.ConnectTimeoutError(`no connection within ${timeout / 1_000} s`);
   let connect: buildConnector.connector | undefined;
 
   /** Parses the certificates once, at the first connection. */
   function build(): buildConnector.connector {
-    return buildConnector({
+    return connectByName(names, nameMs, {
       timeout,
       allowH2: false,
       // Every new connection must verify the certificate.

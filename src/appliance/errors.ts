@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import { errorCode, toError } from '../lib/check.ts';
+import { NameError, nameRemedy } from '../lib/names.ts';
 
 /**
  * Every way in which a call to an appliance can fail; also the `reason` label of the error
@@ -155,6 +156,7 @@ const remedies: Partial<Record<FailureReason, string>> = {
  * is no advice.
  */
 export function remedyFor(reason: FailureReason, thrown: unknown): string {
+  if (thrown instanceof NameError) return `; ${nameRemedy}`;
   const remedy = remedies[neverConnected(thrown) ? 'connect' : reason];
   return remedy ? `; ${remedy}` : '';
 }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { messageOf } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
+import { lookupBy, maxNameMs, NameError, nameRemedy, Names } from '../lib/names.ts';
 import { partOf, shownNameOf } from '../lib/pem.ts';
 import { oneLine } from '../lib/text.ts';
 import type { Command } from './command.ts';
@@ -14,7 +15,12 @@ const defaultPort = 444;
 export const fingerprint: Command = async ({ arguments: words, stopped, say, warn }) => {
   const { host, port } = parseTarget('fingerprint', words);
   try {
-    const { fingerprintSha256, subject, endsAtMs } = await readShownCertificate({ host, port, signal: stopped });
+    const { fingerprintSha256, subject, endsAtMs } = await readShownCertificate({
+      host,
+      port,
+      names: new Names(),
+      signal: stopped,
+    });
     say(fingerprintSha256);
     warn(`${host}:${port} shows a certificate for ${subject}, valid to ${dayOf(endsAtMs)}.`);
     warn('As openssl prints the fingerprint:');
@@ -24,12 +30,19 @@ export const fingerprint: Command = async ({ arguments: words, stopped, say, war
     warn('Then write it as tls.fingerprint_sha256, in either spelling.');
     return 0;
   } catch (error) {
-    warn(
-      `${host}:${port} showed no certificate: ${messageOf(error)}. Check the address, and that the port is that of the web interface.`,
-    );
+    warn(`${noCertificateText({ host, port }, error)}.`);
     return 1;
   }
 };
+
+/** Returns why a server showed no certificate and what to do, without a full stop. */
+export function noCertificateText({ host, port }: TlsTarget, error: unknown): string {
+  const remedy =
+    error instanceof NameError
+      ? nameRemedy
+      : 'check the address, and that the port is that of the web interface (usually 444)';
+  return `${host}:${port} showed no certificate: ${messageOf(error)}; ${remedy}`;
+}
 
 /** Returns `AB:CD:…`, which people compare more easily than 64 digits in a row. */
 export function inPairs(digits: string): string {
@@ -79,6 +92,7 @@ export interface ShownCertificate {
 interface ShownParts extends TlsTarget {
   /** The server name (SNI); default: the host. */
   readonly serverName?: string | undefined;
+  readonly names: Names;
   readonly signal: AbortSignal;
 }
 
@@ -103,13 +117,14 @@ export async function readShownCertificate(parts: ShownParts): Promise<ShownCert
   };
 }
 
-async function handshake({ host, port, serverName, signal }: ShownParts): Promise<TLSSocket> {
+async function handshake({ host, port, serverName, names, signal }: ShownParts): Promise<TLSSocket> {
   const servername = serverName ?? (isIP(host) ? undefined : host);
   const socket = connect({
     host,
     port,
     ...(servername === undefined ? {} : { servername }),
     rejectUnauthorized: false,
+    lookup: lookupBy((name) => names.addressesOf(name, maxNameMs)),
     timeout: timeoutMs,
   });
   signal.addEventListener('abort', () => socket.destroy(new Error('stopped')), { once: true });

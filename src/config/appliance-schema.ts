@@ -101,7 +101,8 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
     {
       name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
       url: value('applianceUrl', {
-        description: 'The management API. The default port is 444.',
+        description:
+          'The management API. The default port is 444. A host name is looked up for each new connection; while that hangs or fails, its last known address is used.',
         examples: ['https://192.0.2.10:444'],
       }),
       api_key: Type.Optional(

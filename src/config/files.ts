@@ -144,7 +144,7 @@ async function isReadableByAll(path: string, access: FileAccess): Promise<boolea
 const noSuchFile = 'there is no such file';
 /** Maximum time of one operation on a file. */
 const maxReadMs = 10_000;
-/** Each operation that hangs holds one of the four threads that Node has for files and names. */
+/** Each operation that hangs holds one of the threads that Node has for files and names. */
 const maxHanging = 2;
 
 /** Runs an operation on a file; rejects with the code `ETIMEDOUT` if it takes too long. */

@@ -12,7 +12,7 @@ export async function prepareAll(parts: readonly (() => Prepared | Promise<Prepa
   try {
     for (const prepare of parts) prepared.push(await prepare());
   } catch (error) {
-    await Promise.all(prepared.map((part) => part.discard?.()));
+    for (const part of prepared) await part.discard?.();
     throw error;
   }
   return prepared;

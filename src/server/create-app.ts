@@ -34,7 +34,7 @@ export interface GuardedApp {
    * Takes no new connection, and closes the app when all requests under way are answered, or when
    * `stopping` aborts.
    */
-  retire(stopping: AbortSignal): Promise<void>;
+  readonly retire: (stopping: AbortSignal) => Promise<void>;
 }
 
 /** Gives a request the types of its route's TypeBox schemas. */

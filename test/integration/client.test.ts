@@ -13,6 +13,7 @@ import {
 } from '../../src/appliance/client.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { ApplianceError, FailureReason } from '../../src/appliance/errors.ts';
+import { Names } from '../../src/lib/names.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { listening } from '../support/listening.ts';
 import { type Listening, makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
@@ -37,6 +38,7 @@ function givenClient(
     tls: { fingerprintSha256: material.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(canary),
     keyHeader: 'auto',
+    names: new Names(),
     timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 100_000,

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRelay, type Relay } from '../../src/appliance/relay.ts';
+import { Names } from '../../src/lib/names.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { type HttpsServer, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { untilIs } from '../support/until.ts';
@@ -19,6 +20,7 @@ function givenRelay({ url, material }: Pick<HttpsServer, 'url' | 'material'>, ti
     apiKey: new Secret(key),
     otherKey: new Secret(pollingKey),
     keyHeader: 'auto',
+    names: new Names(),
     timeoutMs,
     maxConnections: 2,
     bodyBytes: 100_000,

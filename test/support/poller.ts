@@ -3,6 +3,7 @@ import { type ApplianceClient, createApplianceClient } from '../../src/appliance
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { Collector } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
+import { Names } from '../../src/lib/names.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
 import { AppliancePoller } from '../../src/scheduler/appliance-poller.ts';
@@ -80,6 +81,7 @@ export function createTestPoller(
         tls: { fingerprintSha256: target.fingerprintSha256, insecureSkipVerify: false },
         apiKey: new Secret(apiKey),
         keyHeader: 'auto',
+        names: new Names(),
         timeoutMs: polling.timeoutMs,
         maxConnections: polling.maxConcurrentPerAppliance,
         bodyBytes,

@@ -17,6 +17,7 @@ import { createRecorder, type Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import { createRequestQueue, type RequestQueue } from '../calls/request-queue.ts';
 import { createSpool } from '../calls/spool.ts';
+import type { Names } from '../../lib/names.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { steadyNow } from '../../lib/time.ts';
 import type { Fleet } from '../../scheduler/fleet.ts';
@@ -32,6 +33,7 @@ export interface GatewaySurroundings {
   readonly touching: GatewayParts['onLeaving'];
   readonly metrics: AdminMetrics;
   readonly decode: Decode;
+  readonly names: Names;
   readonly build: { readonly version: string };
   readonly log: Logger;
   /** Gets each record of the journal as a line. */
@@ -133,9 +135,9 @@ function bodyLimitsOf({ journalFile, uploadBytes, downloadBytes, timeoutMs }: Ad
 export function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, polling, limits }: GatewaySettings,
-  { fleet, decode, now }: Pick<GatewaySurroundings, 'fleet' | 'decode' | 'now'>,
+  { fleet, decode, names, now }: Pick<GatewaySurroundings, 'fleet' | 'decode' | 'names' | 'now'>,
 ): AdminAppliance {
-  const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
+  const shared = { url, tls, names, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
   const relay = createRelay({
     ...shared,
     timeoutMs: admin.timeoutMs * slotTimeoutFactor,

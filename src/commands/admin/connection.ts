@@ -4,6 +4,8 @@ import { misspeltVariables } from '../../config/environment.ts';
 import { readFileText, withHint } from '../../config/files.ts';
 import { certificatesIn, privateKeyIn } from '../../lib/pem.ts';
 import { errorCode, type Parsed } from '../../lib/check.ts';
+import { connectByName } from '../../lib/connect-by-name.ts';
+import { maxNameMs, Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
@@ -68,8 +70,12 @@ export async function readTlsFiles(
 export function tlsAgent({ ca, cert, key }: TlsFiles, options: Agent.Options = {}): Agent {
   return new Agent({
     ...options,
-    // Set here, so that no environment variable can switch it off.
-    connect: { rejectUnauthorized: true, ...(ca && { ca }), ...(cert && key && { cert, key: key.reveal() }) },
+    connect: connectByName(new Names(), maxNameMs, {
+      // Set here, so that no environment variable can switch it off.
+      rejectUnauthorized: true,
+      ...(ca && { ca }),
+      ...(cert && key && { cert, key: key.reveal() }),
+    }),
   });
 }
 

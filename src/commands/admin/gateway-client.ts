@@ -6,6 +6,7 @@ import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
+import { NameError, nameRemedy } from '../../lib/names.ts';
 import { beforeFirstByte } from '../../lib/sending.ts';
 import type { OperationCall } from '../../admin/policy/operation.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
@@ -173,6 +174,7 @@ function speaksNoTls(error: unknown): boolean {
 }
 
 function adviceFor(error: unknown, reason: FailureReason, url: string): string {
+  if (error instanceof NameError) return `In --admin.url (or ZLB_ADMIN_URL), ${nameRemedy}.`;
   if (speaksNoTls(error)) return 'Write http:// in --admin.url (or ZLB_ADMIN_URL).';
   // A TLS listener closes the connection on plain text.
   if (isClosedSocket(error) && url.startsWith('http:'))

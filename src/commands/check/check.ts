@@ -7,6 +7,7 @@ import { bothOf, ConfigError } from '../../config/problems.ts';
 import { type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
+import { Names } from '../../lib/names.ts';
 import { counted } from '../../lib/text.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
@@ -57,17 +58,18 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   const { settings, isForService } = await settingsWithNotes(whole, files, context, report);
   const { appliances } = settings;
   const decode = createDecoder();
+  const names = new Names();
   let failed = 0;
   let withFindings = 0;
   const checks: ApplianceCheck[] = [];
   for (const appliance of appliances) {
     if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
-    const checked = await checkAppliance({ appliance, settings, decode, stopped });
+    const checked = await checkAppliance({ appliance, settings, decode, names, stopped });
     const ok = checked.probe.failure === undefined;
     const findings = [
       ...findingsOf(checked),
-      ...(ok ? await adminKeyFindings({ appliance, settings, decode, stopped }) : []),
+      ...(ok ? await adminKeyFindings({ appliance, settings, decode, names, stopped }) : []),
     ];
     if (!ok) failed += 1;
     if (ok && findings.length > 0) withFindings += 1;
@@ -114,7 +116,7 @@ function namedFiles({ admin, history }: Settings, read: readonly string[]): Name
 }
 
 async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
-  const { appliance, settings, stopped } = parts;
+  const { appliance, settings, names, stopped } = parts;
   const probe = await probeAppliance(parts);
   const address = addressOf(appliance);
   const { host, port } = address;
@@ -122,7 +124,7 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   const unreachable = ['connect', 'timeout', 'cancelled'].includes(probe.failure?.reason ?? '');
   const shown = unreachable
     ? undefined
-    : await readShownCertificate({ host, port, serverName: appliance.tls.serverName, signal: stopped }).catch(
+    : await readShownCertificate({ host, port, serverName: appliance.tls.serverName, names, signal: stopped }).catch(
         // The report then has no line about the certificate.
         () => undefined,
       );
@@ -132,10 +134,19 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
 }
 
 /** Tries the gateway's own key. */
-async function adminKeyFindings({ appliance, settings, decode, stopped }: ProbeParts): Promise<readonly Finding[]> {
+async function adminKeyFindings({
+  appliance,
+  settings,
+  decode,
+  names,
+  stopped,
+}: ProbeParts): Promise<readonly Finding[]> {
   const { adminApiKey } = appliance;
   if (!settings.admin || !adminApiKey) return [];
-  const refusal = await keyRefusal({ appliance: { ...appliance, apiKey: adminApiKey }, settings, decode }, stopped);
+  const refusal = await keyRefusal(
+    { appliance: { ...appliance, apiKey: adminApiKey }, settings, decode, names },
+    stopped,
+  );
   // A deactivated appliance checks the key before it refuses with 402.
   if (refusal === undefined || refusal.reason === 'unlicensed') return [];
   return [

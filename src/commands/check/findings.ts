@@ -302,7 +302,7 @@ function byHand(address: string): readonly string[] {
 }
 
 function connectFinding({ message }: Failure, { address: { host, text } }: ApplianceCheck): Finding {
-  if (/\b(?:ENOTFOUND|EAI_AGAIN)\b/.test(message))
+  if (message.includes(' does not resolve: '))
     return finding(
       `This machine finds no address for the name ${host}.`,
       'Check the host in url and the name server of this machine, or write the address itself:',

@@ -17,6 +17,7 @@ import type { ListedFarm } from '../../collectors/farm-list.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import type { Names } from '../../lib/names.ts';
 import { assert, isOneOf, toError } from '../../lib/check.ts';
 import { listed, oneLine } from '../../lib/text.ts';
 import type { AppliancePoller } from '../../scheduler/appliance-poller.ts';
@@ -69,6 +70,7 @@ export interface ProbeParts {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
   readonly decode: Decode;
+  readonly names: Names;
   readonly stopped: AbortSignal;
 }
 
@@ -115,7 +117,7 @@ interface Watch {
   readonly sampled: Map<string, Set<string>>;
 }
 
-function createProbePoller({ appliance, settings, decode }: ProbeParts, watch: Watch): AppliancePoller {
+function createProbePoller({ appliance, settings, decode, names }: ProbeParts, watch: Watch): AppliancePoller {
   const [watched] = watchedIn(settings, [appliance]);
   assert(watched, 'one appliance is given');
   const store = createStore();
@@ -124,6 +126,7 @@ function createProbePoller({ appliance, settings, decode }: ProbeParts, watch: W
     { ...watched, polling: { ...settings.polling, maxBusyRatio: 1 } },
     {
       decode,
+      names,
       store,
       cron: createCron(),
       log: pino({ level: 'silent' }),

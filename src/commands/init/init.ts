@@ -1,16 +1,23 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { messageOf } from '../../appliance/errors.ts';
 import { createFiles, readFileText } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { isThere } from '../../lib/disk.ts';
+import { Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { credentials } from '../check/service-view.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
-import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type TlsTarget } from '../fingerprint.ts';
+import {
+  inPairs,
+  noCertificateText,
+  ownFingerprintCommand,
+  parseTarget,
+  readShownCertificate,
+  type TlsTarget,
+} from '../fingerprint.ts';
 import { folderOfKeys, isKeptFrom, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
 import { configurationWith, type ApplianceEntry } from './entry.ts';
 import { tryKey } from './try-key.ts';
@@ -27,13 +34,17 @@ export const init: Command = async (context) => {
   refuseWithoutTerminal(context);
   await readBefore(file, context);
   try {
-    const fingerprintSha256 = await showCertificate(target, context);
+    const names = new Names();
+    const fingerprintSha256 = await showCertificate(target, names, context);
     const name = plainName(context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context)));
     const given = context.flags['api-key-file'];
     const stays = given !== undefined && (await isReadableFor(file, given));
     const keyFile = stays ? given : await newKeyFile(file, name);
     const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
-    const { refused, rights } = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
+    const { refused, rights } = await tryKey(
+      { name, url: urlOf(target), key, fingerprintSha256, names },
+      context.stopped,
+    );
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
     context.say(rights);
 
@@ -94,11 +105,13 @@ async function readBefore(file: string, { flags }: CommandContext): Promise<stri
 }
 
 /** Shows the fingerprint in both spellings, before anything secret is typed. */
-async function showCertificate({ host, port }: TlsTarget, { stopped, say }: CommandContext): Promise<string> {
-  const shown = await readShownCertificate({ host, port, signal: stopped }).catch((error: unknown) => {
-    throw new InitError(
-      `${host}:${port} showed no certificate: ${messageOf(error)}; check the address, and that the port is that of the web interface (usually 444)`,
-    );
+async function showCertificate(
+  { host, port }: TlsTarget,
+  names: Names,
+  { stopped, say }: CommandContext,
+): Promise<string> {
+  const shown = await readShownCertificate({ host, port, names, signal: stopped }).catch((error: unknown) => {
+    throw new InitError(noCertificateText({ host, port }, error));
   });
   say(`${host}:${port} shows a certificate for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)}. Its SHA-256:`);
   say(`  ${shown.fingerprintSha256}`);

@@ -3,6 +3,7 @@ import type { ApplianceError, FailureReason } from '../../appliance/errors.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { assert } from '../../lib/check.ts';
+import type { Names } from '../../lib/names.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { forbiddenIn } from '../check/findings.ts';
 import { probeAppliance } from '../check/probe.ts';
@@ -12,6 +13,7 @@ interface TriedEntry {
   readonly url: string;
   readonly key: Secret;
   readonly fingerprintSha256: string;
+  readonly names: Names;
 }
 
 interface KeyTrial {
@@ -23,14 +25,14 @@ interface KeyTrial {
 
 /** Tries a key, and each read of the polling with it. */
 export async function tryKey(candidate: TriedEntry, stopped: AbortSignal): Promise<KeyTrial> {
-  const { name, url, key, fingerprintSha256 } = candidate;
+  const { name, url, key, fingerprintSha256, names } = candidate;
   const settings = await loadSettings({
     content: { appliances: [{ name, url, api_key: key.reveal(), tls: { fingerprint_sha256: fingerprintSha256 } }] },
     env: {},
   });
   const [appliance] = settings.appliances;
   assert(appliance, 'the settings have the appliance of their content');
-  const parts = { appliance, settings, decode: createDecoder(), stopped };
+  const parts = { appliance, settings, decode: createDecoder(), names, stopped };
   const refusal = await keyRefusal(parts, stopped);
   const refused = refusal && textOf(refusal);
   return refused === undefined ? rightsOf(await probeAppliance(parts)) : { refused, rights: '' };

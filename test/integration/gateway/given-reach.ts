@@ -5,6 +5,7 @@ import { createReach } from '../../../src/admin/calls/reach.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';
+import { Names } from '../../../src/lib/names.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { World } from '../../../simulator/world.ts';
 import { startSimulatedAppliance } from '../../../simulator/server.ts';
@@ -26,6 +27,7 @@ export async function givenReach(world: World) {
     tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(apiKey),
     keyHeader: 'auto',
+    names: new Names(),
     timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 1_000_000,

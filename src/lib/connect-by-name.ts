@@ -1,0 +1,28 @@
+import type { LookupAddress } from 'node:dns';
+import { buildConnector } from 'undici';
+import { toError } from './check.ts';
+import { lookupBy, type Names } from './names.ts';
+
+/**
+ * Creates a connector of undici that looks names up by `names`, for at most `withinMs`; the time of
+ * the lookup does not count for the `timeout` of the connection.
+ */
+export function connectByName(
+  names: Names,
+  withinMs: number,
+  options: buildConnector.BuildOptions,
+): buildConnector.connector {
+  let found: readonly LookupAddress[] = [];
+  const connect = buildConnector({ ...options, lookup: lookupBy(() => Promise.resolve(found)) });
+
+  async function connectTo(target: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {
+    try {
+      found = await names.addressesOf(target.hostname, withinMs);
+      connect(target, callback);
+    } catch (error) {
+      callback(toError(error), null);
+    }
+  }
+
+  return (target, callback) => void connectTo(target, callback);
+}

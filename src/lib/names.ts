@@ -1,0 +1,164 @@
+import { ADDRCONFIG, type LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { errorCode, toError } from './check.ts';
+import { inTime, steadyNow } from './time.ts';
+
+/** Says that a host name has no address, as far as this machine can tell; without a remedy. */
+export class NameError extends Error {
+  override readonly name = 'NameError';
+  readonly code = 'ERR_NAME_UNRESOLVED';
+}
+
+/** What an administrator can do about a {@link NameError}, for the end of a sentence. */
+export const nameRemedy = 'check the name and the name servers of this machine, or write the address in its place';
+
+/** Told when a name that has resolved before begins to fail, and when it resolves again. */
+export interface NamesListener {
+  /** Its last known address serves meanwhile. */
+  failing(host: string, because: string): void;
+  resolved(host: string): void;
+}
+
+interface NamesParts {
+  readonly listener?: NamesListener;
+  /** Replaces the lookup of the system. Rejects with a code such as `ENOTFOUND`. */
+  readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>;
+  /** How many lookups may hang at a time. */
+  readonly maxHanging?: number;
+}
+
+/** What is known of one name. */
+interface Entry {
+  addresses: readonly LookupAddress[] | undefined;
+  /** The lookup under way, shared by all who wait for it. */
+  running: Promise<readonly LookupAddress[]> | undefined;
+  startedMs: number;
+  /** True while a lookup hangs, and after one that did until it succeeds. */
+  hangs: boolean;
+  isFailing: boolean;
+}
+
+/** A lookup that takes longer is said to hang, and the last known address is used. */
+const patienceMs = 1_000;
+/** Two tries of the C library at a name server take longer; one, and an answer of the next, do not. */
+export const maxNameMs = 6_000;
+/** More names than anybody configures; the oldest are forgotten. */
+const maxKept = 10_000;
+
+/**
+ * Looks up the names of hosts. The system (getaddrinfo) does it in a thread of libuv, of which
+ * there are few, and a lookup cannot be cancelled: at a silent name server it holds its thread for
+ * ten seconds and longer. So there is one lookup at a time for a name, and those that hang leave
+ * threads for the others. The last known addresses of a name are used while it hangs or fails.
+ */
+export class Names {
+  readonly #parts: NamesParts;
+  readonly #entries = new Map<string, Entry>();
+  readonly #hanging = new Set<Entry>();
+
+  constructor(parts: NamesParts = {}) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves to the addresses of a host, an IP address to itself. Rejects with a {@link NameError}
+   * if there are none, or not within `withinMs` of the beginning of the lookup.
+   */
+  async addressesOf(host: string, withinMs: number): Promise<readonly LookupAddress[]> {
+    const family = isIP(host);
+    if (family !== 0) return [{ address: host, family }];
+    const entry = this.#entryOf(host);
+    if (entry.running === undefined && !this.#mayBegin(entry)) {
+      if (entry.addresses) return entry.addresses;
+      throw new NameError(`its name ${host} does not resolve: the name server does not answer`);
+    }
+    entry.running ??= this.#begin(host, entry);
+    const waitMs = (entry.addresses ? Math.min(patienceMs, withinMs) : withinMs) - (steadyNow() - entry.startedMs);
+    const late = (): Error =>
+      new NameError(`its name ${host} does not resolve: no answer of the name server within ${withinMs / 1_000} s`);
+    try {
+      return await inTime(entry.running, Math.max(0, waitMs), late);
+    } catch (error) {
+      if (entry.addresses) return entry.addresses;
+      throw error;
+    }
+  }
+
+  #entryOf(host: string): Entry {
+    const found = this.#entries.get(host);
+    if (found) return found;
+    const entry: Entry = { addresses: undefined, running: undefined, startedMs: 0, hangs: false, isFailing: false };
+    this.#entries.set(host, entry);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > maxKept && oldest !== undefined) this.#entries.delete(oldest);
+    return entry;
+  }
+
+  /** Returns false for a name whose last lookup hung, while as many others hang as may. */
+  #mayBegin(entry: Entry): boolean {
+    const { maxHanging = maxHangingIn(process.env.UV_THREADPOOL_SIZE) } = this.#parts;
+    return !entry.hangs || this.#hanging.size < maxHanging;
+  }
+
+  async #begin(host: string, entry: Entry): Promise<readonly LookupAddress[]> {
+    const { lookup: find = findAddresses, listener } = this.#parts;
+    entry.startedMs = steadyNow();
+    if (entry.hangs) this.#hanging.add(entry);
+    const timer = setTimeout(() => {
+      entry.hangs = true;
+      this.#hanging.add(entry);
+    }, patienceMs);
+    try {
+      entry.addresses = await find(host);
+      entry.hangs = false;
+      if (entry.isFailing) listener?.resolved(host);
+      entry.isFailing = false;
+      return entry.addresses;
+    } catch (error) {
+      const because = becauseOf(error);
+      entry.hangs = steadyNow() - entry.startedMs >= patienceMs;
+      if (entry.addresses && !entry.isFailing) listener?.failing(host, because);
+      entry.isFailing = entry.addresses !== undefined;
+      throw new NameError(`its name ${host} does not resolve: ${because}`);
+    } finally {
+      clearTimeout(timer);
+      this.#hanging.delete(entry);
+      entry.running = undefined;
+    }
+  }
+}
+
+/** Looks up a name as `net.connect` does by itself, for both families. */
+async function findAddresses(host: string): Promise<readonly LookupAddress[]> {
+  return await lookup(host, { all: true, hints: ADDRCONFIG });
+}
+
+function becauseOf(error: unknown): string {
+  const code = errorCode(error);
+  if (code === 'ENOTFOUND') return 'there is no such name (ENOTFOUND)';
+  return code === 'EAI_AGAIN' ? 'no answer of the name server (EAI_AGAIN)' : code || toError(error).message;
+}
+
+/**
+ * Returns how many lookups may hang in a pool of threads: libuv lets lookups have half of them, and
+ * half of these stay free.
+ */
+function maxHangingIn(poolSize: string | undefined): number {
+  const threads = Number(poolSize) || 4;
+  return Math.max(1, Math.floor((threads + 1) / 4));
+}
+
+/** Returns a `lookup` for `net.connect` and `tls.connect` that gets its addresses from a function. */
+export function lookupBy(addressesOf: (host: string) => Promise<readonly LookupAddress[]>): LookupFunction {
+  async function answer(host: string, all: boolean, done: Parameters<LookupFunction>[2]): Promise<void> {
+    try {
+      const [first, ...others] = await addressesOf(host);
+      if (all || !first) done(null, first ? [first, ...others] : []);
+      else done(null, first.address, first.family);
+    } catch (error) {
+      done(toError(error), '');
+    }
+  }
+  return (host, { all = false }, done) => void answer(host, all, done);
+}
