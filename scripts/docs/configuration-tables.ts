@@ -1,5 +1,5 @@
 import { collectors } from '../../src/collectors/registry.ts';
-import { reservedLabels } from '../../src/app/reserved-labels.ts';
+import { reservedLabels } from '../../src/app/load-settings.ts';
 import { environmentVariables } from '../../src/config/environment.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { isOneOf, isRecord } from '../../src/lib/check.ts';

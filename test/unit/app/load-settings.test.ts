@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reservedLabels } from '../../../src/app/reserved-labels.ts';
+import { reservedLabels } from '../../../src/app/load-settings.ts';
 import { knownSeries } from '../../support/known-series.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 
