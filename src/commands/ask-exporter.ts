@@ -37,7 +37,7 @@ export async function askExporter(context: CommandContext, appliance: string): P
 export async function answerOf(context: CommandContext, path: string, query: Readonly<Record<string, string>>) {
   const exporter = await readExporter(context);
   const { url, user } = exporter;
-  const agent = tlsAgent(exporter, {});
+  const agent = tlsAgent(exporter);
   try {
     const { statusCode, headers, body } = await agent.request({
       origin: url.origin,

@@ -102,7 +102,7 @@ const lastHealthyBackend: Guard = {
   operations: backendOperations,
   about: 'Without the last backend that is up, nobody serves the clients.',
   async inspect(context) {
-    if (!deletions.includes(context.operation) && !couldMean(context, 'action', 'maintenance')) return undefined;
+    if (!deletions.includes(context.operation) && !couldMean(context, 'maintenance')) return undefined;
     const farm = await calledFarm(context);
     if (!farm || farm.status === 'down') return undefined;
 

@@ -54,7 +54,7 @@ const hardRestart: Guard = {
   operations: ['actOnFarm'],
   about: 'A start kills a running HTTP farm first; if it cannot start again, it stays down.',
   async inspect(context) {
-    if (!couldMean(context, 'action', 'start')) return undefined;
+    if (!couldMean(context, 'start')) return undefined;
     const farm = await calledFarm(context);
     if (!farm || farm.status === 'down' || farm.profile === 'l4xnat') return undefined;
     return {
@@ -73,8 +73,8 @@ const restartMayLeaveDown: Guard = {
   about:
     'A restart stops the farm first. It stays down if its address or port is not free, or the file of a certificate is gone.',
   async inspect(context) {
-    const isRestart = couldMean(context, 'action', 'restart');
-    if (!isRestart && !couldMean(context, 'action', 'start')) return undefined;
+    const isRestart = couldMean(context, 'restart');
+    if (!isRestart && !couldMean(context, 'start')) return undefined;
     const farm = await calledFarm(context);
     // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
     if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
@@ -223,7 +223,7 @@ const stopFarm: Guard = {
   operations: ['actOnFarm'],
   about: 'A stopped farm serves nobody, also after a reboot of the appliance.',
   async inspect(context) {
-    if (!couldMean(context, 'action', 'stop')) return undefined;
+    if (!couldMean(context, 'stop')) return undefined;
     return {
       severity: 'warning',
       message: `The farm ${callParam(context, 'farmname')} serves nobody once it is stopped: its open connections end, and it stays stopped when the appliance reboots.`,

@@ -79,13 +79,12 @@ export function callParam({ operation, params }: GuardContext, name: string): st
 }
 
 /**
- * Returns true if any release could read a value of the body as this lower-case word: blanks and
+ * Returns true if any release could read the action of the body as this lower-case word: blanks and
  * case are ignored, and a list or an object, which the known releases refuse, may mean anything.
  */
-export function couldMean({ body }: GuardContext, name: string, word: string): boolean {
-  const value = body[name];
-  if (typeof value === 'object') return value !== null;
-  return typeof value === 'string' && value.toLowerCase().replaceAll(/[^a-z]/g, '') === word;
+export function couldMean({ body: { action } }: GuardContext, word: string): boolean {
+  if (typeof action === 'object') return action !== null;
+  return typeof action === 'string' && action.toLowerCase().replaceAll(/[^a-z]/g, '') === word;
 }
 
 /**
