@@ -143,7 +143,7 @@ export class ChangeBook {
    * has the new plan then.
    */
   async requirePlan(held: HeldChange, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
-    await this.requireWaiting(held);
+    await this.#requireWaiting(held);
     const { change, sealed } = held.stored;
     if (digest === change.digest) return;
     await this.#save({ change: { ...change, plan, digest }, sealed });
@@ -188,7 +188,7 @@ export class ChangeBook {
     if (held.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
     if (this.isClaimed(change.id)) throw alreadyOver(change, `it is ${change.state}`);
     return await this.alone(held, async () => {
-      await this.requireWaiting(held);
+      await this.#requireWaiting(held);
       return await decide();
     });
   }
@@ -204,7 +204,7 @@ export class ChangeBook {
   }
 
   /** Rejects for a change that does not wait, or not any more: its time may just have ended. */
-  async requireWaiting(held: HeldChange): Promise<void> {
+  async #requireWaiting(held: HeldChange): Promise<void> {
     await this.endIfOverdue(held);
     const { change } = held.stored;
     if (!isWaiting(change.state)) throw alreadyOver(change, `it is ${change.state}`);
