@@ -20,7 +20,12 @@ for (const suite of suites) {
   const PATH = `${programs}${delimiter}${process.env['PATH']}`;
   const versions = ['prometheus', 'prometheus-alertmanager'].map((program) => firstLine(program, PATH));
   console.log(`\n== ${versions.join('; ')}`);
-  timed('promtool check rules', 'promtool', ['check', 'rules', '--lint=all', ...globSync('alerts/*.rules.yml')], PATH);
+  timed(
+    'promtool check rules',
+    'promtool',
+    ['check', 'rules', '--lint=all', '--lint-fatal', ...globSync('alerts/*.rules.yml')],
+    PATH,
+  );
   timed('promtool test rules', 'promtool', ['test', 'rules', ...globSync('alerts/tests/**/*.test.yml')], PATH);
   const projects = ['versions', 'integration', 'e2e', 'long'].map((name) => `--project=${name}`);
   timed('scrapes, rules, notifications', 'npx', ['vitest', 'run', ...projects, ...tests], PATH);

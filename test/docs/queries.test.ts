@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { knownSeries } from '../support/known-series.ts';
-import { complaintsAbout } from '../support/query-complaints.ts';
+import { labelFlow } from '../support/label-flow.ts';
 import { blocksToRun, queriesIn } from './documents.ts';
 
 const known = await knownSeries();
 const blocks = blocksToRun('promql').map((block) => ({ ...block, queries: queriesIn(block) }));
 
 it.each(blocks)(
-  'the queries of the documents $file:$line name series, labels and states that there are',
+  'the queries of the documents $file:$line name series, labels and states that there are, and join what can match',
   ({ queries }) => {
     expect(queries).not.toEqual([]);
-    expect(queries.flatMap((query) => complaintsAbout(query, known))).toEqual([]);
+    expect(queries.flatMap((query) => labelFlow(query, known).complaints)).toEqual([]);
   },
 );

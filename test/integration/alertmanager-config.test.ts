@@ -13,7 +13,6 @@ import { shippedRules } from '../support/shipped-rules.ts';
 import { labelFlow } from '../support/label-flow.ts';
 import { givenAlertmanager } from '../support/monitoring.ts';
 import { isThere } from '../support/programs.ts';
-import { labelsOfRules } from '../support/rule-labels.ts';
 import { until } from '../support/until.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -50,10 +49,9 @@ const {
 const hasAlertmanager = isThere('prometheus-alertmanager');
 /** The labels of the alerts of one target, unless a scene has others. */
 const scrapeTarget = { job: 'zlb', instance: 'exporter:9444' };
-const formsOf = labelsOfRules(await knownSeries(), { everywhere: ['job', 'instance', 'exporter'], appliances: [] });
+const known = await knownSeries({ everywhere: ['job', 'instance', 'exporter'], appliances: [] });
 /** The labels that an alert can have. */
-const labelsIn = (expr: string) =>
-  new Set(['severity', ...labelFlow(expr, formsOf).forms.flatMap((form) => [...form])]);
+const labelsIn = (expr: string) => new Set(['severity', ...labelFlow(expr, known).forms.flatMap((form) => [...form])]);
 
 /** Every alert with its severity; one that comes in two severities is here twice. */
 const alerts = shippedRules.flatMap(({ alert, expr, labels }) =>

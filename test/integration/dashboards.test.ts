@@ -15,10 +15,10 @@ import {
   readBoards,
   variablesOf,
 } from '../support/dashboards.ts';
-import { knownSeries } from '../support/known-series.ts';
+import { knownSeries, labellings } from '../support/known-series.ts';
+import { labelFlow } from '../support/label-flow.ts';
 import { feed, isThere } from '../support/programs.ts';
-import { groupingLabelsOf, selectorsOf } from '../support/promql.ts';
-import { complaintsAbout } from '../support/query-complaints.ts';
+import { selectorsOf } from '../support/promql.ts';
 
 const boards = readBoards();
 const uids = ['zlb-admin', 'zlb-appliance', 'zlb-certificates', 'zlb-exporter', 'zlb-farm', 'zlb-fleet'];
@@ -93,11 +93,17 @@ describe('the queries of every board', () => {
     expect(long.map(({ where }) => where)).toEqual([]);
   });
 
-  it('ask for metrics, labels and states that are served', () => {
-    const complaints = everyQuery.flatMap(({ where, expr }) => problemsIn(where, complaintsAbout(filled(expr), known)));
+  it.each(Object.entries(labellings))(
+    'ask for metrics, labels and states that are served, and join what can match, with %s',
+    async (_, labelling) => {
+      const served = await knownSeries(labelling);
+      const complaints = everyQuery.flatMap(({ where, expr }) =>
+        problemsIn(where, labelFlow(filled(expr), served).complaints),
+      );
 
-    expect(complaints).toEqual([]);
-  });
+      expect(complaints).toEqual([]);
+    },
+  );
 
   it('ask for what the variables choose', () => {
     const open = everyQuery.flatMap(({ where, expr }) => problemsIn(where, unchosenIn(where, expr)));
@@ -335,10 +341,6 @@ function expectSamples(expr = '', series: readonly object[], samples: readonly (
  */
 function columnsGiven(panel: Panel): ReadonlySet<string> {
   const values = panel.targets.map(({ refId }) => (panel.targets.length === 1 ? 'Value' : `Value #${refId}`));
-  const labels = panel.targets.flatMap(({ expr }) =>
-    groupingLabelsOf(filled(expr)).flatMap(({ clause, label, operands }) =>
-      clause === 'by' ? [label] : operands.flatMap(({ made }) => made),
-    ),
-  );
+  const labels = panel.targets.flatMap(({ expr }) => labelFlow(filled(expr), known).forms.flatMap((form) => [...form]));
   return new Set([...values, ...labels]);
 }

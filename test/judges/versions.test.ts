@@ -14,7 +14,7 @@ describe.each(suites)('promtool and amtool of Debian %s', (suite) => {
 
   it.skipIf(!isThere)('accept the rules and the examples', () => {
     const judged = [
-      [promtool, ['check', 'rules', '--lint=all', ...globSync('alerts/*.rules.yml')]],
+      [promtool, ['check', 'rules', '--lint=all', '--lint-fatal', ...globSync('alerts/*.rules.yml')]],
       [promtool, ['check', 'config', '--syntax-only', ...globSync('deploy/prometheus/*.yml')]],
       ...alertmanagers.map((file) => [amtool, ['check-config', file]] as const),
     ] as const;

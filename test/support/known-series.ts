@@ -12,30 +12,75 @@ import { skipReasons } from '../../src/state/status.ts';
 import { lineResults } from '../../src/request-log/counts.ts';
 import { refusalReasons } from '../../src/request-log/receiver.ts';
 import { refusalMetric } from '../../src/request-log/request-log.ts';
-import { selectorsOf } from './promql.ts';
+import { type Forms, type KnownSeries, labelFlow, unique } from './label-flow.ts';
 import { shippedRules } from './shipped-rules.ts';
 
-export interface KnownSeries {
-  readonly labels: ReadonlySet<string>;
-  /** For labels with a closed list of values. */
-  readonly values: Readonly<Record<string, readonly string[]>>;
+/**
+ * How Prometheus labels what it scrapes: `everywhere` is on its own series too (`up`), `appliances`
+ * only on the series of appliances. Any name is possible; `site` is that of the examples.
+ */
+export interface Labelling {
+  readonly everywhere: readonly string[];
+  readonly appliances: readonly string[];
 }
 
-const targetLabels = ['job', 'instance', 'exporter'];
-/**
- * A label that a configuration gives to its appliances; any name is possible, this one is that of
- * the examples.
- */
-const configuredLabels = ['site'];
+const allOnTargets: Labelling = { everywhere: ['job', 'instance', 'exporter', 'site'], appliances: [] };
+
+export const labellings: Readonly<Record<string, Labelling>> = {
+  'deploy/prometheus/by-appliance.yml, whose targets have all labels': allOnTargets,
+  'deploy/prometheus/prometheus.yml, which adds the site after the scrape': {
+    everywhere: ['job', 'instance'],
+    appliances: ['site'],
+  },
+};
 
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
-export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
-  const served = new Map([
+export async function knownSeries(labelling: Labelling = allOnTargets): Promise<ReadonlyMap<string, KnownSeries>> {
+  const labelled = (labels: readonly string[]) =>
+    new Set([...labels, ...labelling.everywhere, ...(labels.includes('appliance') ? labelling.appliances : [])]);
+  const known = new Map(
+    (await servedSeries()).map(([name, labels, values = {}]) => [name, series([labelled(labels)], values)] as const),
+  );
+  const formsOf = ({ expr, labels = {} }: (typeof shippedRules)[number]) =>
+    labelFlow(expr, known).forms.map((form) => new Set([...form, ...Object.keys(labels)]));
+
+  // A recording reads itself and later ones: until nothing is added.
+  for (let before = -1; before !== countForms(known); ) {
+    before = countForms(known);
+    for (const rule of shippedRules) {
+      if (rule.record === undefined) continue;
+      const { forms = [], values = {} } = known.get(rule.record) ?? {};
+      const own = Object.entries(rule.labels ?? {}).map(([label, value]) => [label, [...(values[label] ?? []), value]]);
+      known.set(rule.record, series([...forms, ...formsOf(rule)], { ...values, ...Object.fromEntries(own) }));
+    }
+  }
+
+  const ofAlerts = shippedRules.flatMap((rule) =>
+    rule.alert === undefined ? [] : formsOf(rule).map((form) => new Set([...form, 'alertname', 'alertstate'])),
+  );
+  for (const name of ['ALERTS', 'ALERTS_FOR_STATE'])
+    known.set(name, series(ofAlerts, { alertstate: ['pending', 'firing'] }));
+  return known;
+}
+
+function series(forms: Forms, values: KnownSeries['values']): KnownSeries {
+  return { forms: unique(forms), labels: new Set(forms.flatMap((form) => [...form])), values };
+}
+
+function countForms(known: ReadonlyMap<string, KnownSeries>): number {
+  return [...known.values()].reduce((sum, { forms }) => sum + forms.length, 0);
+}
+
+type Served = readonly [name: string, labels: readonly string[], values?: KnownSeries['values']];
+
+/** What a scrape brings, without the labels of its target. */
+async function servedSeries(): Promise<readonly Served[]> {
+  return [
     ...applianceFamilies.flatMap(seriesOfFamily),
-    seriesOf(lostMetric.name, []),
-    seriesOf(refusalMetric.name, refusalMetric.labelNames, { reason: refusalReasons }),
-    ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>
-      seriesOf(name, 'labelNames' in rest ? withConfigured(rest.labelNames) : []),
+    [lostMetric.name, []],
+    [refusalMetric.name, refusalMetric.labelNames, { reason: refusalReasons }],
+    ...Object.values(adminMetricFamilies).map(
+      ({ name, ...rest }): Served => [name, 'labelNames' in rest ? rest.labelNames : []],
     ),
     ...(await seriesOfTheProcess()),
     ...[
@@ -44,41 +89,19 @@ export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
       'scrape_samples_scraped',
       'scrape_samples_post_metric_relabeling',
       'scrape_series_added',
-    ].map((name) => seriesOf(name, [])),
-  ]);
-  const recorded = seriesOfRules(served);
-  const everyLabel = [...served.values(), ...recorded.values()].flatMap(({ labels }) => [...labels]);
-  const made = shippedRules.flatMap(({ expr }) =>
-    [...expr.matchAll(/"(\w+)", "[^"]*", "", ""/g)].map(([, label = '']) => label),
-  );
-  const given = shippedRules.flatMap(({ labels = {} }) => Object.keys(labels));
-  const alerts = ['ALERTS', 'ALERTS_FOR_STATE'].map((name) =>
-    seriesOf(name, ['alertname', 'alertstate', ...made, ...given, ...everyLabel], {
-      alertstate: ['pending', 'firing'],
-    }),
-  );
-  return new Map([...served, ...recorded, ...alerts]);
+    ].map((name): Served => [name, []]),
+  ];
 }
 
-/** The labels of an appliance come with its name, where targets or relabelling give them. */
-const withConfigured = (labels: readonly string[]): readonly string[] =>
-  labels.includes('appliance') ? [...labels, ...configuredLabels] : labels;
-
-type Entry = readonly [string, KnownSeries];
-
-function seriesOf(name: string, labels: readonly string[], values: KnownSeries['values'] = {}): Entry {
-  return [name, { labels: new Set([...labels, ...targetLabels]), values }];
-}
-
-function seriesOfFamily(family: Family): readonly Entry[] {
+function seriesOfFamily(family: Family): readonly Served[] {
   const set = 'states' in family ? (family as StateSet) : undefined;
-  const labels = ['appliance', ...family.labels, ...(set ? [set.stateLabel] : []), ...configuredLabels];
+  const labels = ['appliance', ...family.labels, ...(set ? [set.stateLabel] : [])];
   const values = { ...closedValues(family), ...(set ? { [set.stateLabel]: set.states } : {}) };
-  if (family.type !== 'histogram') return [seriesOf(family.name, labels, values)];
+  if (family.type !== 'histogram') return [[family.name, labels, values]];
   return [
-    seriesOf(`${family.name}_bucket`, [...labels, 'le'], values),
-    seriesOf(`${family.name}_sum`, labels, values),
-    seriesOf(`${family.name}_count`, labels, values),
+    [`${family.name}_bucket`, [...labels, 'le'], values],
+    [`${family.name}_sum`, labels, values],
+    [`${family.name}_count`, labels, values],
   ];
 }
 
@@ -99,40 +122,19 @@ function closedValues({ name, labels }: Family): KnownSeries['values'] {
  * Returns the metrics of the exporter itself and its process: the names from its pages, the labels
  * from prom-client.
  */
-async function seriesOfTheProcess(): Promise<readonly Entry[]> {
+async function seriesOfTheProcess(): Promise<readonly Served[]> {
   const self = createSelfMetrics({ version: '', revision: '', nodeVersion: '' });
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
   const page = await self.text();
-  return [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) => {
+  return [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]): readonly Served[] => {
     const metric = (defaults.getSingleMetric(name) ?? self.registry.getSingleMetric(name)) as unknown as {
       readonly labelNames: readonly string[];
     };
-    if (type !== 'histogram') return [seriesOf(name, metric.labelNames)];
+    if (type !== 'histogram') return [[name, metric.labelNames]];
     return [
-      seriesOf(`${name}_bucket`, ['le', ...metric.labelNames]),
-      ...['_sum', '_count'].map((suffix) => seriesOf(name + suffix, metric.labelNames)),
+      [`${name}_bucket`, ['le', ...metric.labelNames]],
+      ...['_sum', '_count'].map((suffix): Served => [name + suffix, metric.labelNames]),
     ];
   });
-}
-
-/** A recorded series may have any label that its expression reads. */
-function seriesOfRules(served: ReadonlyMap<string, KnownSeries>): ReadonlyMap<string, KnownSeries> {
-  const recorded = new Map<string, KnownSeries>();
-  // Twice: a rule may read a series that a later one records.
-  for (const { record, expr, labels = {} } of [...shippedRules, ...shippedRules]) {
-    if (record === undefined) continue;
-    const before = recorded.get(record);
-    const read = selectorsOf(expr).flatMap(({ metric }) => [
-      ...((served.get(metric) ?? recorded.get(metric))?.labels ?? []),
-    ]);
-    const values = Object.fromEntries(
-      Object.entries(labels).map(([label, value]) => [label, [...(before?.values[label] ?? []), value]]),
-    );
-    recorded.set(record, {
-      labels: new Set([...(before?.labels ?? []), ...read, ...Object.keys(labels)]),
-      values: { ...before?.values, ...values },
-    });
-  }
-  return recorded;
 }

@@ -1,28 +1,35 @@
-import { parser } from '@prometheus-io/lezer-promql';
-
-type Node = ReturnType<typeof parser.parse>['topNode'];
+import { childrenOf, clausesIn, type Node, parseQuery, type Selector, selectorAt, textOf, unquoted } from './promql.ts';
 
 /** The label names of series, for each form in which an expression can have them. */
 export type Forms = readonly ReadonlySet<string>[];
 
+export interface KnownSeries {
+  /** Its label names, for each form in which it can have them. */
+  readonly forms: Forms;
+  /** All of these. */
+  readonly labels: ReadonlySet<string>;
+  /** For labels with a closed list of values. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+}
+
 export interface LabelFlow {
   /** The labels of the result; no form for a scalar, and for what no series leads to. */
   readonly forms: Forms;
-  /** Joins of which no form of the left side can match one of the right side. */
-  readonly impossible: readonly string[];
+  /** Series, labels and values that there are not, and joins of which no two sides can match. */
+  readonly complaints: readonly string[];
 }
 
-/**
- * Follows label names through an expression, from its series to its result. `formsOf` says which
- * labels a metric has.
- */
-export function labelFlow(expression: string, formsOf: (metric: string) => Forms): LabelFlow {
-  const impossible: string[] = [];
-  const text = (node: Node | null): string => (node ? expression.slice(node.from, node.to) : '');
+/** Labels that targets or a configuration may give: no wrong name. */
+const given: readonly string[] = ['job', 'instance', 'exporter', 'site', 'cluster', 'region'];
+
+/** Follows label names through an expression, from its series to its result. */
+export function labelFlow(expression: string, known: ReadonlyMap<string, KnownSeries>): LabelFlow {
+  const complaints: string[] = [];
+  const text = (node: Node | null): string => (node ? textOf(node, expression) : '');
 
   const follow = (node: Node | null): Forms => {
     if (!node) return [];
-    if (node.name === 'VectorSelector') return formsOf(text(node.getChild('Identifier')));
+    if (node.name === 'VectorSelector') return ofSeries(selectorAt(node, expression));
     if (node.name === 'FunctionCall') return afterCall(node);
     if (node.name === 'AggregateExpr') return afterAggregation(node);
     if (node.name === 'BinaryExpr') return afterJoin(node);
@@ -33,64 +40,85 @@ export function labelFlow(expression: string, formsOf: (metric: string) => Forms
     );
   };
 
+  const ofSeries = (selector: Selector): Forms => {
+    complaints.push(...complaintsAbout(selector, known.get(selector.metric)));
+    return known.get(selector.metric)?.forms ?? [];
+  };
+
   const afterCall = (node: Node): Forms => {
     const name = text(node.firstChild);
-    if (name === 'absent') return [new Set()];
     const body = node.getChild('FunctionCallBody');
     const forms = follow(body);
-    if (name !== 'label_replace') return forms;
-    const made = text(body?.getChild('StringLiteral') ?? null).slice(1, -1);
+    if (name === 'absent') return [new Set()];
+    if (name === 'histogram_quantile') return unique(forms.map((form) => keep(form, (label) => label !== 'le')));
+    if (!['label_replace', 'label_join'].includes(name)) return forms;
+    const made = unquoted(text(body?.getChild('StringLiteral') ?? null));
     return unique(forms.map((form) => new Set([...form, made])));
   };
 
   const afterAggregation = (node: Node): Forms => {
     const forms = follow(node.getChild('FunctionCallBody'));
+    const modifier = node.getChild('AggregateModifier');
+    const clauses = clausesIn(modifier, expression);
+    for (const { clause, label } of clauses) if (!isIn(label, [forms])) complaints.push(missing(clause, label));
     // They select series, and keep their labels.
     if (['topk', 'bottomk'].includes(text(node.firstChild))) return forms;
-    const modifier = node.getChild('AggregateModifier');
-    const named = new Set(labelsIn(modifier, text));
     if (!modifier) return forms.length > 0 ? [new Set()] : [];
-    const stays = (label: string) => named.has(label) !== (modifier.firstChild?.name === 'Without');
-    return unique(forms.map((form) => new Set([...form].filter(stays))));
+    const named = new Set(clauses.map(({ label }) => label));
+    const isWithout = modifier.firstChild?.name === 'Without';
+    return unique(forms.map((form) => keep(form, (label) => named.has(label) !== isWithout)));
   };
 
   const afterJoin = (node: Node): Forms => {
     const [left = [], right = []] = node.getChildren('Expr').map(follow);
     if (left.length === 0 || right.length === 0) return left.length > 0 ? left : right;
     if (node.getChild('Or')) return unique([...left, ...right]);
-    const { key, taken } = matchingOf(node.getChild('MatchingModifierClause'), text);
+    const modifier = node.getChild('MatchingModifierClause');
+    const clauses = clausesIn(modifier, expression);
+    for (const { clause, label } of clauses) {
+      // A label to match on is on both sides; one to leave out, or to take over, on one of them.
+      const isThere = clause === 'on' ? isIn(label, [left]) && isIn(label, [right]) : isIn(label, [left, right]);
+      if (!isThere) complaints.push(missing(clause, label));
+    }
+    const labelsOf = (...words: readonly string[]) =>
+      new Set(clauses.flatMap(({ clause, label }) => (words.includes(clause) ? [label] : [])));
+    const [compared, taken] = [labelsOf('on', 'ignoring'), labelsOf('group_left')];
+    const isOn = Boolean(modifier?.getChild('On'));
+    const key = (form: ReadonlySet<string>) => keep(form, (label) => compared.has(label) === isOn);
     const matching = left.filter((form) => right.some((other) => same(key(form), key(other))));
-    if (matching.length === 0) impossible.push(text(node).replaceAll(/\s+/g, ' '));
+    if (matching.length === 0) complaints.push(`cannot match: ${text(node).replaceAll(/\s+/g, ' ')}`);
     if (node.getChild('And') || node.getChild('Unless')) return left;
-    return unique(matching.map((form) => (taken ? new Set([...form, ...taken]) : key(form))));
+    return unique(matching.map((form) => (modifier?.getChild('GroupLeft') ? new Set([...form, ...taken]) : key(form))));
   };
 
-  return { forms: follow(parser.parse(expression).topNode), impossible };
+  return { forms: follow(parseQuery(expression)), complaints };
 }
 
-/** Which labels a join compares; `taken` are those that `group_left` takes over. */
-function matchingOf(clause: Node | null, text: (node: Node | null) => string) {
-  const on = clause?.getChild('On') !== null && clause !== null;
-  const lists = clause?.getChildren('GroupingLabels') ?? [];
-  const named = new Set(labelsIn(lists[0] ?? null, text));
-  return {
-    key: (form: ReadonlySet<string>) => new Set([...form].filter((label) => named.has(label) === on)),
-    taken: clause?.getChild('GroupLeft') ? labelsIn(lists[1] ?? null, text) : undefined,
-  };
+function complaintsAbout({ metric, matchers }: Selector, series: KnownSeries | undefined): readonly string[] {
+  if (!series) return [`${metric || 'a selector without a name'}: no such metric`];
+  return matchers.flatMap(({ label, op, value }) => {
+    if (!isIn(label, [series.forms])) return [`${metric} has no label ${label}`];
+    const values = series.values[label];
+    const plain = /^[\w|]*$/.test(value);
+    if (!values || !plain) return [];
+    const named = op.endsWith('~') ? value.split('|') : [value];
+    return named.filter((name) => !values.includes(name)).map((name) => `${metric} is never ${label}="${name}"`);
+  });
 }
 
-function labelsIn(node: Node | null, text: (node: Node | null) => string): readonly string[] {
-  if (!node) return [];
-  return node.name === 'LabelName' ? [text(node)] : childrenOf(node).flatMap((child) => labelsIn(child, text));
+function missing(clause: string, label: string): string {
+  return `${clause} (${label}): no such label there`;
 }
 
-function childrenOf(node: Node): readonly Node[] {
-  const children: Node[] = [];
-  for (let child = node.firstChild; child; child = child.nextSibling) children.push(child);
-  return children;
+function isIn(label: string, sides: readonly Forms[]): boolean {
+  return given.includes(label) || sides.some((forms) => forms.some((form) => form.has(label)));
 }
 
-function unique(forms: Forms): Forms {
+function keep(form: ReadonlySet<string>, isKept: (label: string) => boolean): ReadonlySet<string> {
+  return new Set([...form].filter(isKept));
+}
+
+export function unique(forms: Forms): Forms {
   return forms.filter((form, index) => forms.findIndex((other) => same(form, other)) === index);
 }
 

@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { parseDuration } from '../../src/lib/time.ts';
 
-type Node = ReturnType<typeof parser.parse>['topNode'];
+export type Node = ReturnType<typeof parser.parse>['topNode'];
 
 export interface Matcher {
   readonly label: string;
@@ -15,26 +15,22 @@ export interface Selector {
   readonly matchers: readonly Matcher[];
 }
 
-/** One side of an operator, or the argument of an aggregation: where its labels can come from. */
-export interface Operand {
-  readonly selectors: readonly Selector[];
-  /** Labels that label_replace, label_join or count_values make. */
-  readonly made: readonly string[];
+/** Parses an expression. Throws where that fails. */
+export function parseQuery(expression: string): Node {
+  const { topNode } = parser.parse(expression);
+  for (const node of nodesOf(topNode)) {
+    const unclosed = node.name === 'StringLiteral' && !/^(["'`])[^]*\1$/.test(textOf(node, expression));
+    if (node.type.isError || unclosed)
+      throw new Error(
+        `not PromQL at character ${node.from}: ${expression.slice(0, node.from)}▶${expression.slice(node.from)}`,
+      );
+  }
+  return topNode;
 }
 
-export interface Grouping {
-  readonly clause: 'by' | 'without' | 'on' | 'ignoring' | 'group_left' | 'group_right';
-  readonly label: string;
-  /** The aggregated expression, or the left and the right side. */
-  readonly operands: readonly Operand[];
-}
-
-/**
- * Every selector of an expression, from left to right. Throws where the expression cannot be
- * parsed.
- */
+/** Every selector of an expression, from left to right. */
 export function selectorsOf(expression: string): readonly Selector[] {
-  return operandOf(parse(expression), expression).selectors;
+  return selectorsIn(parseQuery(expression), expression);
 }
 
 /** A selector as it stands in an expression, and how much of its time is read. */
@@ -49,7 +45,7 @@ export interface Read {
 
 /** Every read of samples in an expression. */
 export function readsOf(expression: string): readonly Read[] {
-  return nodesOf(parse(expression))
+  return nodesOf(parseQuery(expression))
     .filter(({ name }) => name === 'VectorSelector')
     .map((node) => {
       const around = ancestorsOf(node);
@@ -73,31 +69,25 @@ function secondsOf(duration: string): number {
   return (parseDuration(duration) ?? Number.NaN) / 1_000;
 }
 
-/**
- * Every label that an expression groups by or matches on. Throws where the expression cannot be
- * parsed.
- */
+export interface Grouping {
+  readonly clause: 'by' | 'without' | 'on' | 'ignoring' | 'group_left' | 'group_right';
+  readonly label: string;
+  /** The metrics of the aggregated expression, or of the left and the right side. */
+  readonly operands: readonly (readonly string[])[];
+}
+
+/** Every label that an expression groups by or matches on. */
 export function groupingLabelsOf(expression: string): readonly Grouping[] {
-  return nodesOf(parse(expression)).flatMap((node) => {
-    if (node.name === 'AggregateModifier') {
-      const clause = node.firstChild?.name === 'Without' ? 'without' : 'by';
-      const body = node.parent?.getChild('FunctionCallBody');
-      return labelsIn(node, expression).map((label) => ({
-        clause,
-        label,
-        operands: body ? [operandOf(body, expression)] : [],
-      }));
-    }
-    if (node.name !== 'MatchingModifierClause') return [];
-    const sides = node.parent?.getChildren('Expr') ?? [];
-    const operands = sides.map((side) => operandOf(side, expression));
-    return clausesIn(node, expression).map((found) => ({ ...found, operands }));
+  const metricsIn = (node: Node): readonly string[] => selectorsIn(node, expression).map(({ metric }) => metric);
+  return nodesOf(parseQuery(expression)).flatMap((node): readonly Grouping[] => {
+    const around = node.parent?.getChildren(node.name === 'AggregateModifier' ? 'FunctionCallBody' : 'Expr') ?? [];
+    return clausesIn(node, expression).map((found) => ({ ...found, operands: around.map(metricsIn) }));
   });
 }
 
 /** Returns true for an expression that matches or aggregates on no label: `on ()`, a mere sum. */
 export function groupsByNothing(expression: string): boolean {
-  return nodesOf(parse(expression)).some((node) => {
+  return nodesOf(parseQuery(expression)).some((node) => {
     if (node.name === 'AggregateExpr') return node.getChild('AggregateModifier') === null;
     return node.name === 'MatchingModifierClause' && clausesIn(node, expression).length === 0;
   });
@@ -112,11 +102,11 @@ export interface Increase {
 
 /** Every counter of which an expression takes the increase or the rate. */
 export function increasesOf(expression: string): readonly Increase[] {
-  return nodesOf(parse(expression)).flatMap((node) => {
+  return nodesOf(parseQuery(expression)).flatMap((node) => {
     const isIncrease = /^(increase|i?rate)\s*\(/.test(textOf(node, expression));
     if (node.name !== 'FunctionCall' || !isIncrease) return [];
     const countsNew = ancestorsOf(node).some((ancestor) => isNewOr(ancestor));
-    return operandOf(node, expression).selectors.map(({ metric }) => ({ metric, countsNew }));
+    return selectorsIn(node, expression).map(({ metric }) => ({ metric, countsNew }));
   });
 }
 
@@ -126,47 +116,34 @@ function isNewOr(node: Node): boolean {
   return node.getChild('Or') !== null && left !== undefined && nodesOf(left).some(({ name }) => name === 'Unless');
 }
 
-function ancestorsOf({ parent }: Node): readonly Node[] {
-  return parent ? [parent, ...ancestorsOf(parent)] : [];
-}
-
 const clauses = {
+  By: 'by',
+  Without: 'without',
   On: 'on',
   Ignoring: 'ignoring',
   GroupLeft: 'group_left',
   GroupRight: 'group_right',
 } as const;
 
-/** `on (a, b) group_left (c)`: a clause's word, then its labels. */
-function clausesIn(node: Node, expression: string): readonly Pick<Grouping, 'clause' | 'label'>[] {
+/** The labels of an AggregateModifier or MatchingModifierClause: `on (a, b) group_left (c)`. */
+export function clausesIn(node: Node | null, expression: string): readonly Omit<Grouping, 'operands'>[] {
+  if (node?.name !== 'AggregateModifier' && node?.name !== 'MatchingModifierClause') return [];
   let clause: Grouping['clause'] = 'on';
   return childrenOf(node).flatMap((child) => {
     clause = clauses[child.name as keyof typeof clauses] ?? clause;
-    return child.name === 'GroupingLabels' ? labelsIn(child, expression).map((label) => ({ clause, label })) : [];
+    const labels = child.name === 'GroupingLabels' ? nodesOf(child) : [];
+    return labels
+      .filter(({ name }) => name === 'LabelName' || name === 'QuotedLabelName')
+      .map((label) => ({ clause, label: unquoted(textOf(label, expression)) }));
   });
 }
 
-function parse(expression: string): Node {
-  const { topNode } = parser.parse(expression);
-  for (const node of nodesOf(topNode)) {
-    const unclosed = node.name === 'StringLiteral' && !/^(["'`])[^]*\1$/.test(textOf(node, expression));
-    if (node.type.isError || unclosed)
-      throw new Error(
-        `not PromQL at character ${node.from}: ${expression.slice(0, node.from)}▶${expression.slice(node.from)}`,
-      );
-  }
-  return topNode;
+function selectorsIn(root: Node, expression: string): readonly Selector[] {
+  const found = nodesOf(root).filter(({ name }) => name === 'VectorSelector');
+  return found.map((node) => selectorAt(node, expression));
 }
 
-function operandOf(root: Node, expression: string): Operand {
-  const nodes = nodesOf(root);
-  return {
-    selectors: nodes.filter(({ name }) => name === 'VectorSelector').map((node) => selectorAt(node, expression)),
-    made: nodes.flatMap((node) => madeAt(node, expression)),
-  };
-}
-
-function selectorAt(node: Node, expression: string): Selector {
+export function selectorAt(node: Node, expression: string): Selector {
   const matchers = childrenOf(node.getChild('LabelMatchers')).flatMap((matcher): Matcher[] => {
     const [label, op, value] = childrenOf(matcher).map((child) => textOf(child, expression));
     if (label === undefined || op === undefined || value === undefined) return [];
@@ -180,37 +157,26 @@ function selectorAt(node: Node, expression: string): Selector {
   };
 }
 
-/** The label that a call makes: its first string. */
-function madeAt(node: Node, expression: string): readonly string[] {
-  if (!['FunctionCall', 'AggregateExpr'].includes(node.name)) return [];
-  const word = node.firstChild?.firstChild?.name ?? '';
-  if (!['LabelReplace', 'LabelJoin', 'CountValues'].includes(word)) return [];
-  const text = node.getChild('FunctionCallBody')?.getChild('StringLiteral');
-  return text ? [unquoted(textOf(text, expression))] : [];
-}
-
-function labelsIn(node: Node, expression: string): readonly string[] {
-  return nodesOf(node)
-    .filter(({ name }) => name === 'LabelName' || name === 'QuotedLabelName')
-    .map((label) => unquoted(textOf(label, expression)));
-}
-
 function nodesOf(root: Node): readonly Node[] {
   return [root, ...childrenOf(root).flatMap(nodesOf)];
 }
 
-function childrenOf(node: Node | null): readonly Node[] {
+function ancestorsOf({ parent }: Node): readonly Node[] {
+  return parent ? [parent, ...ancestorsOf(parent)] : [];
+}
+
+export function childrenOf(node: Node | null): readonly Node[] {
   const children: Node[] = [];
   for (let child = node?.firstChild ?? null; child; child = child.nextSibling) children.push(child);
   return children;
 }
 
-function textOf({ from, to }: Node, expression: string): string {
+export function textOf({ from, to }: Node, expression: string): string {
   return expression.slice(from, to);
 }
 
 /** A name as it is, a string without its quotes and escapes. */
-function unquoted(text: string): string {
+export function unquoted(text: string): string {
   if (text.startsWith('`')) return text.slice(1, -1);
   return /^["']/.test(text) ? text.slice(1, -1).replaceAll(/\\(.)/g, '$1') : text;
 }

@@ -12,7 +12,8 @@ import { expressionsOf, shippedRules } from '../support/shipped-rules.ts';
 
 /**
  * Counters of which every series is there, at 0, before the first event. `increase` and `rate` do
- * not see the event with which any other series begins.
+ * not see the event with which any other series begins. Only the exporter says which those are:
+ * promtool sees the series of a case, and pint those of a Prometheus.
  */
 async function countersFrom0(): Promise<ReadonlySet<string>> {
   const gateway = new Registry();
