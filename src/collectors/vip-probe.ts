@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls, getCACertificates, type TLSSocket } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
+import { chainOf, isRoot } from '../lib/chain.ts';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { partOf } from '../lib/pem.ts';
@@ -145,25 +146,17 @@ function describeOne(certificate: X509Certificate): PresentedCertificate {
   };
 }
 
-/** No chain in use is as long. */
-const maxIntermediates = 8;
-
 /**
- * Finds the issuer of each certificate among those presented, in any order (RFC 8446, 4.4.2). A
- * root that is presented counts for nothing, nor does anything from the first trust anchor on:
- * clients have their own.
+ * Finds the issuer of each certificate among those presented, in any order (RFC 8446, 4.4.2), as
+ * clients do. A root that is presented counts for nothing, nor does anything from the first trust
+ * anchor on: clients have their own.
  */
 function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
   const presented: X509Certificate[] = [];
   for (let next = leaf.issuerCertificate; next; next = next.issuerCertificate) presented.push(next);
-  const path: X509Certificate[] = [];
-  for (let last = leaf; path.length < maxIntermediates; ) {
-    const issuer = presented.find((each) => last.checkIssued(each) && !each.checkIssued(each) && !path.includes(each));
-    if (!issuer || (issuer.validToDate < leaf.validToDate && isAnchoredLonger(issuer))) break;
-    path.push(issuer);
-    last = issuer;
-  }
-  return path;
+  const path = chainOf(leaf, presented, Date.now()).filter((each) => !isRoot(each));
+  const anchor = path.findIndex((each) => each.validToDate < leaf.validToDate && isAnchoredLonger(each));
+  return anchor === -1 ? path : path.slice(0, anchor);
 }
 
 /**

@@ -69,6 +69,7 @@ const deliverFlags = {
   replaces: { example: 'NAME', value: 'NAME', about: 'common name or file of the old certificate' },
   'dry-run': { about: 'show what would be done' },
   'change-key-type': { about: 'ECDSA in the place of RSA, or the reverse' },
+  'incomplete-chain': { about: 'also without all intermediates' },
   force: { label: '--force --reason=TEXT', about: 'also for fewer names, or beside an own cipher list' },
   reason: { example: 'TICKET-42' },
   wait: { example: '5m', value: 'DURATION', about: 'for each restart (default 2m)', refuse: isDuration },
@@ -191,7 +192,7 @@ ${linesOf(deliverFlags)}
 
 Examples
   certbot renew --deploy-hook 'zlb-exporter deliver'
-  lego … renew --renew-hook 'zlb-exporter deliver'
+  lego run … --deploy-hook 'zlb-exporter deliver'      # lego 4: --renew-hook
   exec zlb-exporter deliver -- "$@"      # the hook script of dehydrated
 
 Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`,

@@ -97,11 +97,12 @@ export function commonNameOf({ subject }: X509Certificate): string | undefined {
 const maxLength = 256;
 
 /**
- * Returns one part of a distinguished name, which has a line for each. Node has `undefined` for an
- * empty name, which is valid: the alternative names are enough.
+ * Returns one part of a distinguished name, which has a line for each, or several on one line, with
+ * plus signs between them. Node has `undefined` for an empty name, which is valid: the alternative
+ * names are enough.
  */
 export function partOf(name: string | undefined, type: string): string | undefined {
-  const [, value] = new RegExp(`^${type}=(.*)$`, 'm').exec(name ?? '') ?? [];
+  const [, value] = new RegExp(`(?:^| \\+ )${type}=(.*?)(?: \\+ |$)`, 'm').exec(name ?? '') ?? [];
   return value === undefined
     ? undefined
     : oneLine(value.slice(0, maxLength).replaceAll(/\\([^\dA-F])/g, '$1'), maxLength);

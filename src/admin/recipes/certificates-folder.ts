@@ -85,7 +85,7 @@ async function withKey({ cert, keyPath, certificate }: CertificateFile, nowMs: n
   const key = await readPem(keyPath).catch((error: unknown) => {
     throw cannot(unread(keyPath, error), letIn);
   });
-  const renewed = renewedFrom(cert, key, nowMs);
+  const renewed = renewedFrom(cert, key, { nowMs });
   // Another certificate of the file may have the key, and was not compared with the old one.
   if (renewed.certificate.fingerprint256 === certificate.fingerprint256) return renewed;
   throw cannot(

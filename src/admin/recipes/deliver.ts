@@ -26,6 +26,7 @@ export function createDeliver(folder: string | undefined): Recipe {
       covered: false,
       fewer_names: false,
       change_key_type: false,
+      incomplete_chain: false,
       ...(folder !== undefined && { certificate: false }),
     },
     files: { cert: { isRequired: false, hasKey: false }, key: { isRequired: false, hasKey: true } },
@@ -46,7 +47,8 @@ async function planSent(
   { cert, key }: { readonly cert: string; readonly key: string },
 ): Promise<Plan> {
   const { values, now } = context;
-  const renewed = renewedFrom({ path: 'cert', text: cert }, { path: 'key', text: key }, now());
+  const options = { nowMs: now(), mayLack: values.incomplete_chain === 'true' };
+  const renewed = renewedFrom({ path: 'cert', text: cert }, { path: 'key', text: key }, options);
   const { deliveries, kept } = await planDelivery(context, renewed, {
     replaces: values.replaces,
     fewerNames: values.fewer_names === 'true',

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chainOf, isAnchored, issuerNameOf, isValidAt } from '../../lib/chain.ts';
 import { certificateParts, namesOf, privateKeyIn, shownNameOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
@@ -22,12 +23,18 @@ export interface PemText {
   readonly text: string;
 }
 
+export interface RenewedOptions {
+  readonly nowMs: number;
+  /** True to take a chain that is not complete. */
+  readonly mayLack?: boolean;
+}
+
 /**
  * Returns a certificate with its intermediates and its key, which may be in any order and with
- * anything between them. Throws an AdminError when the key does not fit, or the certificate is not
- * valid now.
+ * anything between them. Throws an AdminError when the key does not fit, the certificate is not
+ * valid now, or its chain is not complete.
  */
-export function renewedFrom(cert: PemText, key: PemText, nowMs: number): Renewed {
+export function renewedFrom(cert: PemText, key: PemText, { nowMs, mayLack = false }: RenewedOptions): Renewed {
   const certificates = certificatesOf(cert);
   const privateKey = privateKeyIn(withoutReturns(key.text));
   if ('problem' in privateKey)
@@ -44,7 +51,7 @@ export function renewedFrom(cert: PemText, key: PemText, nowMs: number): Renewed
   const commonName = shownNameOf(leaf);
   if (commonName === undefined)
     throw unfit(`The certificate in ${cert.path} has no name.`, 'Give one for a host name.');
-  const chain = chainFrom(leaf, certificates);
+  const chain = chainFrom(leaf, { all: certificates, path: cert.path, nowMs, mayLack });
   return {
     certificate: leaf,
     names,
@@ -79,15 +86,30 @@ function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
   }
 }
 
-/** Returns the certificate and its issuers, each after the one that it issued. */
-function chainFrom(leaf: X509Certificate, all: readonly X509Certificate[]): readonly X509Certificate[] {
-  const chain = [leaf];
-  for (;;) {
-    const last = chain.at(-1) ?? leaf;
-    const issuer = all.find((each) => !chain.includes(each) && last.checkIssued(each));
-    if (!issuer) return chain;
-    chain.push(issuer);
-  }
+/**
+ * Returns the certificate and its issuers, each after the one that it issued. Throws an AdminError
+ * if clients would lack one: they refuse the certificate then, unless they have it from elsewhere.
+ */
+function chainFrom(leaf: X509Certificate, { all, path, nowMs, mayLack }: ChainParts): readonly X509Certificate[] {
+  const issuers = chainOf(leaf, all, nowMs);
+  const last = issuers.at(-1) ?? leaf;
+  const outdated = issuers.find((each) => !isValidAt(each, nowMs));
+  if (mayLack || (!outdated && isAnchored(last, nowMs))) return [leaf, ...issuers];
+  const name = issuerNameOf(last) || 'an authority without a name';
+  throw unfit(
+    outdated
+      ? `The intermediate certificate ${shownNameOf(outdated) ?? 'without a name'} in ${path} is valid from ${dayOf(outdated.validFromDate.getTime())} to ${dayOf(outdated.validToDate.getTime())} only, so clients would refuse the chain.`
+      : `${path} lacks the certificate of ${name}, which issued ${issuers.length > 0 ? 'the last one in it' : 'the certificate'}, and no root of this machine is its issuer: clients would refuse it.`,
+    'Give the full chain (fullchain.pem). An authority of your own belongs into the store of this machine. To deliver it nevertheless: deliver --incomplete-chain, or replace-certificate incomplete_chain=true.',
+  );
+}
+
+interface ChainParts {
+  readonly all: readonly X509Certificate[];
+  readonly path: string;
+  readonly nowMs: number;
+  /** True to deliver a chain that is not complete. */
+  readonly mayLack: boolean;
 }
 
 /** Returns a name of letters, digits and dots, with the begin of the fingerprint. */

@@ -8,13 +8,13 @@ import { renewedFrom } from './renewed.ts';
 export const replaceCertificate: Recipe = {
   name: 'replace-certificate',
   about: "put a new certificate in the place of a farm's, and restart the farm",
-  parameters: { farm: true, old: false },
+  parameters: { farm: true, old: false, incomplete_chain: false },
   files: { file: { isRequired: true, hasKey: true } },
   async plan(context) {
     const { values, files, now } = context;
     const { farm: farmname = '', old: wanted } = values;
     const pem = { path: 'file', text: files.file ?? '' };
-    const renewed = renewedFrom(pem, pem, now());
+    const renewed = renewedFrom(pem, pem, { nowMs: now(), mayLack: values.incomplete_chain === 'true' });
     const { delivery, listed } = await planReplacement(context, renewed, { farmname, wanted });
     const { farm, replaces, steps } = delivery;
     const { names, certificate } = renewed;

@@ -59,7 +59,7 @@ Recipes
   drain-backend farm=F backend=IP:PORT [service=S]    out of service; wait until idle (--wait=5m)
   restore-backend farm=F backend=IP:PORT [service=S]  and back
   restart-farm farm=F                                 with a look before and after
-  replace-certificate farm=F file=PATH [old=N]
+  replace-certificate farm=F file=PATH [old=N] [incomplete_chain=true]
   install-activation file=PATH
   backup [name=N]
   send-logs to=IP:PORT                                requests are counted; to=off ends it

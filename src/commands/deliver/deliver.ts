@@ -62,6 +62,7 @@ async function deliverFiles(files: Readonly<Record<string, string>>, session: Ad
     ...(flags.replaces !== undefined && { replaces: flags.replaces }),
     ...(flags.force && { fewer_names: 'true' }),
     ...(flags['change-key-type'] && { change_key_type: 'true' }),
+    ...(flags['incomplete-chain'] && { incomplete_chain: 'true' }),
   };
   const reason = flags.reason ?? 'deliver a renewed certificate';
   const first = {

@@ -28,9 +28,13 @@ export function sourceOf({ flags, env, arguments: words }: CommandContext): Sour
   if (cert !== undefined && key !== undefined) return { cert, key };
   if ((cert ?? key) !== undefined)
     throw new UsageError('--cert and --key go together: the certificate with its intermediates, and its key');
-  const { RENEWED_LINEAGE: lineage, LEGO_CERT_PATH: legoCert, LEGO_CERT_KEY_PATH: legoKey } = env;
+  const { RENEWED_LINEAGE: lineage } = env;
   if (lineage) return { cert: join(lineage, 'fullchain.pem'), key: join(lineage, 'privkey.pem') };
-  if (legoCert && legoKey) return { cert: legoCert, key: legoKey };
+  // lego 5, and lego before it.
+  for (const prefix of ['LEGO_HOOK', 'LEGO']) {
+    const { [`${prefix}_CERT_PATH`]: legoCert, [`${prefix}_CERT_KEY_PATH`]: legoKey } = env;
+    if (legoCert && legoKey) return { cert: legoCert, key: legoKey };
+  }
   throw new UsageError(
     'which certificate? Give --cert=FULLCHAIN and --key=KEY, or call deliver as hook of certbot, lego or dehydrated; deliver --help shows how',
   );

@@ -411,15 +411,25 @@ describe('a certificate', () => {
 });
 
 describe('the hook of an ACME client', () => {
-  it('finds the files of certbot and of lego in the environment', async () => {
+  it('finds the files of certbot and of lego 4 and 5 in the environment', async () => {
     const world = worldWith();
     const { run, cert, key, folder } = await given({ 'lb-1': world });
 
     const certbot = await run(['deliver'], { env: { RENEWED_LINEAGE: folder } });
-    const lego = await run(['deliver'], { env: { LEGO_CERT_PATH: cert, LEGO_CERT_KEY_PATH: key } });
+    const lego4 = await run(['deliver'], { env: { LEGO_CERT_PATH: cert, LEGO_CERT_KEY_PATH: key } });
+    const ofLego5 = {
+      LEGO_HOOK_CERT_NAME: name,
+      LEGO_HOOK_CERT_PATH: cert,
+      LEGO_HOOK_CERT_KEY_PATH: key,
+      LEGO_HOOK_ISSUER_CERT_PATH: `${cert}.issuer`,
+    };
+    const lego5 = await run(['deliver'], { env: ofLego5 });
 
     expect(certbot.code, certbot.err).toBe(0);
-    expect(lego.out).toContain('has it already');
+    expect([lego4.out, lego5.out]).toEqual([
+      expect.stringContaining('has it already'),
+      expect.stringContaining('has it already'),
+    ]);
     expect(fileOf(world)).toEqual([isNew]);
   });
 

@@ -6,7 +6,7 @@ import { givenRecipe } from './given-recipe.ts';
 
 it('a certificate that came into the store after the plan is not uploaded again', async () => {
   const { cert, key } = issue();
-  const renewed = renewedFrom({ path: 'c', text: cert }, { path: 'k', text: key }, Date.now());
+  const renewed = renewedFrom({ path: 'c', text: cert }, { path: 'k', text: key }, { nowMs: Date.now() });
   const calls = {
     read: () => Promise.resolve({ params: [{ file: renewed.file }] } as never),
     readText: () => Promise.resolve(cert),

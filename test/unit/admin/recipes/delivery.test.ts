@@ -15,7 +15,7 @@ async function planFor(old: Identity, made: Identity, alsoCovered = false) {
     readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
     readApplianceVersion: { params: {} },
   };
-  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, Date.now());
+  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, { nowMs: Date.now() });
   const calls = {
     read: (key: string) => Promise.resolve(replies[key] ?? { params: {} }) as never,
     readText: () => Promise.resolve(old.cert),
@@ -115,7 +115,7 @@ it('a delivery asks for nothing that waits for the proxies of other farms', asyn
       { name: 'plain', profile: 'http', state: 'up', vip: '192.0.2.1', vport: '80' },
     ],
   });
-  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, Date.now());
+  const renewed = renewedFrom({ path: 'c', text: made.cert }, { path: 'k', text: made.key }, { nowMs: Date.now() });
   const options = { replaces: undefined, fewerNames: false, changeKeyType: false, wants: () => true };
 
   const { deliveries } = await planDelivery(context, renewed, options);

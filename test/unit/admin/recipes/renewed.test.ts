@@ -1,10 +1,17 @@
-import { describe, expect, it } from 'vitest';
-import { createCertificate } from '../../../../simulator/certificate.ts';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createCertificate, type Identity } from '../../../../simulator/certificate.ts';
+import { partOf } from '../../../../src/lib/pem.ts';
 import { renewedFrom } from '../../../../src/admin/recipes/renewed.ts';
 
 const dayMs = 86_400_000;
 const name = 'shop.example.com';
 const nowMs = Date.parse('2026-11-20T12:00:00Z');
+/** Of two certificates of one authority. */
+const interKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 
 const issue = (from = -1, until = 89, parts: Partial<Parameters<typeof createCertificate>[0]> = {}) =>
   createCertificate({
@@ -16,7 +23,61 @@ const issue = (from = -1, until = 89, parts: Partial<Parameters<typeof createCer
   });
 
 const read = (cert: string, key: string) =>
-  renewedFrom({ path: 'fullchain.pem', text: cert }, { path: 'privkey.pem', text: key }, nowMs);
+  renewedFrom({ path: 'fullchain.pem', text: cert }, { path: 'privkey.pem', text: key }, { nowMs });
+
+describe('the chain of a renewed certificate', () => {
+  const root = issue(-1, 3_000, { subject: { CN: 'Zoo Root' }, isAuthority: true });
+  const [inter, ended] = [600, -1].map((until) =>
+    issue(-90, until, {
+      subject: { CN: 'Zoo Inter' },
+      isAuthority: true,
+      issuer: root,
+      ...(until < 0 && { key: createPrivateKey(interKey) }),
+    }),
+  ) as [Identity, Identity];
+  const valid = issue(-90, 700, {
+    subject: { CN: 'Zoo Inter' },
+    isAuthority: true,
+    issuer: root,
+    key: createPrivateKey(interKey),
+  });
+  const leaf = issue(-1, 89, { issuer: inter });
+  const ofTwins = issue(-1, 89, { issuer: valid });
+  const partsOf = (bytes: Buffer): readonly string[] =>
+    (bytes.toString().match(/-----BEGIN CERT.*?END CERTIFICATE-----/gs) ?? []).map((pem) => pem.trim());
+
+  it.each([
+    ['the certificate alone', leaf.cert, 'fullchain.pem lacks the certificate of Zoo Inter'],
+    ['no root', leaf.cert + inter.cert, 'lacks the certificate of Zoo Root, which issued the last one in it'],
+    ['an authority that did not sign it', leaf.cert + valid.cert, 'lacks the certificate of Zoo Inter'],
+    ['an intermediate that ended', ofTwins.cert + ended.cert + root.cert, 'Zoo Inter in fullchain.pem is valid from'],
+  ])('is refused with %s, unless a flag says so', (_, cert, message) => {
+    expect(() => read(cert, cert.startsWith(leaf.cert) ? leaf.key : ofTwins.key)).toThrow(message);
+    const text = { path: 'fullchain.pem', text: cert };
+    const key = cert.startsWith(leaf.cert) ? leaf.key : ofTwins.key;
+    expect(renewedFrom(text, { path: 'k', text: key }, { nowMs, mayLack: true }).names).toEqual([name]);
+  });
+
+  it('goes on through the one of two intermediates that is valid, in any order', () => {
+    for (const twins of [ended.cert + valid.cert, valid.cert + ended.cert]) {
+      const { bytes } = read(ofTwins.cert + twins + root.cert, ofTwins.key);
+      expect(partsOf(bytes)).toEqual([ofTwins.cert, valid.cert, root.cert].map((pem) => pem.trim()));
+    }
+  });
+
+  it('may end below a root of this machine, which is not delivered', () => {
+    const before = getCACertificates('default');
+    setDefaultCACertificates([...before, root.cert]);
+    onTestFinished(() => setDefaultCACertificates(before));
+
+    expect(partsOf(read(leaf.cert + inter.cert, leaf.key).bytes)).toHaveLength(2);
+  });
+
+  it('has the common name of a name that stands beside another one', () => {
+    expect(partOf('O=Zoo\nUID=17 + CN=shop.example.com + L=Lyon', 'CN')).toBe('shop.example.com');
+    expect(partOf('O=Zoo\nUID=17 + CN=a \\+ b', 'CN')).toBe('a + b');
+  });
+});
 
 describe('a renewed certificate', () => {
   const good = issue();

@@ -1,0 +1,73 @@
+import { X509Certificate } from 'node:crypto';
+import { getCACertificates } from 'node:tls';
+import { partOf } from './pem.ts';
+
+/** No chain in use is as long. */
+const maxIssuers = 8;
+
+/**
+ * Returns the issuers of a certificate among others, each after the one that it issued, as a client
+ * builds a chain: of several that fit, such as two certificates of one authority, it takes one that
+ * is valid now, and of those the one that ends last. One that is not valid now counts where no root
+ * of this machine makes it needless.
+ */
+export function chainOf(
+  leaf: X509Certificate,
+  others: readonly X509Certificate[],
+  nowMs: number,
+): readonly X509Certificate[] {
+  const issuers: X509Certificate[] = [];
+  for (let last = leaf; issuers.length < maxIssuers && !isRoot(last); ) {
+    const child = last;
+    const fitting = others
+      .filter((each) => each !== leaf && !issuers.includes(each) && hasIssued(each, child))
+      .toSorted((one, other) => other.validToDate.getTime() - one.validToDate.getTime());
+    const best = fitting.find((each) => isValidAt(each, nowMs)) ?? fitting[0];
+    if (!best || (!isValidAt(best, nowMs) && isAnchored(last, nowMs))) break;
+    issuers.push(best);
+    last = best;
+  }
+  return issuers;
+}
+
+/** Returns true for a root. */
+export function isRoot(certificate: X509Certificate): boolean {
+  return hasIssued(certificate, certificate);
+}
+
+/**
+ * Returns true for a root, and for what a root of this machine has issued that is valid now. Looks
+ * at some hundred roots, so ask once for a chain.
+ */
+export function isAnchored(certificate: X509Certificate, nowMs: number): boolean {
+  if (isRoot(certificate)) return true;
+  const name = Buffer.from(issuerNameOf(certificate));
+  const roots = new Set((['default', 'system', 'extra'] as const).flatMap((kind) => getCACertificates(kind)));
+  return [...roots].some((pem) => {
+    const bytes = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
+    // Nearly all have another name, and need not be parsed.
+    if (!bytes.includes(name)) return false;
+    const root = new X509Certificate(bytes);
+    return isValidAt(root, nowMs) && hasIssued(root, certificate);
+  });
+}
+
+/** Compares names and key identifiers, and checks the signature: authorities may have one name. */
+function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  try {
+    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  } catch {
+    // A key of a kind that OpenSSL does not know.
+    return false;
+  }
+}
+
+/** Returns true for a certificate whose dates include a moment. */
+export function isValidAt({ validFromDate, validToDate }: X509Certificate, nowMs: number): boolean {
+  return validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime();
+}
+
+/** Returns the name of the authority that issued a certificate; '' if it has neither of the two. */
+export function issuerNameOf({ issuer }: X509Certificate): string {
+  return partOf(issuer, 'CN') ?? partOf(issuer, 'O') ?? '';
+}
