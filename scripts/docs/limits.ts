@@ -11,7 +11,9 @@ import { maxFiles } from '../../src/admin/recipes/certificates-folder.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';
-import { maxEvents } from '../../src/history/store.ts';
+import { maxListed, maxListedBytes } from '../../src/history/kept-event.ts';
+import { maxKept, maxReadingBytes } from '../../src/history/shares.ts';
+import { maxFound, maxFoundBytes } from '../../src/history/event.ts';
 import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
 import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts';
 import { maxShards } from '../../src/config/shard.ts';
@@ -149,7 +151,16 @@ function others(): string {
     ['shards', count(maxShards)],
     [
       'events of the history',
-      `the newest ${count(maxEvents.file)}; ${count(maxEvents.memory)} without \`history.file\``,
+      `${count(maxKept.file.events)} and ${mib(maxKept.file.bytes)}; ${count(maxKept.memory.events)} and ${mib(maxKept.memory.bytes)} without \`history.file\`. Above that, the appliances with the most lose their oldest: of each, first what is no change of the configuration and no call`,
+    ],
+    ['an event', `lists ${maxListed} differences, and ${kib(maxListedBytes)} of them; the others are counted`],
+    [
+      'an answer of `/api/history`',
+      `${count(maxFound)} events, and ${mib(maxFoundBytes)}; \`next\` leads to the older ones`,
+    ],
+    [
+      'the last known configuration of an appliance, for comparisons',
+      `${mib(maxReadingBytes)}, compressed. Above that, what was read longest ago is not compared`,
     ],
     ['`transitions` of `/api/status`', `the newest ${maxHistory} of all appliances`],
     ['hits of a search', `${maxHits} of each kind`],

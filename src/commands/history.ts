@@ -10,13 +10,14 @@ const [word, maybe] = [Type.String(), Type.Optional(Type.String())];
 const time = Type.Number();
 const place = { object: word, farm: word, service: word, name: word };
 const differences = Type.Array(Type.Object({ ...place, setting: word, before: maybe, after: maybe }));
-const told = { by: maybe, text: maybe, count: Type.Number(), differences };
+const number = Type.Optional(Type.Number());
+const told = { by: maybe, text: maybe, count: Type.Number(), reversedMs: number, differences, unlisted: number };
 /** The part of an event of `/api/history` that is printed. */
-const Told = Type.Object({ appliance: word, farm: word, atMs: time, sinceMs: Type.Optional(time), ...told });
-const Reply = Type.Object({ events: Type.Array(Told) });
+const Told = Type.Object({ appliance: word, farm: word, atMs: time, sinceMs: number, ...told });
+const Reply = Type.Object({ events: Type.Array(Told), next: maybe });
 
 const header = ['SEEN (UTC)', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
-/** The most that the exporter gives. */
+/** The most events that are printed; an answer has fewer of them if they are long. */
 const limit = 1_000;
 
 /** Prints what a running exporter has seen to change. */
@@ -24,12 +25,12 @@ export const history: Command = async (context) => {
   const { flags, shell, say, warn } = context;
   const query = readCall(context);
   try {
-    const { text } = await answerOf(context, '/api/history', query);
-    const { events } = readReply(Reply, text) as Static<typeof Reply>;
-    if (flags.json) await shell.write(Buffer.from(`${text}\n`));
+    const found = await readAll(context, query);
+    const { events, next } = found;
+    if (flags.json) await shell.write(Buffer.from(`${JSON.stringify(found)}\n`));
     else if (events.length === 0) say('No change is known.');
     else tableLines(header, events.flatMap(rowsOf)).forEach((line) => say(line));
-    if (events.length === limit) warn(`only the newest ${limit} events; name an appliance, or give --since`);
+    if (next !== undefined) warn(`only the newest ${events.length} events; name an appliance, or give --since`);
     return 0;
   } catch (error) {
     if (!(error instanceof NothingKnown)) throw error;
@@ -38,8 +39,28 @@ export const history: Command = async (context) => {
   }
 };
 
+/** Asks again until it has all that is printed. */
+async function readAll(
+  context: CommandContext,
+  query: Readonly<Record<string, string>>,
+): Promise<Static<typeof Reply>> {
+  const events: Static<typeof Told>[] = [];
+  let next: string | undefined;
+  do {
+    const { text } = await answerOf(context, '/api/history', {
+      ...query,
+      limit: String(limit - events.length),
+      ...(next !== undefined && { before: next }),
+    });
+    const reply = readReply(Reply, text) as Static<typeof Reply>;
+    events.push(...reply.events);
+    next = reply.events.length > 0 ? reply.next : undefined;
+  } while (next !== undefined && events.length < limit);
+  return { events, ...(next !== undefined && { next }) };
+}
+
 function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<string, string>> {
-  const query: Record<string, string> = { limit: String(limit), ...(flags.since && { since: flags.since }) };
+  const query: Record<string, string> = { ...(flags.since && { since: flags.since }) };
   for (const each of words) {
     const [, farm] = /^farm=(.+)$/.exec(each) ?? [];
     const name = farm === undefined ? 'appliance' : 'farm';
@@ -51,19 +72,26 @@ function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<
 }
 
 /** Returns a row for each difference; the first one has what they share. */
-function rowsOf({ appliance, farm, atMs, sinceMs, by, text, count, differences }: Static<typeof Told>) {
+function rowsOf(event: Static<typeof Told>): readonly (readonly (string | undefined)[])[] {
+  const { appliance, farm, atMs, sinceMs, by, text, differences, unlisted = 0 } = event;
   const where = (of: string): string => [appliance || 'the exporter', of].filter(Boolean).join('/');
   const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
   const when = from === to ? to : `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
-  const author = [by ?? '', count > 1 ? `${count} times` : ''].filter(Boolean).join(', ');
-  if (differences.length === 0) return [[when, where(farm), text, '', author]];
-  return differences.map(({ object, service, name, ...each }, index) => [
+  if (differences.length === 0) return [[when, where(farm), text, '', by ?? '']];
+  const rows = differences.map(({ object, service, name, ...each }, index) => [
     index === 0 ? when : '',
     where(each.farm || farm),
     `${object} ${name}${service && object !== 'service' ? ` of ${service}` : ''}`,
-    changeText(each.setting, each.before, each.after),
-    index === 0 ? author : '',
+    `${changeText(each.setting, each.before, each.after)}${index === 0 ? timesText(event) : ''}`,
+    index === 0 ? (by ?? '') : '',
   ]);
+  return unlisted > 0 ? [...rows, ['', where(farm), `and ${unlisted} more`, '', '']] : rows;
+}
+
+/** Says how often something went to and fro, and when last in each direction. */
+function timesText({ count, reversedMs }: Static<typeof Told>): string {
+  if (count === 1) return '';
+  return ` (${count} times${reversedMs === undefined ? '' : `, the other way last at ${utc(reversedMs)}`})`;
 }
 
 function utc(ms: number): string {

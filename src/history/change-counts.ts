@@ -3,7 +3,7 @@ import { counter, type Family, gauge } from '../metrics/family.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { objectKey } from './differences.ts';
-import { elsewhere, type HistoryEvent } from './event.ts';
+import { elsewhere, type NewEvent } from './event.ts';
 
 const changes = counter(
   'zlb_configuration_changes_total',
@@ -22,6 +22,8 @@ export const changeFamilies: readonly Family[] = [changes, changed];
 const authors = ['gateway', 'elsewhere'] as const;
 /** The key of the counts in the metrics store. */
 const storeKey = 'history';
+/** As many farms as a list has; an appliance may name others each time. */
+const maxFarms = 2_500;
 
 /** Counts the changes of one appliance, and shows them. */
 export class ChangeCounts {
@@ -36,9 +38,14 @@ export class ChangeCounts {
     this.#store = store;
   }
 
-  /** Counts an event that was written; one of a state counts nothing. */
-  add({ kind, by, atMs, differences }: HistoryEvent): void {
-    if (kind !== 'configuration') return;
+  /** Counts what changed in the configuration, and shows it. */
+  add(changes: readonly NewEvent[]): void {
+    for (const change of changes) this.#add(change);
+    for (const farm of [...this.#farms.keys()].slice(0, -maxFarms)) this.#farms.delete(farm);
+    this.publish();
+  }
+
+  #add({ by, atMs, differences }: NewEvent): void {
     const author = by === elsewhere ? 'elsewhere' : 'gateway';
     const objects = new Map(differences.map((each) => [objectKey(each), each.object]));
     for (const object of objects.values()) {
@@ -52,7 +59,6 @@ export class ChangeCounts {
       if (after === undefined || setting === 'name') this.#farms.delete(name);
       if (setting === 'name' && after !== undefined) this.#farms.set(after, atMs);
     }
-    this.publish();
   }
 
   /** Learns of a change before this start. */

@@ -43,24 +43,47 @@ export interface HistoryEvent {
   readonly text?: string | undefined;
   /** How often it happened to and fro. */
   readonly count: number;
+  /** When it was last seen to happen the other way round; undefined unless it alternates. */
+  readonly reversedMs?: number | undefined;
+  /** The first ones, see kept-event.ts. */
   readonly differences: readonly Difference[];
+  /** How many more there are; absent if all are listed. */
+  readonly unlisted?: number | undefined;
 }
 
-/** An event before it is kept. */
-export type NewEvent = Omit<HistoryEvent, 'id' | 'count'>;
+/** An event before it is kept, with all of its differences. */
+export type NewEvent = Omit<HistoryEvent, 'id' | 'count' | 'reversedMs' | 'unlisted'>;
 
 /** The author of a difference that no call of the gateway explains. */
 export const elsewhere = 'elsewhere';
 
-/** The most events of one answer. */
+/** The most events of one answer, and the most bytes of their texts. */
 export const maxFound = 1_000;
+export const maxFoundBytes = 1_048_576;
 
 /** Which events are wanted; omitted members match all. */
 export interface EventQuery {
   readonly appliance?: string | undefined;
-  /** Matches events that name the farm in a difference, too. */
+  /**
+   * Matches events that name the farm in a difference, too, and those of several farms that do not
+   * list all differences.
+   */
   readonly farm?: string | undefined;
+  /**
+   * With a farm: also what it depends on, which are restarts, versions and answers of its
+   * appliance, and these certificates.
+   */
+  readonly certificates?: readonly string[] | undefined;
   readonly sinceMs?: number | undefined;
   readonly kinds?: readonly EventKind[] | undefined;
+  /** The `next` of an answer. */
+  readonly before?: string | undefined;
   readonly limit: number;
+}
+
+/** An answer with the newest events first. */
+export interface FoundEvents {
+  readonly events: readonly HistoryEvent[];
+  /** The `before` of the next question; absent if there are no older events. */
+  readonly next?: string | undefined;
 }

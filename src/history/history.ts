@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
 import { toError } from '../lib/check.ts';
-import { inTime } from '../lib/time.ts';
+import { sizeOf } from '../lib/size.ts';
+import { beginning } from '../lib/text.ts';
 import { farms as farmList } from '../collectors/farms.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { FoundReading, StateListener } from '../state/appliance-state.ts';
@@ -11,10 +11,13 @@ import { keyOf, type Moment } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
 import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
-import type { Difference, EventQuery, HistoryEvent, NewEvent } from './event.ts';
-import { type Answer, HistoryKeeper, type Question } from './keeper.ts';
+import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
+import { HistoryThread } from './history-thread.ts';
+import type { Answer } from './keeper.ts';
+import { toKept } from './kept-event.ts';
 import { Restarts } from './restarts.ts';
-import type { Entry, SeenReading } from './store.ts';
+import type { Entry, Findings, SeenReading } from './store.ts';
+import { WaitingEntries } from './waiting-entries.ts';
 
 export interface HistorySettings {
   /** A file of SQLite; undefined keeps it in memory until the exporter stops. */
@@ -40,7 +43,7 @@ export interface RememberedAppliance {
 
 export const lostMetric = {
   name: 'zlb_exporter_history_lost_total',
-  help: 'Readings and events that could not be written to the history (this exporter).',
+  help: 'Readings and events that could not be written to the history, or read from it (this exporter).',
 } as const;
 
 /** A reading by its digest, to know whether the next one says the same. */
@@ -51,10 +54,6 @@ interface KnownReading {
   readonly datedMs: number;
 }
 
-/** Entries that wait for the disk; those above are lost. */
-const maxWaiting = 10_000;
-/** A disk that takes longer has failed. */
-const maxWaitMs = 10_000;
 const betweenPrunesMs = 600_000;
 /** How old the date of a reading that says the same may be, if the exporter is killed. */
 const betweenDatesMs = 600_000;
@@ -72,8 +71,8 @@ export class History {
   readonly #known = new Map<string, KnownReading>();
   readonly #pruning = setInterval(() => this.#prune(), betweenPrunesMs).unref();
   #settings: HistorySettings;
-  #keeper: Keeper;
-  #waiting: Entry[] = [];
+  #thread: HistoryThread;
+  readonly #waiting = new WaitingEntries();
   #writing: Promise<void> | undefined;
   #failing: string | undefined;
   #touches = 0;
@@ -81,7 +80,7 @@ export class History {
   constructor(settings: HistorySettings, parts: HistoryParts) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#keeper = createKeeper(settings);
+    this.#thread = new HistoryThread(settings.file);
     parts.registry.registerMetric(this.#lost);
     this.#lost.inc(0);
   }
@@ -92,6 +91,8 @@ export class History {
     this.#settings = settings;
     const names = new Set(appliances.map(({ name }) => name));
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
+    for (const [key, { seen }] of this.#known) if (!names.has(seen.appliance)) this.#known.delete(key);
+    this.#restarts.keepOnly(names);
     for (const { name } of appliances)
       if (!this.#counts.has(name)) this.#counts.set(name, new ChangeCounts(name, this.#parts.store));
     for (const counts of this.#counts.values()) counts.publish();
@@ -124,12 +125,12 @@ export class History {
   touching(touch: Touch, farm: string): (text: string) => void {
     this.#touches += 1;
     const { now } = this.#parts;
-    const kept = { ...touch, id: `${this.#touches} ${touch.by}`, fromMs: now() };
-    this.#enter({ touch: kept });
+    const { appliance, by } = touch;
+    const kept = { ...touch, fields: firstFields(touch.fields), id: `${this.#touches} ${by}`, fromMs: now() };
+    this.#enter({ touch: kept }, appliance);
     return (text) => {
       const atMs = now();
-      this.#enter({ touch: { ...kept, untilMs: atMs } });
-      const { appliance, by } = touch;
+      this.#enter({ touch: { ...kept, untilMs: atMs } }, appliance);
       this.#add({ kind: 'change', appliance, farm, atMs, by, text, differences: [] });
     };
   }
@@ -140,10 +141,15 @@ export class History {
   }
 
   /** Returns the newest first; rejects where the file cannot be read. */
-  async find(query: EventQuery): Promise<readonly HistoryEvent[]> {
+  async find(query: EventQuery): Promise<FoundEvents> {
+    // The thread writes nothing else.
+    return JSON.parse(await this.findText(query)) as FoundEvents;
+  }
+
+  /** The same as JSON, which costs the event loop nothing. */
+  async findText(query: EventQuery): Promise<string> {
     await this.#writing;
-    const { events = [] } = await this.#ask({ do: 'find', query });
-    return events;
+    return await this.#thread.find(query);
   }
 
   async close(): Promise<void> {
@@ -159,15 +165,16 @@ export class History {
     const askedMs = Math.round(atMs - (ageMs - takenAtMs));
     const key = [name, keyOf({ collector: collector.name, farm })].join('\n');
     const scope = collector.name === farmList.name ? `${address}\n${farmChoice}` : address;
-    const digest = hash('sha1', JSON.stringify([scope, objects]), 'base64');
+    const text = JSON.stringify(objects);
+    const digest = hash('sha1', `${scope}\n${text}`, 'base64');
     const known = this.#known.get(key);
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };
     const isSame = known?.digest === digest;
     const isDated = isSame && askedMs < known.datedMs + betweenDatesMs;
     this.#known.set(key, { seen, digest, datedMs: isDated ? known.datedMs : askedMs });
     if (isDated) return;
-    const reading = { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects };
-    this.#enter(isSame ? { seen: [seen] } : { reading });
+    const reading = { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects: text };
+    this.#enter(isSame ? { seen: [seen] } : { reading }, name);
   }
 
   #restarted(appliance: string, { atMs }: Moment): void {
@@ -185,50 +192,53 @@ export class History {
   }
 
   #add(event: NewEvent): void {
-    this.#enter({ event: { ...event, atMs: Math.round(event.atMs) } });
+    const kept = toKept({ ...event, atMs: Math.round(event.atMs) });
+    this.#enter({ event: kept }, event.appliance);
   }
 
-  #enter(entry: Entry): void {
-    if (this.#waiting.length >= maxWaiting) {
-      this.#forget(1);
-      return;
-    }
-    this.#waiting.push(entry);
+  #enter(entry: Entry, appliance: string): void {
+    const left = this.#waiting.add(entry, appliance, sizeOf(entry));
+    if (left) this.#forget(left.lost, left.appliance);
     this.#writing ??= this.#write();
   }
 
   /** Writes what waits, in batches. */
   async #write(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#writeTo(this.#keeper, this.#takeWaiting());
+    while (!this.#waiting.isEmpty) await this.#writeTo(this.#thread, this.#waiting.take());
     this.#writing = undefined;
   }
 
-  #takeWaiting(): readonly Entry[] {
-    const entries = this.#waiting;
-    this.#waiting = [];
-    return entries;
-  }
-
   /** Writes entries; what cannot be written is counted as lost. */
-  async #writeTo(keeper: Keeper, entries: readonly Entry[]): Promise<void> {
+  async #writeTo(thread: HistoryThread, entries: readonly Entry[]): Promise<void> {
     try {
-      const { events = [] } = await this.#ask({ do: 'write', entries }, keeper);
-      for (const event of events) this.#counts.get(event.appliance)?.add(event);
+      const { changes = [], findings } = await thread.ask({ do: 'write', entries });
+      for (const [appliance, own] of Map.groupBy(changes, (each) => each.appliance))
+        this.#counts.get(appliance)?.add(own);
+      if (findings) this.#tell(thread, findings);
       if (this.#failing !== undefined) this.#parts.log.info('history is written again');
       this.#failing = undefined;
     } catch (error) {
       this.#forget(entries.length);
-      this.#failed(keeper, error);
+      this.#failed(thread, error);
     }
   }
 
-  /** Counts entries as lost; the next readings are compared with those on disk. */
-  #forget(entries: number): void {
+  /**
+   * Counts entries as lost, of one appliance or of all; its next readings are compared with those
+   * on disk.
+   */
+  #forget(entries: number, appliance?: string): void {
     this.#lost.inc(entries);
-    this.#known.clear();
+    for (const [key, { seen }] of this.#known)
+      if (appliance === undefined || seen.appliance === appliance) this.#known.delete(key);
   }
 
-  #failed({ file }: Keeper, error: unknown): void {
+  #tell({ file }: HistoryThread, { damaged, warnings }: Findings): void {
+    this.#lost.inc(damaged);
+    for (const because of warnings) this.#parts.log.warn({ file, because }, 'a part of the history is left out');
+  }
+
+  #failed({ file }: HistoryThread, error: unknown): void {
     const { message } = toError(error);
     if (message !== this.#failing)
       this.#parts.log.error({ file, because: message }, 'history cannot be written; monitoring goes on without it');
@@ -237,15 +247,15 @@ export class History {
 
   /** Forgets what is too old. */
   #prune(): void {
-    const keeper = this.#keeper;
+    const thread = this.#thread;
     const beforeMs = this.#parts.now() - this.#settings.keepMs;
-    this.#ask({ do: 'prune', beforeMs }, keeper).catch((error: unknown) => this.#failed(keeper, error));
+    thread.ask({ do: 'prune', beforeMs }).catch((error: unknown) => this.#failed(thread, error));
   }
 
   async #learnFarms(): Promise<void> {
-    const keeper = this.#keeper;
-    const { farms = [] } = await this.#ask({ do: 'farms' }, keeper).catch((error: unknown): Answer => {
-      this.#failed(keeper, error);
+    const thread = this.#thread;
+    const { farms = [] } = await thread.ask({ do: 'farms' }).catch((error: unknown): Answer => {
+      this.#failed(thread, error);
       return {};
     });
     for (const { appliance, farm, atMs } of farms) this.#counts.get(appliance)?.changedBefore(farm, atMs);
@@ -254,44 +264,33 @@ export class History {
 
   /** Writes what waits and closes the file; what comes meanwhile is written to the next one. */
   async #leave(next?: HistorySettings): Promise<void> {
-    this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) });
+    this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) }, '');
     this.#prune();
-    const [keeper, entries] = [this.#keeper, this.#takeWaiting()];
+    const [thread, entries] = [this.#thread, this.#waiting.take()];
     if (next) {
-      this.#keeper = createKeeper(next);
+      this.#thread = new HistoryThread(next.file);
       this.#settings = next;
       this.#known.clear();
     }
-    // A keeper answers one question after another: what is being written is written before.
-    await this.#writeTo(keeper, entries);
-    await this.#ask({ do: 'close' }, keeper).catch(() => undefined);
-    await keeper.terminate();
-  }
-
-  /** Resolves to the answer; rejects with the failure in it. */
-  async #ask(question: Question, keeper = this.#keeper): Promise<Answer> {
-    const late = (): Error => new Error(`the history (${keeper.file}) did not answer in ${maxWaitMs / 1_000} s`);
-    const answer = await inTime(keeper.ask(question), maxWaitMs, late);
-    if (answer.failure !== undefined) throw new Error(answer.failure);
-    return answer;
+    // A thread answers one question after another: what is being written is written before.
+    await this.#writeTo(thread, entries);
+    await thread.ask({ do: 'close' }).catch(() => undefined);
+    await thread.terminate();
   }
 }
 
-interface Keeper extends Pick<AskedThread<Question, Answer>, 'ask' | 'terminate'> {
-  /** For messages. */
-  readonly file: string;
-}
+/** The most characters of the names and values of fields that are kept of a call. */
+const maxFields = 4_096;
 
-/** Keeps a file in a thread of its own, since a disk may take its time. */
-function createKeeper({ file }: HistorySettings): Keeper {
-  if (file === undefined) {
-    const keeper = new HistoryKeeper(undefined);
-    return { file: 'in memory', ask: (question) => keeper.answer(question), terminate: () => Promise.resolve() };
-  }
-  const thread = new AskedThread<Question, Answer>(workerBeside(import.meta, 'history-worker'), {
-    workerData: { file },
-  });
-  return { file, ask: (question) => thread.ask(question), terminate: () => thread.terminate() };
+/** Returns the first fields of a body, which may have tens of thousands. */
+function firstFields(fields: Touch['fields']): Touch['fields'] {
+  let left = maxFields;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      left -= name.length + value.length;
+      return left < 0 ? [] : [[beginning(name, maxFields), value]];
+    }),
+  );
 }
 
 /** Makes one event of what changed on a farm between two readings. */

@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { toError } from '../lib/check.ts';
 import { makeFolder, openRegularFile } from '../lib/disk.ts';
-import type { EventQuery, HistoryEvent } from './event.ts';
-import { type Entry, HistoryStore, inMemory } from './store.ts';
+import { inMemory } from './database.ts';
+import type { EventQuery, NewEvent } from './event.ts';
+import { type Entry, type Findings, HistoryStore } from './store.ts';
 
 /** A question to the history. */
 export type Question =
@@ -14,8 +15,12 @@ export type Question =
   | { readonly do: 'close' };
 
 export interface Answer {
-  readonly events?: readonly HistoryEvent[];
+  /** The changes of the configuration. */
+  readonly changes?: readonly NewEvent[];
+  /** The JSON of FoundEvents. */
+  readonly found?: string;
   readonly farms?: ReturnType<HistoryStore['changedFarms']>;
+  readonly findings?: Findings;
   readonly failure?: string;
 }
 
@@ -30,7 +35,10 @@ export class HistoryKeeper {
 
   async answer(question: Question): Promise<Answer> {
     try {
-      if (question.do !== 'close') return this.#answer(await this.#open(), question);
+      if (question.do !== 'close') {
+        const store = await this.#open();
+        return { ...this.#answer(store, question), findings: store.takeFindings() };
+      }
       this.#store?.close();
       return {};
     } catch (thrown) {
@@ -53,9 +61,9 @@ export class HistoryKeeper {
   }
 
   #answer(store: HistoryStore, question: Exclude<Question, { do: 'close' }>): Answer {
-    if (question.do === 'find') return { events: store.find(question.query) };
+    if (question.do === 'find') return { found: JSON.stringify(store.find(question.query)) };
     if (question.do === 'farms') return { farms: store.changedFarms() };
-    if (question.do === 'write') return { events: store.write(question.entries) };
+    if (question.do === 'write') return { changes: store.write(question.entries) };
     store.prune(question.beforeMs);
     return {};
   }

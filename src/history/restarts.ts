@@ -29,4 +29,8 @@ export class Restarts {
       .filter(({ was }) => was > 0);
     return seen.length > 0 && seen.every(({ was, now }) => now < was);
   }
+  /** Forgets appliances that are no longer watched. */
+  keepOnly(appliances: ReadonlySet<string>): void {
+    for (const appliance of this.#known.keys()) if (!appliances.has(appliance)) this.#known.delete(appliance);
+  }
 }

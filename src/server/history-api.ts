@@ -1,8 +1,10 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import { eventKinds, maxFound } from '../history/event.ts';
 import type { History } from '../history/history.ts';
+import { toError } from '../lib/check.ts';
+import { ThrottledLog } from '../lib/throttled-log.ts';
 import { momentOf } from '../lib/time.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { sendUnknownAppliance } from './status-api.ts';
@@ -14,11 +16,16 @@ const HistoryQuery = Type.Object({
   /** A duration back from now, `2h`, or a moment in ISO 8601. */
   since: Type.Optional(Type.String()),
   kind: Type.Array(Type.String(), { default: [] }),
-  limit: Type.Integer({ minimum: 1, maximum: maxFound, default: 200 }),
+  // Texts, since a number could also be written as 1e3.
+  limit: Type.String({ default: '200' }),
+  before: Type.Optional(Type.String()),
 });
 
+const oneToMaxFound = /^(?:[1-9]\d{0,2}|1000)$/;
+const nextOfAnAnswer = /^-?\d{1,15}\.\d{1,15}$/;
+
 export interface HistoryApiParts {
-  readonly history: Pick<History, 'find'>;
+  readonly history: Pick<History, 'findText'>;
   readonly fleet: { readonly watches: (appliance: string) => boolean };
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly log: Logger;
@@ -30,24 +37,25 @@ export function registerHistoryApi(
   app: FastifyInstance,
   { history, fleet, shardWatching, log, now }: HistoryApiParts,
 ): void {
+  const throttledLog = new ThrottledLog(log);
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.get('/api/history', { schema: { querystring: HistoryQuery } }, async (request, reply) => {
-    const { appliance, farm, since, kind, limit } = request.query;
+    const { appliance, farm, since, kind, limit, before } = request.query;
+    const refuse = (because: string): FastifyReply => reply.code(400).type(plainText).send(`${because}\n`);
     if (appliance !== undefined && !fleet.watches(appliance))
       return sendUnknownAppliance(reply, shardWatching(appliance));
     const sinceMs = since === undefined ? undefined : momentOf(since, now());
-    if (Number.isNaN(sinceMs))
-      return reply.code(400).type(plainText).send('since is a duration, such as 2h, or a moment in ISO 8601.\n');
+    if (sinceMs !== undefined && !Number.isFinite(sinceMs))
+      return refuse('since is a duration, such as 2h, or a moment in ISO 8601.');
     const kinds = eventKinds.filter((each) => kind.includes(each));
-    if (kinds.length < new Set(kind).size)
-      return reply
-        .code(400)
-        .type(plainText)
-        .send(`kind is one of ${eventKinds.join(', ')}.\n`);
+    if (kinds.length < new Set(kind).size) return refuse(`kind is one of ${eventKinds.join(', ')}.`);
+    if (!oneToMaxFound.test(limit)) return refuse(`limit is a whole number from 1 to ${maxFound}.`);
+    if (before !== undefined && !nextOfAnAnswer.test(before)) return refuse('before is the next of an answer.');
+    const query = { appliance, farm, sinceMs, before, ...(kinds.length > 0 && { kinds }), limit: Number(limit) };
     try {
-      return { events: await history.find({ appliance, farm, sinceMs, ...(kinds.length > 0 && { kinds }), limit }) };
+      return await reply.type('application/json; charset=utf-8').send(await history.findText(query));
     } catch (error) {
-      log.error({ err: error }, 'history cannot be read');
+      throttledLog.write('error', { err: toError(error) }, 'history cannot be read');
       return reply.code(503).type(plainText).send('The history cannot be read; the log of the exporter says why.\n');
     }
   });

@@ -1,6 +1,7 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { applianceFacts } from '../collectors/appliance-facts.ts';
 import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
+import { sizeOf } from '../lib/size.ts';
 import { createAgeClock, steadyNow } from '../lib/time.ts';
 import { compareStates, type ObjectStates, sinceOf } from './object-states.ts';
 import { keyOf, type Moment, type Origin, type Reading } from './reading.ts';
@@ -236,17 +237,4 @@ export class ApplianceState {
   #removed(origin: Origin, why: 'stale' | 'gone'): void {
     for (const listener of this.#parts.listeners) listener.removed?.(origin, why);
   }
-}
-
-/** Bytes of a value besides its characters: a number, a reference, a part of an object. */
-const bytesPerValue = 16;
-
-/** Estimates the memory of a value that is made of lists, objects, texts and numbers. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return bytesPerValue + value.length;
-  if (typeof value !== 'object' || value === null) return bytesPerValue;
-  let bytes = bytesPerValue;
-  // No array of values: tens of thousands of backends are measured.
-  for (const key in value) bytes += sizeOf(value[key as keyof typeof value]);
-  return bytes;
 }

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { Difference, EventQuery, HistoryEvent, NewEvent } from '../../src/history/event.ts';
+import type { Difference, EventQuery, FoundEvents, NewEvent } from '../../src/history/event.ts';
+import { toKept } from '../../src/history/kept-event.ts';
 import { HistoryStore } from '../../src/history/store.ts';
 import { minuteMs, nowMs } from './fleet-status.ts';
 
@@ -7,10 +8,11 @@ import { minuteMs, nowMs } from './fleet-status.ts';
 export function givenHistory(...events: readonly NewEvent[]) {
   const store = new HistoryStore(':memory:');
   onTestFinished(() => store.close());
-  store.write(events.map((event) => ({ event })));
+  store.write(events.map((event) => ({ event: toKept(event) })));
   return {
-    add: (event: NewEvent): void => void store.write([{ event }]),
-    find: (query: EventQuery): Promise<readonly HistoryEvent[]> => Promise.resolve(store.find(query)),
+    add: (event: NewEvent): void => void store.write([{ event: toKept(event) }]),
+    find: (query: EventQuery): Promise<FoundEvents> => Promise.resolve(store.find(query)),
+    findText: (query: EventQuery): Promise<string> => Promise.resolve(JSON.stringify(store.find(query))),
   };
 }
 

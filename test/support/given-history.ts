@@ -41,7 +41,7 @@ export async function givenHistory(
       for (const { name, enabled, makesNoCalls } of collectors) if (enabled && !makesNoCalls) await poller.run(name);
     },
     /** The events of the configuration, the newest first. */
-    events: () => history.find({ kinds: ['configuration'], limit: 1_000 }),
+    events: async () => (await history.find({ kinds: ['configuration'], limit: 1_000 })).events,
     lost: async () => (await registry.getSingleMetric('zlb_exporter_history_lost_total')!.get()).values[0]?.value,
     metrics: () => textOf(store),
     stop,

@@ -15,7 +15,7 @@ import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
 import { maxFound } from '../../history/event.ts';
-import { causesFirst, createFindEvents, type FindEvents } from './timeline.ts';
+import { createFindEvents, findCauses, type FindEvents } from './timeline.ts';
 import { changesContent, changesPanel } from './timeline-content.ts';
 import type { TwinWatch } from '../../history/twin-watch.ts';
 import { twinPanel } from './twin-panel.ts';
@@ -103,12 +103,11 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, fi
     const addresses = { exporter: `${request.protocol}://${request.host}`, gateway, appliance: status?.url };
     const { appliance, farm } = labels;
     const filter = { appliance, farm, since: '6h' };
-    const events = status && (await findEvents(filter, maxFound, status));
+    const events = status && (await findCauses(findEvents, filter, maxAboveRunbooks, status));
     const when = ` on this ${farm === undefined ? 'appliance' : 'farm'} in the last 6 hours`;
-    const shown = events && causesFirst(events, maxAboveRunbooks);
     const page = quietDocument(
       'Runbooks · zlb-exporter',
-      html`${status && changesPanel(filter, shown, gateway, when)}${runbooksFor(runbooks, labels, addresses)}`,
+      html`${status && changesPanel(filter, events, gateway, when)}${runbooksFor(runbooks, labels, addresses)}`,
     );
     return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(page);
   });
@@ -128,7 +127,7 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, fi
 }
 
 async function newestChanges(parts: PageParts, filter: EventFilter, status?: ApplianceStatus): Promise<Markup> {
-  const events = await parts.findEvents(filter, maxBeside, status);
+  const events = await parts.findEvents(filter, maxBeside, { status });
   return changesPanel(filter, events, parts.exporter().adminUrl);
 }
 
@@ -147,7 +146,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: PageParts): 
     }
     case 'changes': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
-      const events = await parts.findEvents(view, maxFound, health?.status);
+      const events = await parts.findEvents(view, maxFound, { status: health?.status });
       return { ...head, main: changesContent(view, events, facts.adminUrl) };
     }
     case 'list':

@@ -1,4 +1,4 @@
-import { type Difference, elsewhere, eventKinds, type HistoryEvent, maxFound } from '../../history/event.ts';
+import { type Difference, elsewhere, eventKinds, type HistoryEvent } from '../../history/event.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, counted } from '../../lib/text.ts';
 import { levelOfState, wordOfState } from '../../state/level.ts';
@@ -6,7 +6,7 @@ import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
 import { clockTime } from '../times.ts';
 import { applianceLink, backTo, emptyNote, listPage, panel, singlePanel } from './section.ts';
-import type { FoundEvents } from './timeline.ts';
+import type { ShownEvents } from './timeline.ts';
 import { type EventFilter, linkTo, type View } from './view.ts';
 
 /** Differences of an event that are shown before it is opened. */
@@ -15,8 +15,11 @@ const periods = ['1h', '6h', '1d', '7d', '30d'];
 const statefulObjects = ['farm', 'backend', 'certificate', 'activation', 'interface'] as const;
 
 /** Renders the newest events; `adminUrl` is the gateway, whose console shows changes. */
-export function changesPanel(filter: EventFilter, events: FoundEvents, adminUrl?: string, when = ''): Markup {
-  const rows = events?.length === 0 ? emptyNote('No change is known.') : eventList(events, adminUrl, filter.appliance);
+export function changesPanel(filter: EventFilter, found: ShownEvents, adminUrl?: string, when = ''): Markup {
+  const rows =
+    found?.events.length === 0
+      ? emptyNote('No change is known.')
+      : eventList(found?.events, adminUrl, filter.appliance);
   const link = linkTo({ kind: 'changes', list: 'changes', ...filter });
   return panel('changes', `What changed${when}`, [
     rows,
@@ -27,10 +30,11 @@ export function changesPanel(filter: EventFilter, events: FoundEvents, adminUrl?
 /** Renders a page of all events that a view asks for, with a form to ask for others. */
 export function changesContent(
   view: Extract<View, { readonly kind: 'changes' }>,
-  events: FoundEvents,
+  found: ShownEvents,
   adminUrl?: string,
 ): Markup {
   const { appliance = '', farm = '', event = '', since = '' } = view;
+  const events = found?.events;
   const render = (from: number, to: number): Markup => eventList(events?.slice(from, to), adminUrl);
   return html`${backTo(view.appliance)}
 ${singlePanel('changes', 'What changed', [
@@ -41,7 +45,8 @@ ${singlePanel('changes', 'What changed', [
 <label>Of the last ${choice('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
 <button>Show</button></form>`,
   events ? listPage({ view, count: events.length, noun: 'event', render }) : eventList(events),
-  events?.length === maxFound && html`<p class="note">These are the newest ones; there may be more.</p>`,
+  found?.next !== undefined &&
+    html`<p class="note">These are the newest ones; there are more. Choose a kind, an appliance or a farm.</p>`,
 ])}`;
 }
 
@@ -51,26 +56,34 @@ function choice(name: string, values: readonly string[], chosen: string): Markup
   )}</select>`;
 }
 
-function eventList(events: FoundEvents, adminUrl?: string, onPageOf?: string): Markup {
+function eventList(events: readonly HistoryEvent[] | undefined, adminUrl?: string, onPageOf?: string): Markup {
   if (events) return html`<ol class="changes">${events.map((event) => eventItem(event, adminUrl, onPageOf))}</ol>`;
   const silent = stateMark('unknown', 'The history gives no answer now');
   return html`<p class="note">${silent}: its disk hangs, or fails. The log of the exporter says more.</p>`;
 }
 
 function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): Markup {
-  const { id, appliance, farm, atMs, sinceMs, by, text, count, differences } = event;
-  const rows = differences.map(differenceRow);
+  const { id, appliance, farm, atMs, sinceMs, by, text, count, reversedMs } = event;
   const facts = [
     by !== undefined && authorOf(by, adminUrl),
     count > 1 && counted(count, 'time'),
     sinceMs !== undefined && html`between ${clockTime(sinceMs)} and ${clockTime(atMs)}`,
+    reversedMs !== undefined && html`the other way last at ${clockTime(reversedMs)}`,
     appliance === '' ? 'the exporter' : appliance !== onPageOf && applianceLink(appliance),
   ].filter((fact) => fact !== false);
   return html`<li data-key="${id}">${clockTime(atMs)}
-<div>${text && html`<span class="change"><bdi>${text}</bdi>${farm !== '' && html` <span class="what">farm <b><bdi>${farm}</bdi></b></span>`}</span>`}${rows.slice(0, maxUnfolded)}${
-    rows.length > maxUnfolded &&
-    html`<details data-open="no"><summary>and ${rows.length - maxUnfolded} more</summary>${rows.slice(maxUnfolded)}</details>`
-  }<span class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></div></li>`;
+<div>${text && html`<span class="change"><bdi>${text}</bdi>${farm !== '' && html` <span class="what">farm <b><bdi>${farm}</bdi></b></span>`}</span>`}${differenceRows(event)}<span class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></div></li>`;
+}
+
+function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {
+  const rows = differences.map(differenceRow);
+  const folded = rows.slice(maxUnfolded);
+  const rest = unlisted > 0 && html`<span class="change faint">and ${unlisted} more, which are not listed</span>`;
+  return html`${rows.slice(0, maxUnfolded)}${
+    folded.length > 0
+      ? html`<details data-open="no"><summary>and ${folded.length + unlisted} more</summary>${folded}${rest}</details>`
+      : rest
+  }`;
 }
 
 function authorOf(by: string, adminUrl: string | undefined): Markup {

@@ -31,6 +31,8 @@ const events = [
     sinceMs: atMs - 600_000,
     by: 'elsewhere',
     count: 12,
+    reversedMs: atMs - 60_000,
+    unlisted: 3,
     differences: [
       { ...weight, before: '1', after: '5' },
       { ...weight, name: '10.0.0.2:80', setting: '', before: 'weight 1' },
@@ -54,13 +56,14 @@ describe('the command history', () => {
         '2026-11-21 02:10:01 to 02:20:01',
         'lb-1/shop',
         'backend 10.0.0.1:80 of web',
-        'weight: 1 → 5',
-        'elsewhere, 12 times',
+        'weight: 1 → 5 (12 times, the other way last at 2026-11-21 02:19:01)',
+        'elsewhere',
       ],
       ['', 'lb-1/shop', 'backend 10.0.0.2:80 of web', 'gone: weight 1'],
+      ['', 'lb-1/shop', 'and 3 more'],
       ['2026-11-20 02:20:01 to 2026-11-21 02:20:01', 'lb-1/shop', 'found after a day'],
     ]);
-    expect(asked).toEqual(['/api/history?limit=1000&since=2h&farm=shop&appliance=lb-1']);
+    expect(asked).toEqual(['/api/history?since=2h&farm=shop&appliance=lb-1&limit=1000']);
   });
 
   it('prints the answer of the exporter as JSON', async () => {
@@ -70,13 +73,26 @@ describe('the command history', () => {
     expect(await run(['--json'], url)).toMatchObject({ code: 0, said: [], written: `${answer}\n` });
   });
 
-  it('says that there is nothing, and that there may be more', async () => {
-    const [none, many] = await Promise.all(
-      [0, 1_000].map((length) => givenServer(JSON.stringify({ events: Array.from({ length }, () => event) }))),
-    );
+  it('says that there is nothing', async () => {
+    const { url } = await givenServer(JSON.stringify({ events: [] }));
 
-    expect(await run([], none?.url)).toMatchObject({ code: 0, said: ['No change is known.'] });
-    expect((await run([], many?.url)).warned).toContain('only the newest 1000 events; name an appliance');
+    expect(await run([], url)).toMatchObject({ code: 0, said: ['No change is known.'], warned: '' });
+  });
+
+  it('asks on until it has all of 1,000 events, and says that there are more', async () => {
+    const some = Array.from({ length: 300 }, () => event);
+    const { url, asked } = await givenServer(JSON.stringify({ events: some, next: '7.3' }));
+
+    const { said, warned } = await run([], url);
+
+    expect(asked).toEqual([
+      '/api/history?limit=1000',
+      '/api/history?limit=700&before=7.3',
+      '/api/history?limit=400&before=7.3',
+      '/api/history?limit=100&before=7.3',
+    ]);
+    expect(said.length).toBeGreaterThan(1_000);
+    expect(warned).toMatch(/only the newest \d+ events; name an appliance, or give --since/);
   });
 
   it('takes what commands a terminal out of names', async () => {

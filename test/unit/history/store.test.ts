@@ -1,24 +1,45 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
-import type { HistoryEvent } from '../../../src/history/event.ts';
-import { HistoryStore, inMemory } from '../../../src/history/store.ts';
+import { inMemory } from '../../../src/history/database.ts';
+import type { NewEvent } from '../../../src/history/event.ts';
+import { toKept } from '../../../src/history/kept-event.ts';
+import { HistoryStore } from '../../../src/history/store.ts';
 import { givenFolder } from '../../support/folder.ts';
 
 const minuteMs = 60_000;
+const place = { appliance: 'lb', collector: 'farm_config' } as const;
 
 function givenStore(file = ':memory:') {
   const store = new HistoryStore(file);
-  onTestFinished(() => store.close());
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) store.close();
+    isOpen = false;
+  };
+  onTestFinished(close);
   let atMs = 0;
+  const writeAll = (events: readonly NewEvent[]): void =>
+    void store.write(events.map((event) => ({ event: toKept(event) })));
+  const write = (event: NewEvent): void => writeAll([event]);
   return {
+    store,
+    close,
+    write,
+    writeAll,
+    /** The farm `shop` becomes up or down, at this minute. */
+    becomes(after: 'up' | 'down', minute: number) {
+      const [farm, before] = ['shop', after === 'up' ? 'down' : 'up'];
+      const difference = { object: 'farm', farm, service: '', name: farm, setting: 'state', before, after } as const;
+      write({ kind: 'state', appliance: 'lb', farm, atMs: minute * minuteMs, differences: [difference] });
+    },
     /** Reads the backends of a farm a minute later. */
-    read(objects: readonly ConfiguredObject[], farm = 'shop', scope = 'https://lb'): readonly HistoryEvent[] {
+    read(objects: readonly ConfiguredObject[], farm = 'shop', scope = 'https://lb'): readonly NewEvent[] {
       atMs += minuteMs;
       const askedMs = atMs - 1_000;
-      return store.write([
-        { reading: { appliance: 'lb', collector: 'farm_config', farm, scope, askedMs, atMs, objects } },
-      ]);
+      return store.write([{ reading: { ...place, farm, scope, askedMs, atMs, objects: JSON.stringify(objects) } }]);
     },
     /** Has alice change a backend in the minute before the next reading. */
     touch() {
@@ -31,7 +52,7 @@ function givenStore(file = ':memory:') {
     setClockBack() {
       atMs -= 3 * minuteMs;
     },
-    events: () => store.find({ limit: 1_000 }),
+    events: () => store.find({ limit: 1_000 }).events,
   };
 }
 
@@ -162,11 +183,11 @@ describe('the history of an appliance', () => {
   it('tells who changed something, and when, after the clock was set back by an hour', () => {
     const store = new HistoryStore(inMemory);
     onTestFinished(() => store.close());
-    const read = (minute: number, weight: string, seenMinute?: number): readonly HistoryEvent[] => {
+    const read = (minute: number, weight: string, seenMinute?: number): readonly NewEvent[] => {
       const [askedMs, atMs] = [minute * minuteMs - 1_000, minute * minuteMs];
       const seenMs = seenMinute === undefined ? undefined : seenMinute * minuteMs - 1_000;
       const place = { appliance: 'lb', collector: 'farm_config', farm: 'shop', scope: 'https://lb' };
-      const objects = [backend('10.0.0.1:80', { weight })];
+      const objects = JSON.stringify([backend('10.0.0.1:80', { weight })]);
       return store.write([{ reading: { ...place, askedMs, atMs, seenMs, objects } }]);
     };
     const touch = (minute: number, by: string): void => {
@@ -200,6 +221,267 @@ describe('the history of an appliance', () => {
     const counted = farms.flatMap((farm) => read(all(farm, '2'), farm).flatMap(({ differences }) => differences));
     expect(counted).toHaveLength(500);
     expect(events()).toHaveLength(1);
-    expect(events()[0]?.differences).toHaveLength(500);
+    expect(events()[0]?.differences).toHaveLength(50);
+    expect(events()[0]?.unlisted).toBe(450);
+  });
+
+  it('has two outages and the recovery between them as three events', () => {
+    const { becomes, events } = givenStore();
+    becomes('down', 0);
+    becomes('up', 14);
+    becomes('down', 29);
+
+    expect(events().map(({ count, atMs, differences: [each] }) => [atMs / minuteMs, each?.after, count])).toEqual([
+      [29, 'down', 1],
+      [14, 'up', 1],
+      [0, 'down', 1],
+    ]);
+  });
+
+  it('has a quick alternation as one event, with its count and the last moment of each direction', () => {
+    const { becomes, events } = givenStore();
+    for (const [index, minute] of [0, 4, 5, 9, 10].entries()) becomes(index % 2 ? 'up' : 'down', minute);
+    becomes('up', 40);
+    becomes('down', 41);
+
+    expect(events().map(({ id: _id, differences: [each], ...event }) => ({ ...event, after: each?.after }))).toEqual([
+      expect.objectContaining({ count: 1, after: 'down', atMs: 41 * minuteMs }),
+      expect.objectContaining({ count: 1, after: 'up', atMs: 40 * minuteMs }),
+      expect.objectContaining({
+        count: 5,
+        after: 'down',
+        sinceMs: 0,
+        atMs: 10 * minuteMs,
+        reversedMs: 9 * minuteMs,
+      }),
+    ]);
+  });
+
+  it('has an event in its own row again where what alternated slows down', () => {
+    const { becomes, events } = givenStore();
+    for (const [index, minute] of [0, 1, 2, 3, 12, 22].entries()) becomes(index % 2 ? 'up' : 'down', minute);
+
+    // Minutes 2, 3 and 12 are within ten of each other, and 3, 12 and 22 are not.
+    expect(events().map(({ atMs, count }) => [atMs / minuteMs, count])).toEqual([
+      [22, 1],
+      [12, 5],
+    ]);
+  });
+});
+
+describe('an event of very many differences', () => {
+  const flap = (index: number, count = 450): NewEvent => ({
+    kind: 'state',
+    appliance: 'lb',
+    farm: 'shop',
+    atMs: index * minuteMs,
+    differences: Array.from({ length: count }, (_, at) => ({
+      object: 'backend',
+      farm: 'shop',
+      service: 's'.repeat(200),
+      name: `${at}-${index}-${'n'.repeat(240)}`,
+      setting: 'state',
+      before: 'up',
+      after: 'down',
+    })),
+  });
+
+  it('takes a few KB, and counts those that it does not list', () => {
+    const { write, events } = givenStore();
+    write(flap(1));
+
+    const [event] = events();
+    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThan(10_000);
+    expect(event!.differences.length).toBeGreaterThan(5);
+    expect(event!.differences.length + event!.unlisted!).toBe(450);
+  });
+
+  it('takes a few KB where one name alone has a hundred', () => {
+    const { write, events } = givenStore();
+    const [difference] = flap(1, 1).differences;
+    write({
+      ...flap(1, 0),
+      differences: [{ ...difference!, name: '\u{4e00}'.repeat(100_000), after: '\0'.repeat(9_000) }],
+    });
+
+    expect(Buffer.byteLength(JSON.stringify(events()))).toBeLessThan(10_000);
+  });
+
+  it('is counted with those that take it back, as a short one is', () => {
+    const { write, events } = givenStore();
+    const { differences, ...event } = flap(1);
+    const back = differences.map((each) => ({ ...each, before: each.after, after: each.before }));
+    write({ ...event, differences });
+    write({ ...event, differences: back });
+    // Differs in one that no event lists.
+    write({ ...event, differences: differences.slice(0, -1) });
+
+    expect(events().map(({ count }) => count)).toEqual([1, 1, 1]);
+    write({ ...event, differences });
+    expect(events().map(({ count }) => count)).toEqual([3, 1]);
+  });
+
+  it('of several farms is found for each of them, since it does not say of which', () => {
+    const { store, write } = givenStore();
+    const { differences } = flap(1);
+    const config = { ...flap(1, 0), kind: 'configuration' } as const;
+    write({
+      ...config,
+      by: 'elsewhere',
+      farm: '',
+      differences: differences.map((each, index) => ({ ...each, farm: `farm-${index}` })),
+    });
+    write({ ...config, by: 'call 1 by alice', farm: 'mail', differences: [{ ...differences[0]!, farm: 'mail' }] });
+
+    expect(store.find({ appliance: 'lb', farm: 'farm-449', limit: 10 }).events).toMatchObject([{ farm: '' }]);
+    expect(store.find({ appliance: 'lb', farm: 'mail', limit: 10 }).events).toHaveLength(2);
+  });
+
+  it('is found page by page, each once, in answers of a megabyte', () => {
+    const { store, write } = givenStore();
+    for (let index = 0; index < 300; index += 1) write(flap(index, 20));
+
+    const found: number[] = [];
+    let next: string | undefined;
+    let answers = 0;
+    do {
+      const answer = store.find({ limit: 1_000, before: next });
+      expect(JSON.stringify(answer).length).toBeLessThan(1_100_000);
+      found.push(...answer.events.map(({ atMs }) => atMs));
+      ({ next } = answer);
+      answers += 1;
+    } while (next !== undefined);
+
+    expect(answers).toBeGreaterThan(2);
+    expect(found).toEqual(Array.from({ length: 300 }, (_, index) => (299 - index) * minuteMs));
+  });
+
+  it('does not take more memory than is set aside, without anybody who prunes', () => {
+    const { store, write } = givenStore();
+    for (let index = 0; index < 3_000; index += 1) write(flap(index, 15));
+
+    let [bytes, next]: [number, string | undefined] = [0, undefined];
+    do {
+      const answer = store.find({ limit: 1_000, before: next });
+      bytes += JSON.stringify(answer).length;
+      ({ next } = answer);
+    } while (next !== undefined);
+    expect(bytes).toBeLessThan(16_777_216);
+    expect(bytes).toBeGreaterThan(10_000_000);
+  });
+});
+
+describe('the share of an appliance', () => {
+  const state = (appliance: string, farm: string, atMs: number, after: string): NewEvent => ({
+    kind: 'state',
+    appliance,
+    farm,
+    atMs,
+    differences: [{ object: 'farm', farm, service: '', name: farm, setting: 'state', before: 'x', after }],
+  });
+
+  it('is not touched by another one that fills the history', () => {
+    const { store, write, writeAll, read } = givenStore();
+    const change = { kind: 'change', appliance: 'good', farm: 'shop', atMs: 1, differences: [] } as const;
+    write({ ...change, by: 'call 1 by alice', text: 'Modify a farm: HTTP 200' });
+    read([backend('10.0.0.1:80', { weight: '5' })]);
+    read([backend('10.0.0.1:80', { weight: '1' })]);
+    for (let round = 0; round < 30; round += 1) {
+      const [atMs, after] = [(10 + round) * minuteMs, ['up', 'down', 'problem'][round % 3]!];
+      writeAll(Array.from({ length: 500 }, (_, farm) => state('evil', `farm-${farm}`, atMs, after)));
+    }
+
+    expect(store.find({ appliance: 'good', limit: 10 }).events).toMatchObject([{ by: 'call 1 by alice' }]);
+    expect(store.find({ appliance: 'lb', limit: 10 }).events).toMatchObject([{ kind: 'configuration' }]);
+    const evil = store.find({ appliance: 'evil', limit: 1_000 });
+    expect(evil.events[0]?.atMs).toBe(39 * minuteMs);
+  });
+
+  it('loses what people did, and what was configured, last', () => {
+    const { store, write, writeAll } = givenStore();
+    const [farm, differences] = ['shop', state('lb', 'shop', 0, 'up').differences] as const;
+    write({ kind: 'change', appliance: 'lb', farm, atMs: 1, by: 'call 1 by alice', text: 'x', differences: [] });
+    write({ kind: 'configuration', appliance: 'lb', farm, atMs: 2, by: 'elsewhere', differences });
+    const each = Array.from({ length: 11_000 }, (_, index) => index);
+    writeAll(each.map((index) => state('lb', 'shop', 100 + index, String(index))));
+
+    const kinds = ['change', 'configuration'] as const;
+    expect(store.find({ kinds, limit: 10 }).events.map(({ kind }) => kind)).toEqual(['configuration', 'change']);
+    expect(store.find({ limit: 1 }).events).toMatchObject([{ atMs: 11_099 }]);
+    const change = { kind: 'change', appliance: 'lb', farm, by: 'a', text: 'x', differences: [] } as const;
+    writeAll(each.map((index) => ({ ...change, atMs: 20_000 + index })));
+    expect(store.find({ kinds: ['state', 'configuration'], limit: 10 }).events).toEqual([]);
+  });
+
+  it('of the configurations ends where an appliance shows ever more farms, with one warning', () => {
+    const { store, read } = givenStore();
+    const noise = (): string => randomBytes(700_000).toString('base64');
+    for (let farm = 0; farm < 30; farm += 1) read([backend('10.0.0.1:80', { weight: noise() })], `farm-${farm}`);
+    read([backend('10.0.0.1:80', { weight: '1' })], 'farm-29');
+    read([backend('10.0.0.1:80', { weight: '1' })], 'farm-0');
+
+    expect(store.find({ limit: 10 }).events).toHaveLength(1);
+    expect(store.takeFindings()).toEqual({
+      damaged: 0,
+      warnings: [expect.stringMatching(/^the configuration of lb takes more than .* are not compared/)],
+    });
+  });
+});
+
+describe('a damaged row', () => {
+  function givenDamage(damage: string) {
+    const file = join(givenFolder(), 'history.db');
+    const before = givenStore(file);
+    before.touch();
+    before.read([backend('10.0.0.1:80', { weight: '5' })]);
+    before.read([backend('10.0.0.1:80', { weight: '1' })]);
+    before.becomes('down', 90);
+    before.close();
+    const database = new DatabaseSync(file);
+    database.exec(damage);
+    database.close();
+    return givenStore(file);
+  }
+
+  it.each([
+    ['no JSON', "UPDATE events SET event = substr(event, 1, 40) WHERE kind = 'configuration'"],
+    ['no event', "UPDATE events SET event = '[1]' WHERE kind = 'configuration'"],
+    ['half an event', "UPDATE events SET event = json_remove(event, '$.differences') WHERE kind = 'configuration'"],
+  ])('of the events that is %s is left out, and counted once', (_, damage) => {
+    const { store, read, events, becomes } = givenDamage(damage);
+
+    expect(events()).toMatchObject([{ kind: 'state' }]);
+    for (const farm of ['shop', 'mail']) store.find({ farm, limit: 10 });
+    read([backend('10.0.0.1:80', { weight: '7' })]);
+    becomes('up', 120);
+    expect(events()).toMatchObject([{ kind: 'state' }, { kind: 'state' }, { kind: 'configuration' }]);
+    const { damaged, warnings } = store.takeFindings();
+    expect(damaged).toBe(1);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^event \d+ cannot be read .*name another file as history\.file$/),
+    ]);
+    expect(store.takeFindings()).toEqual({ damaged: 0, warnings: [] });
+  });
+
+  it.each([
+    ['no archive', "UPDATE readings SET objects = x'00ff'"],
+    ['half of one', 'UPDATE readings SET objects = substr(objects, 1, length(objects) / 2)'],
+  ])('of the readings that is %s costs that comparison alone', (_, damage) => {
+    const { store, read, events } = givenDamage(damage);
+
+    read([backend('10.0.0.1:80', { weight: '7' })]);
+    expect(events()).toHaveLength(2);
+    read([backend('10.0.0.1:80', { weight: '8' })]);
+    expect(events()).toHaveLength(3);
+    expect(store.takeFindings()).toMatchObject({ damaged: 1, warnings: [expect.stringContaining('reading of lb')] });
+  });
+
+  it('of the calls is no author, and stops nothing', () => {
+    const { store, read, events } = givenDamage("UPDATE touches SET touch = 'x', since = 0, until = NULL");
+    store.write([]);
+
+    read([backend('10.0.0.1:80', { weight: '7' })]);
+    expect(events()).toMatchObject([{}, {}, {}].slice(0, events().length));
+    expect(events().some(({ differences }) => differences[0]?.after === '7')).toBe(true);
   });
 });

@@ -331,6 +331,34 @@ describe('other requests', () => {
     });
   });
 
+  it('writes one line for many callers while the history cannot be read', async () => {
+    const lines: string[] = [];
+    const app = givenApp({ log: lines, findEvents: () => Promise.reject(new Error('the disk is gone')) });
+
+    for (let caller = 0; caller < 10; caller += 1) await app.inject('/api/history');
+
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each<[query: string, says: string]>([
+    ...['1e999', 'Infinity', '-1', '0', '1001', '1e2', '0x10', '1.0', '01', '', 'many', '99999999999999999999'].map(
+      (limit): [string, string] => [`limit=${limit}`, 'limit is a whole number from 1 to 1000.'],
+    ),
+    ...['', '1', '1.2.3', '1e3.1', 'x.y', '1.-1'].map((before): [string, string] => [
+      `before=${before}`,
+      'before is the next of an answer.',
+    ]),
+    [`since=${'9'.repeat(400)}d`, 'since is a duration, such as 2h, or a moment in ISO 8601.'],
+    ['limit=5&limit=6', 'querystring/limit must be string'],
+  ])('says what is wrong with a question to the history that has %s', async (query, says) => {
+    const lines: string[] = [];
+
+    const response = await givenApp({ log: lines }).inject(`/api/history?${query}`);
+
+    expect([response.statusCode, response.body]).toEqual([400, `${says}\n`]);
+    expect(lines).toEqual([]);
+  });
+
   it('names the kinds of events to a caller that asks for another one', async () => {
     const response = await givenApp().inject('/api/history?kind=state&kind=states');
 
@@ -345,7 +373,7 @@ interface Given {
   readonly statuses?: readonly ApplianceStatus[] | Error;
   readonly log?: string[];
   readonly reload?: () => Promise<ReloadOutcome>;
-  readonly findEvents?: () => Promise<[]>;
+  readonly findEvents?: () => Promise<string>;
 }
 
 function givenApp({
@@ -354,7 +382,7 @@ function givenApp({
   statuses = threeStatuses(),
   log: lines = [],
   reload,
-  findEvents = () => Promise.resolve([]),
+  findEvents = () => Promise.resolve('{"events":[]}'),
 }: Given = {}): FastifyInstance {
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const store = createMetricsStore([up, calls]);
@@ -394,7 +422,7 @@ function givenApp({
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => undefined,
-    history: { find: findEvents },
+    history: { find: () => Promise.resolve({ events: [] }), findText: findEvents },
     access: createWebAccess({ policy: openToAll, log }),
     log,
     now: Date.now,

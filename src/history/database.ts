@@ -1,0 +1,118 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** Stands for a file, see SQLite. */
+export const inMemory = ':memory:';
+/** The word ZLBH, by which the file is known. */
+const applicationId = 0x5a_4c_42_48;
+const formatVersion = 2;
+
+const tables = `
+  CREATE TABLE readings (
+    appliance TEXT, collector TEXT, farm TEXT, scope TEXT NOT NULL, seen INTEGER NOT NULL, changed INTEGER,
+    objects BLOB NOT NULL, PRIMARY KEY (appliance, collector, farm)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE events (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, appliance TEXT NOT NULL, farm TEXT NOT NULL, kind TEXT NOT NULL,
+    at INTEGER NOT NULL, bytes INTEGER NOT NULL, subject TEXT NOT NULL, change TEXT NOT NULL, event TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX events_subject ON events (appliance, subject, at);
+  CREATE INDEX events_at ON events (at);
+  CREATE INDEX events_appliance ON events (appliance, at);
+  CREATE TABLE touches (
+    id TEXT PRIMARY KEY, appliance TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER, touch TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX touches_appliance ON touches (appliance, since);
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${formatVersion};
+`;
+
+/** What each appliance takes; not in the file, so that no damage makes it wrong. */
+const shares = `
+  PRAGMA temp_store = MEMORY;
+  CREATE TEMP TABLE shares (
+    appliance TEXT PRIMARY KEY, events INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0,
+    readings INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO shares (appliance, events, bytes) SELECT appliance, count(*), sum(bytes) FROM events GROUP BY 1;
+  INSERT INTO shares (appliance, readings) SELECT appliance, sum(length(objects)) FROM readings WHERE true GROUP BY 1
+    ON CONFLICT DO UPDATE SET readings = excluded.readings;
+  CREATE TEMP TRIGGER event_added AFTER INSERT ON main.events BEGIN
+    INSERT INTO shares (appliance, events, bytes) VALUES (new.appliance, 1, new.bytes)
+      ON CONFLICT DO UPDATE SET events = events + 1, bytes = bytes + excluded.bytes;
+  END;
+  CREATE TEMP TRIGGER event_removed AFTER DELETE ON main.events BEGIN
+    UPDATE shares SET events = events - 1, bytes = bytes - old.bytes WHERE appliance = old.appliance;
+  END;
+  CREATE TEMP TRIGGER reading_added AFTER INSERT ON main.readings BEGIN
+    INSERT INTO shares (appliance, readings) VALUES (new.appliance, length(new.objects))
+      ON CONFLICT DO UPDATE SET readings = readings + excluded.readings;
+  END;
+  CREATE TEMP TRIGGER reading_changed AFTER UPDATE OF objects ON main.readings BEGIN
+    UPDATE shares SET readings = readings + length(new.objects) - length(old.objects) WHERE appliance = new.appliance;
+  END;
+  CREATE TEMP TRIGGER reading_removed AFTER DELETE ON main.readings BEGIN
+    UPDATE shares SET readings = readings - length(old.objects) WHERE appliance = old.appliance;
+  END;
+`;
+
+type Values = Readonly<Record<string, string | number | null | Uint8Array>>;
+
+/** The tables of the history in a file of SQLite, or in memory. */
+export class HistoryDatabase {
+  readonly #database: DatabaseSync;
+
+  /** Throws the error of SQLite, and for a file that is no history. */
+  constructor(file: string) {
+    this.#database = new DatabaseSync(file, { timeout: 0 });
+    try {
+      // No other process writes it; a lost second after a power failure is no loss.
+      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+      const number = (name: string): unknown => this.rows<Record<string, unknown>>(`PRAGMA ${name}`)[0]?.[name];
+      const isEmpty = this.rows('SELECT 1 FROM sqlite_schema').length === 0;
+      if (isEmpty) this.inOne(() => this.#database.exec(tables));
+      if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
+        throw new Error(`${file} is another file than a history of this version; name another one as history.file`);
+      this.#database.exec(shares);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  run(sql: string, values: Values): void {
+    this.#database.prepare(sql).run(values);
+  }
+
+  /** Runs a statement for each of the values, and prepares it once. */
+  runEach(sql: string, all: readonly Values[]): void {
+    const statement = this.#database.prepare(sql);
+    for (const values of all) statement.run(values);
+  }
+
+  /** Each statement names the columns that its caller reads. */
+  rows<Row>(sql: string, values: Values = {}): readonly Row[] {
+    return this.#database.prepare(sql).all(values) as unknown as readonly Row[];
+  }
+
+  /** Returns rows one by one, for a caller that may not want all. */
+  each<Row>(sql: string, values: Values): IterableIterator<Row> {
+    return this.#database.prepare(sql).iterate(values) as unknown as IterableIterator<Row>;
+  }
+
+  /** Does all of the work, or nothing of it and throws. */
+  inOne<Result>(work: () => Result): Result {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

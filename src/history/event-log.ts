@@ -1,0 +1,170 @@
+import type { HistoryDatabase } from './database.ts';
+import { type EventQuery, type FoundEvents, type HistoryEvent, maxFoundBytes } from './event.ts';
+import { type KeptEvent, readEvent, toKept } from './kept-event.ts';
+
+/** An event that alternates is counted with those before it if three of them are within this time. */
+const alternatingMs = 600_000;
+/** More differences of one author, in several events within `burstMs`, become one event. */
+const burstDifferences = 50;
+const burstEvents = 5;
+const burstMs = 900_000;
+/** What a row takes besides the text of its event. */
+const rowBytes = 256;
+const latest = Number.MAX_SAFE_INTEGER;
+
+interface EventRow {
+  readonly id: number;
+  readonly at: number;
+  readonly bytes: number;
+  readonly change: string;
+  readonly event: string;
+}
+
+/** An event as it was read, with the digest of what it says. */
+interface ReadEvent extends HistoryEvent {
+  readonly change: string;
+}
+
+/** The events in the tables of the history. */
+export class EventLog {
+  readonly #database: HistoryDatabase;
+  readonly #onDamaged: (row: string) => void;
+
+  /** `onDamaged` is told of each row that cannot be read, and is left out. */
+  constructor(database: HistoryDatabase, onDamaged: (row: string) => void) {
+    this.#database = database;
+    this.#onDamaged = onDamaged;
+  }
+
+  /** Adds an event, or counts it with an earlier one that it repeats or continues. */
+  add(kept: KeptEvent): void {
+    if (!this.#alternates(kept) && !this.#continues(kept)) this.#insert(kept);
+  }
+
+  /** Returns the newest first. */
+  find(query: EventQuery): FoundEvents {
+    const { appliance, farm, sinceMs = Number.MIN_SAFE_INTEGER, kinds, before, limit } = query;
+    const [untilMs = latest, untilId = latest] = before?.split('.').map(Number) ?? [];
+    const rows = this.#database.each<EventRow>(
+      `SELECT id, at, bytes, change, event FROM events
+       WHERE at BETWEEN :sinceMs AND :untilMs AND (at < :untilMs OR id < :untilId)
+       AND (:appliance IS NULL OR appliance IN (:appliance, '')) AND (:farm IS NULL OR farm IN (:farm, ''))
+       AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
+       ORDER BY at DESC, id DESC`,
+      {
+        sinceMs,
+        untilMs,
+        untilId,
+        appliance: appliance ?? null,
+        farm: farm ?? null,
+        kinds: kinds ? JSON.stringify(kinds) : null,
+      },
+    );
+    const events: HistoryEvent[] = [];
+    let bytes = 0;
+    for (const row of rows) {
+      const event = this.#read(row);
+      if (!event || !isWanted(event, query)) continue;
+      bytes += row.bytes;
+      const last = events.at(-1);
+      if (last && (events.length === limit || bytes > maxFoundBytes))
+        return { events, next: `${last.atMs}.${last.id}` };
+      const { change: _digest, ...found } = event;
+      events.push(found);
+    }
+    return { events };
+  }
+
+  /** Returns the events of the configuration of an appliance after a moment, the oldest first. */
+  recent(appliance: string, sinceMs: number): readonly HistoryEvent[] {
+    return this.#rows("appliance = :appliance AND at > :sinceMs AND kind = 'configuration' ORDER BY id", {
+      appliance,
+      sinceMs,
+    });
+  }
+
+  #insert({ event, subject, change }: KeptEvent): void {
+    const text = JSON.stringify(event);
+    const { appliance, farm, kind, atMs } = event;
+    this.#database.run(
+      `INSERT INTO events (appliance, farm, kind, at, bytes, subject, change, event)
+       VALUES (:appliance, :farm, :kind, :atMs, :bytes, :subject, :change, :text)`,
+      { appliance, farm, kind, atMs, bytes: rowBytes + Buffer.byteLength(text), subject, change, text },
+    );
+  }
+
+  /**
+   * Counts what alternates quickly: from the third time on, one event stands for all. It has the
+   * last moment of each direction.
+   */
+  #alternates(kept: KeptEvent): boolean {
+    const { event, subject, change, reverse } = kept;
+    const { appliance, atMs, by, differences } = event;
+    if (differences.length === 0) return false;
+    const [last, former] = this.#rows(
+      'appliance = :appliance AND subject = :subject AND at BETWEEN :sinceMs AND :atMs ORDER BY at DESC, id DESC LIMIT 2',
+      { appliance, subject, sinceMs: atMs - alternatingMs, atMs },
+    );
+    if (!last || last.by !== by || last.change !== reverse) return false;
+    const isSame = former?.by === by && former?.change === change;
+    // The event of which this one is the next repetition.
+    const earlierMs = last.reversedMs ?? (isSame ? former.atMs : undefined);
+    if (earlierMs === undefined || earlierMs < atMs - alternatingMs) return false;
+    const old = last.reversedMs === undefined && former ? [last, former] : [last];
+    const count = old.reduce((sum, each) => sum + each.count, 1);
+    this.#replace(old, { ...kept, event: { ...event, count, reversedMs: last.atMs } });
+    return true;
+  }
+
+  /** Makes one event of very many differences of one author, as of a restored backup. */
+  #continues({ event }: KeptEvent): boolean {
+    const { kind, appliance, atMs, by } = event;
+    if (kind !== 'configuration') return false;
+    const recent = this.recent(appliance, atMs - burstMs).filter((each) => each.by === by);
+    const differences = [...recent.flatMap((each) => each.differences), ...event.differences];
+    const others = [...recent, event].reduce((sum, { unlisted = 0 }) => sum + unlisted, 0);
+    const isLarge = differences.length + others > burstDifferences;
+    if (!isLarge || (recent.length < burstEvents && !recent.some(isBurst))) return false;
+    const farms = new Set([...recent, event].map(({ farm }) => farm));
+    const [farm = ''] = farms.size === 1 ? farms : [];
+    this.#replace(recent, toKept({ ...event, farm, differences }, others));
+    return true;
+  }
+
+  /** Puts one event in the place of earlier ones; it began when the first of them did. */
+  #replace(old: readonly HistoryEvent[], kept: KeptEvent): void {
+    for (const { id } of old) this.#database.run('DELETE FROM events WHERE id = :id', { id });
+    const sinceMs = Math.min(...[...old, kept.event].map((each) => each.sinceMs ?? each.atMs));
+    this.#insert({ ...kept, event: { ...kept.event, sinceMs } });
+  }
+
+  #rows(where: string, values: Readonly<Record<string, string | number>>): readonly ReadEvent[] {
+    return this.#database
+      .rows<EventRow>(`SELECT id, at, bytes, change, event FROM events WHERE ${where}`, values)
+      .flatMap((row) => this.#read(row) ?? []);
+  }
+
+  #read({ id, change, event: text }: EventRow): ReadEvent | undefined {
+    const event = readEvent(text);
+    if (!event) this.#onDamaged(`event ${id}`);
+    return event && { ...event, id, change };
+  }
+}
+
+/** Compares what the columns do not say. */
+function isWanted(event: HistoryEvent, { farm, certificates }: EventQuery): boolean {
+  if (farm === undefined || event.appliance === '' || event.farm === farm) return true;
+  const { differences, unlisted = 0 } = event;
+  if (differences.some((each) => each.farm === farm || (each.farm !== '' && unlisted > 0))) return true;
+  if (!certificates) return false;
+  return (
+    event.kind === 'restart' ||
+    differences.some(({ object, name }) =>
+      object === 'certificate' ? certificates.includes(name) : ['version', 'appliance'].includes(object),
+    )
+  );
+}
+
+function isBurst({ farm, differences, unlisted = 0 }: HistoryEvent): boolean {
+  return farm === '' && differences.length + unlisted > burstDifferences;
+}

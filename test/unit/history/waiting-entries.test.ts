@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { Entry } from '../../../src/history/store.ts';
+import { WaitingEntries } from '../../../src/history/waiting-entries.ts';
+
+const megabyte = 1_000_000;
+const entry = (): Entry => ({ seen: [] });
+
+describe('entries that wait for a disk', () => {
+  it('are taken in their order, once', () => {
+    const waiting = new WaitingEntries();
+    const all = [entry(), entry(), entry()];
+    for (const each of all) expect(waiting.add(each, 'lb', 10)).toBeUndefined();
+
+    expect(waiting.take()).toEqual(all);
+    expect(waiting.isEmpty).toBe(true);
+    expect(waiting.take()).toEqual([]);
+  });
+
+  it('are lost of the appliance with the most when all take too much, and of no other', () => {
+    const waiting = new WaitingEntries();
+    const good = entry();
+    waiting.add(good, 'good', megabyte);
+    for (let count = 0; count < 15; count += 1) expect(waiting.add(entry(), 'evil', megabyte)).toBeUndefined();
+
+    expect(waiting.add(entry(), 'other', megabyte)).toEqual({ appliance: 'evil', lost: 15 });
+    expect(waiting.take()).toHaveLength(2);
+  });
+
+  it('do not pile up without end where each is short', () => {
+    const waiting = new WaitingEntries();
+    let lost = 0;
+    for (let count = 0; count < 100_000; count += 1) lost += waiting.add(entry(), 'evil', 0)?.lost ?? 0;
+
+    expect(lost).toBeGreaterThan(60_000);
+    expect(waiting.take().length).toBeLessThan(33_000);
+  });
+
+  it('are lost where one alone is too long', () => {
+    const waiting = new WaitingEntries();
+
+    expect(waiting.add(entry(), 'evil', 20 * megabyte)).toEqual({ appliance: 'evil', lost: 1 });
+    expect(waiting.isEmpty).toBe(true);
+  });
+});
