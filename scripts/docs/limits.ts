@@ -162,7 +162,7 @@ function others(): string {
       'the last known configuration of an appliance, for comparisons',
       `${mib(maxReadingBytes)}, compressed. Above that, what was read longest ago is not compared`,
     ],
-    ['`transitions` of `/api/status`', `the newest ${maxHistory} of all appliances`],
+    ['`transitions` of `/api/status`', `${maxHistory}. Above that, the appliances with the most lose their oldest`],
     ['hits of a search', `${maxHits} of each kind`],
     ['files in `certificates_folder`', `${count(maxFiles)}, in the folder and two levels below it`],
     ['names that the collector `vip` asks a farm for', count(maxServerNames)],

@@ -16,16 +16,17 @@ export class Allowance {
 
   /** Takes an amount, also one that is not left: the peer then waits until it is made up for. */
   take(peer: string, amount: number): void {
-    this.#rooms.set(peer, { left: this.#left(peer) - amount, atMs: this.#now() });
+    this.#rooms.set(peer, { left: this.left(peer) - amount, atMs: this.#now() });
   }
 
   /** Returns after how many seconds an amount is left to a peer; 0 if it is now. */
   secondsUntil(peer: string, amount: number): number {
-    const missing = amount - this.#left(peer);
+    const missing = amount - this.left(peer);
     return missing > 0 ? Math.ceil((missing / this.#perMinute) * (minuteMs / 1_000)) : 0;
   }
 
-  #left(peer: string): number {
+  /** Returns the amount that is left to a peer; below 0 while it must wait. */
+  left(peer: string): number {
     const { left, atMs } = this.#rooms.get(peer) ?? { left: this.#perMinute, atMs: this.#now() };
     return Math.min(this.#perMinute, left + ((this.#now() - atMs) / minuteMs) * this.#perMinute);
   }

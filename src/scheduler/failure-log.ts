@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Allowance } from '../lib/allowance.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
@@ -10,10 +11,11 @@ import type { Transition } from '../state/status.ts';
 const maxWords = 100;
 
 /**
- * Lines of the log for one reading: an appliance that changes all of its states at each poll must
- * not stop the loop.
+ * Lines of the log about states, at once and as many a minute: an appliance that changes all of its
+ * states at each poll must neither stop the loop nor fill a disk.
  */
-const maxLogged = 1_000;
+const statesPerMinute = 1_000;
+const stateLines = 'states';
 
 /**
  * Failing parts of one collector: two hundred farms that fail alike are one line, and the error
@@ -41,6 +43,7 @@ export class FailureLog implements StateListener {
   readonly #unreadable = new Map<string, { readonly origin: Origin; readonly found: readonly UnreadableField[] }>();
   readonly #words = new Set<string>();
   readonly #dropped = new Set<DropReason>();
+  readonly #states = new Allowance(statesPerMinute);
 
   constructor(log: Logger, now: () => number) {
     this.#log = log;
@@ -75,12 +78,14 @@ export class FailureLog implements StateListener {
 
   /** Logs the changes of state that a reading shows. */
   put({ collector, farm }: FoundReading, transitions: readonly Transition[]): void {
-    for (const { object, labels, from, to } of transitions.slice(0, maxLogged))
-      this.#log.info({ object, ...labels, from, to }, 'state changed');
     const changes = transitions.length;
-    if (changes > maxLogged)
+    const logged = Math.min(changes, Math.floor(this.#states.left(stateLines)));
+    this.#states.take(stateLines, logged);
+    for (const { object, labels, from, to } of transitions.slice(0, logged))
+      this.#log.info({ object, ...labels, from, to }, 'state changed');
+    if (changes > logged)
       this.#log.info(
-        { collector: collector.name, farm, changes, logged: maxLogged },
+        { collector: collector.name, farm, changes, logged },
         'more states changed than are logged one by one',
       );
   }

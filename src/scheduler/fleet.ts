@@ -127,10 +127,15 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   }
 
   /**
-   * Returns the status as of now; an appliance is the same object until something of it changes.
+   * Returns the status as of now, of all appliances or of those named; an appliance is the same
+   * object until something of it changes.
    */
-  describe(): FleetStatus {
-    return { appliances: this.#pollers.map((poller) => poller.describe()), transitions: this.#history.newestFirst };
+  describe(names?: ReadonlySet<string>): FleetStatus {
+    const isAsked = (name: string): boolean => !names || names.has(name);
+    return {
+      appliances: this.#pollers.filter(({ name }) => isAsked(name)).map((poller) => poller.describe()),
+      transitions: this.#history.newestFirst.filter(({ appliance }) => isAsked(appliance)),
+    };
   }
 
   /** Returns the status of one appliance as of now; undefined for one that is not watched. */

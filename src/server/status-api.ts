@@ -128,16 +128,10 @@ export function registerStatusApi(
     const names = new Set(request.query.appliance);
     const unknown = [...names].find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
-    const isAsked = ({ name }: { readonly name: string }): boolean => names.size === 0 || names.has(name);
-    const { appliances, transitions } = fleet.describe();
-    const head = {
-      version: build.version,
-      demonstration: isDemonstration,
-      ready: fleet.ready,
-      transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
-    };
     answers.refuseFull(request);
-    const contents = await contentsOf(head, appliances.filter(isAsked));
+    const { appliances, transitions } = fleet.describe(names.size > 0 ? names : undefined);
+    const head = { version: build.version, demonstration: isDemonstration, ready: fleet.ready, transitions };
+    const contents = await contentsOf(head, appliances);
     return answers.send(request, reply.type('application/json; charset=utf-8'), { contents });
   });
 }

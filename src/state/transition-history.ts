@@ -1,3 +1,4 @@
+import { withinShares } from '../lib/within-shares.ts';
 import type { FoundReading, StateListener } from './appliance-state.ts';
 import type { Transition } from './status.ts';
 
@@ -13,15 +14,15 @@ export class TransitionHistory implements StateListener {
     return this.#newestFirst;
   }
 
-  put(_: FoundReading, transitions: readonly Transition[]): void {
-    for (const transition of transitions) this.add(transition);
-  }
-
-  add(transition: Transition): void {
-    const { atMs } = transition;
+  /** Adds the transitions of a reading, which were seen in one moment. */
+  put(_reading: FoundReading | undefined, transitions: readonly Transition[]): void {
+    const [first] = transitions;
+    if (!first) return;
+    const { atMs } = first;
     // After a clock was set back: what came before was not later.
     const before = this.#newestFirst.map((each) => (each.atMs > atMs ? { ...each, atMs } : each));
-    this.#newestFirst = [transition, ...before.slice(0, maxHistory - 1)];
+    const all = [...transitions.slice(-maxHistory).toReversed(), ...before];
+    this.#newestFirst = withinShares(all, maxHistory, ({ appliance }) => appliance);
   }
 
   /** Forgets appliances that are no longer watched. */

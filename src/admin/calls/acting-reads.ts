@@ -34,6 +34,9 @@ export async function actsNow(
   }
 }
 
+/** Callers choose the names of farms; an appliance has fewer L4 farms. */
+const maxUnanswered = 1_000;
+
 /** The reads that acted and were not answered: each further one leaves a process. */
 export class UnansweredReads {
   readonly #changesOf: (appliance: string) => number;
@@ -45,8 +48,12 @@ export class UnansweredReads {
   }
 
   note({ request: { appliance }, call: { acts, params } }: PermittedCall, { status, code }: Particulars): void {
-    if (acts && (status === 504 || code === 'upstream_timeout'))
-      this.#unanswered.set(`${appliance} ${params.farmname}`, this.#changesOf(appliance));
+    if (!acts || (status !== 504 && code !== 'upstream_timeout')) return;
+    const key = `${appliance} ${params.farmname}`;
+    this.#unanswered.delete(key);
+    this.#unanswered.set(key, this.#changesOf(appliance));
+    const [oldest] = this.#unanswered.keys();
+    if (this.#unanswered.size > maxUnanswered && oldest !== undefined) this.#unanswered.delete(oldest);
   }
 
   /** Throws an {@link AdminProblem} for a farm that no change has made new since. */

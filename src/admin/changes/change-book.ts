@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Static, Type } from 'typebox';
 import { endpoints } from '../../appliance/api/table.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
+import { withinShares } from '../../lib/within-shares.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Alongside, Journal, Opened } from '../journal/journal.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
@@ -257,12 +258,17 @@ export class ChangeBook {
     this.updateMetrics();
   }
 
-  /** Returns the ids of changes that are over and too many, once there is this one. */
+  /**
+   * Returns the ids of changes that are over and too many, once there is this one: the oldest of
+   * the token and the appliance with the most.
+   */
   #oldestBut({ change }: StoredChange): readonly string[] {
     const others = this.changes.filter(({ id, state }) => isOver(state) && id !== change.id);
     const over = isOver(change.state) ? [...others, change] : others;
-    const oldest = over.toSorted((a, b) => (a.created < b.created ? -1 : 1));
-    return oldest.slice(0, Math.max(0, over.length - maxOver)).map(({ id }) => id);
+    const newestFirst = over.toSorted((a, b) => (a.created < b.created ? 1 : -1));
+    const owner = ({ requested_by, appliance }: Change): string => `${requested_by} ${appliance}`;
+    const kept = new Set(withinShares(newestFirst, maxOver, owner));
+    return newestFirst.flatMap((each) => (kept.has(each) ? [] : each.id));
   }
 }
 

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { Allowance } from '../../lib/allowance.ts';
 import { oneLine } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
+import { withinShares } from '../../lib/within-shares.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import type { Caller, Principal, Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
@@ -189,11 +190,12 @@ export class Proposals {
     else if (alerts.length > 0) this.#refuse(key, { ...repairing, because: proposed.because });
   }
 
-  /** Keeps the newest of what could not be planned. */
+  /** Keeps the newest of what could not be planned, of each appliance. */
   #refuse(key: string, repairing: Refused): void {
     this.#refused.set(key, repairing);
-    const [oldest] = this.#refused.keys();
-    if (this.#refused.size > maxRefused && oldest !== undefined) this.#refused.delete(oldest);
+    const newestFirst = [...this.#refused].toReversed();
+    const kept = new Set(withinShares(newestFirst, maxRefused, ([, { appliance }]) => appliance));
+    for (const each of newestFirst) if (!kept.has(each)) this.#refused.delete(each[0]);
   }
 
   /** Returns true if an appliance has too many proposals, or plans; otherwise counts a plan. */

@@ -95,7 +95,7 @@ describe('the failure log', () => {
     expect(failures.unreadableOf('farms')).toEqual([]);
   });
 
-  it('logs a change of state with the old and the new one, and up to a thousand of a reading', () => {
+  it('logs a change of state with the old and the new one, and up to a thousand a minute', () => {
     const { failures, lines } = given();
     const change = (name: string): Transition => ({
       appliance: 'lb',
@@ -115,15 +115,14 @@ describe('the failure log', () => {
     expect(lines.splice(0)).toEqual([
       { level: 30, object: 'farm', farm: 'f0', from: 'up', to: 'down', msg: 'state changed' },
     ]);
-    put(1_500);
+    for (let reading = 0; reading < 10; reading += 1) put(900);
 
-    expect(lines).toHaveLength(1_001);
-    expect(lines.at(-1)).toEqual({
-      level: 30,
-      collector: 'farms',
-      changes: 1_500,
-      logged: 1_000,
-      msg: 'more states changed than are logged one by one',
-    });
+    const msg = 'more states changed than are logged one by one';
+    const states = lines.filter((line) => line.msg === 'state changed');
+    expect(states.length).toBeGreaterThanOrEqual(999);
+    expect(states.length).toBeLessThan(1_100);
+    const counted = lines.filter((line) => line.msg === msg);
+    expect(counted).toHaveLength(9);
+    expect(counted.at(-1)).toMatchObject({ level: 30, collector: 'farms', changes: 900, logged: expect.any(Number) });
   });
 });

@@ -143,6 +143,21 @@ it.each(['approved', 'executing'] as const)(
   },
 );
 
+it('keeps the changes of a token that has few of them, however many another one has', async () => {
+  const { book, clock, entry, forgotten, open } = givenBook();
+  const at = (ms: number): string => new Date(created - ms).toISOString();
+  const over = Array.from({ length: 199 }, (_, index) =>
+    givenChange({ id: `ch-${index}`, state: 'done', created: at(1_000 * (index + 1)) }),
+  );
+  const old = givenChange({ id: 'ch-of-carol', state: 'done', requested_by: 'carol', created: at(9_000_000) });
+  open(undefined, [...over, old]);
+  clock.ms += 1_800_000;
+
+  await book.endIfOverdue(book.find(entry.stored.change.id)!);
+
+  expect(forgotten).toEqual(['ch-198']);
+});
+
 it('keeps the newest 200 changes that are over', async () => {
   const { book, clock, entry, forgotten, open } = givenBook();
   const over = Array.from({ length: 200 }, (_, index) =>

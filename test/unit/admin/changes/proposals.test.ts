@@ -166,6 +166,24 @@ it('the newest hundred repairs that cannot be planned are kept, with the reason'
   expect(notProposed()).toHaveLength(100);
 });
 
+it('repairs that cannot be planned push out none of an appliance that has few of them', async () => {
+  const many = Array.from({ length: 12 }, (_, at) => `lb-${at}`);
+  const { tell, notProposed } = givenProposals([], ['quiet', ...many], { refuses: true });
+  const refuse = async (appliance: string, farms: readonly string[]) => {
+    await tell(farms.map((farm) => ({ ...needsRestart, appliance, farm })));
+    await until(
+      () => notProposed().at(-1),
+      (newest) => newest?.appliance === appliance && newest.parameters.farm === farms.at(-1),
+    );
+  };
+
+  await refuse('quiet', ['a']);
+  for (const appliance of many) for (const farms of ['abcde', 'fghij']) await refuse(appliance, [...farms]);
+
+  expect(notProposed()).toHaveLength(100);
+  expect(notProposed()[0]).toMatchObject({ appliance: 'quiet' });
+});
+
 it.each([
   ['the parameters in another order', 'lb-1', 'drain', { backend: '1', farm: 'shop' }, true],
   ['another value', 'lb-1', 'drain', { farm: 'shop', backend: '2' }, false],
