@@ -17,6 +17,7 @@ export function parseFlags(words: readonly string[]): {
   readonly flags: Flags;
   readonly positionals: readonly string[];
 } {
+  refuseOneHyphen(words);
   // Not strict, because the messages of parseArgs are several sentences about its own rules.
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
@@ -36,6 +37,15 @@ export function parseFlags(words: readonly string[]): {
     if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
   }
   return { flags: values, positionals };
+}
+
+/** Throws a UsageError for a flag with one hyphen, as programs written in Go take them. */
+function refuseOneHyphen(words: readonly string[]): void {
+  const end = words.indexOf('--');
+  for (const word of end === -1 ? words : words.slice(0, end)) {
+    const [, name = ''] = /^-([a-z][a-z.-]+)(?:=|$)/.exec(word) ?? [];
+    if (allFlags.has(name)) throw new UsageError(`flags have two hyphens: --${name}`);
+  }
 }
 
 /**

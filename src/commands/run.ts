@@ -1,3 +1,4 @@
+import { isZoneKnown } from '../lib/cron.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { createLoader } from '../app/load-settings.ts';
 import { bothOf } from '../config/problems.ts';
@@ -53,6 +54,8 @@ export const run: Command = async (context) => {
   const log = createLog({ level: flags['log.level'] ?? 'info', format: flags['log.format'] });
   const { version } = build;
   log.logger.info({ version, node: process.versions.node, configuration: file ?? 'environment' }, 'starting');
+  if (!isZoneKnown())
+    log.logger.warn({ TZ: env.TZ }, 'the time zone is not known; schedules that name hours run in UTC');
   daemon = await startDaemon({
     ...configuration,
     source,

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { errorCode } from '../lib/check.ts';
 import { unseen } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
@@ -72,7 +73,8 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     write: (bytes) =>
       new Promise((resolve, reject) => {
         const shown = stdout.isTTY ? decoder.decode(bytes, { stream: true }).replaceAll(controls, escapeOf) : bytes;
-        stdout.write(shown, (error) => (error ? reject(error) : resolve()));
+        // A reader such as `head` that has left is no fault: the rest goes nowhere.
+        stdout.write(shown, (error) => (error && errorCode(error) !== 'EPIPE' ? reject(error) : resolve()));
       }),
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
   };

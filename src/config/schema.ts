@@ -13,7 +13,8 @@ const collector = mapping({
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.' })),
   schedule: Type.Optional(
     value('schedule', {
-      description: 'When it polls: six fields, seconds first. UTC if it runs every hour; local time if it names hours.',
+      description:
+        'When it polls: six fields, seconds first. UTC if it runs every hour; local time if it names hours: of the hour that comes twice, one is left out.',
       examples: ['*/30 * * * * *'],
     }),
   ),

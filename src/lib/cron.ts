@@ -21,7 +21,14 @@ export function nextMatches(expression: string, count: number, zone = localZone(
 }
 
 function localZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return isZoneKnown() ? new Intl.DateTimeFormat().resolvedOptions().timeZone : 'UTC';
+}
+
+/** Returns false where TZ is empty, or names no zone: then the local time is UTC, as for `date`. */
+export function isZoneKnown(): boolean {
+  // Undefined for some texts, contrary to its type.
+  const { timeZone }: { readonly timeZone?: string } = new Intl.DateTimeFormat().resolvedOptions();
+  return timeZone !== undefined && timeZone !== 'Etc/Unknown';
 }
 
 function matchesIn(timezone: string, expression: string, count: number): readonly number[] {

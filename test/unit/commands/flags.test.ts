@@ -33,6 +33,8 @@ describe('the flags', () => {
     [['--help=yes'], '--help takes no value'],
     [['--no-such.flag=f1x7ure'], 'there is no flag --no-such.flag; --help lists them'],
     [['--config.fil=f1x7ure'], 'there is no flag --config.fil; did you mean --config.file? --help lists them'],
+    [['-config.file=f1x7ure'], 'flags have two hyphens: --config.file'],
+    [['check', '-config.file', 'f1x7ure'], 'flags have two hyphens: --config.file'],
     [['--config=f1x7ure'], 'there is no flag --config; did you mean --config.file? --help lists them'],
     [
       ['--listen-address=:1'],

@@ -81,6 +81,18 @@ describe('the shell', () => {
     expect(await asked).toBe('');
   });
 
+  it('takes no notice of a reader that has left, and reports any other failure of the output', async () => {
+    const failing = (code: string) => {
+      const { shell, stdout } = givenShell({ isTTY: false });
+      stdout.on('error', () => undefined);
+      stdout._write = (_chunk, _encoding, done) => done(Object.assign(new Error('cannot write'), { code }));
+      return shell.write(Buffer.from('{}'));
+    };
+
+    await expect(failing('EPIPE')).resolves.toBeUndefined();
+    await expect(failing('ENOSPC')).rejects.toThrow('cannot write');
+  });
+
   it('cannot ask without a terminal, and writes bytes unchanged', async () => {
     const { shell, stdout } = givenShell({ isTTY: false });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { nextMatches } from '../../../src/lib/cron.ts';
 
@@ -14,6 +15,25 @@ function matchesBetween(expression: string, zone: string, from: string, to: stri
     times.push(new Date(time).toISOString().slice(0, 16));
   }
 }
+
+it.each([
+  ['', false],
+  ['Etc/Unknown', false],
+  ['Foo/Bar', false],
+  ['Europe/Rome', true],
+])('a schedule with a fixed hour runs where TZ is %j, in UTC where that is no zone', (zone, isKnown) => {
+  const script = `
+    import { isZoneKnown, nextMatches } from '${new URL('../../../src/lib/cron.ts', import.meta.url).href}';
+    const [next] = nextMatches('0 0 3 * * *', 1);
+    console.log(isZoneKnown(), new Date(next).toISOString().slice(11, 16));`;
+
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    env: { TZ: zone },
+  });
+
+  expect(stdout).toMatch(isKnown ? /^true 0[12]:00/ : /^false 03:00/);
+});
 
 describe('a schedule with a fixed hour', () => {
   it.each([
