@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { maxDelayMs } from '../lib/cron.ts';
+import { gapsOf, maxDelayMs } from '../lib/cron.ts';
 import { formatDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, remembered } from '../lib/text.ts';
@@ -7,7 +7,7 @@ import { type CollectorSettings, mergeCollectors, sendersOf } from './settings.t
 import type { Path, Problems, ReportProblem } from './problems.ts';
 import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
 import { matchOperations, type OperationRoutes } from './admin-settings.ts';
-import { isAtMostOncePerMinute, maxGapMs } from './schedule.ts';
+import { isAtMostOncePerMinute } from './schedule.ts';
 import type { ConfigSettings } from './schema.ts';
 import type { YamlSource } from './yaml-file.ts';
 
@@ -68,7 +68,7 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
   // A thousand appliances have the same few schedules.
   const jitter = settings.polling.jitterRatio;
   const gapOf = remembered((schedule) => {
-    const gapMs = maxGapMs(schedule);
+    const gapMs = gapsOf(schedule).longestMs;
     return gapMs + Math.min(gapMs * jitter, maxDelayMs);
   });
   for (const [index, appliance] of settings.appliances.entries()) {
@@ -86,7 +86,7 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
       report(
         written,
         `lets readings vanish between polls: "${schedule}" leaves up to ${formatDuration(gapMs)} between two, max_stale is ${formatDuration(maxStaleMs)}; ` +
-          `set max_stale to more than that, such as ${formatDuration(3 * maxGapMs(schedule))} for three polls`,
+          `set max_stale to more than that, such as ${formatDuration(3 * gapsOf(schedule).longestMs)} for three polls`,
       );
     }
   }

@@ -1,7 +1,5 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
 import type { Parsed } from '../lib/check.ts';
-import { nextMatches } from '../lib/cron.ts';
-import { dayMs } from '../lib/time.ts';
 
 /** Parses a node-cron expression of six fields, seconds first. */
 export function schedule(text: string): Parsed<string> {
@@ -20,25 +18,6 @@ export function schedule(text: string): Parsed<string> {
 /** Returns true for a schedule that names one second of a minute. */
 export function isAtMostOncePerMinute(expression: string): boolean {
   return parse(expression).second.length === 1;
-}
-
-/** Enough days with runs to find the longest gap of a weekly and of a monthly schedule. */
-const checkedDays = 32;
-
-/** Returns the longest time between two runs, on one day or from one day with runs to the next. */
-export function maxGapMs(expression: string): number {
-  const { second, minute, hour } = parse(expression);
-  const ofDay = hour
-    .flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => (hours * 60 + minutes) * 60 + seconds)))
-    .map((seconds) => seconds * 1_000)
-    .toSorted((one, other) => one - other);
-  const [firstMs = 0, lastMs = firstMs] = [ofDay.at(0), ofDay.at(-1)];
-  const days = nextMatches(`0 0 0 ${expression.split(' ').slice(3).join(' ')}`, checkedDays, 'UTC');
-  return Math.max(largestGap(ofDay), (largestGap(days) || dayMs) - (lastMs - firstMs));
-}
-
-function largestGap(times: readonly number[]): number {
-  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? 0)));
 }
 
 function wrongField({ field, value }: CronFieldError): string {

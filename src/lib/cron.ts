@@ -12,12 +12,44 @@ export const maxDelayMs = 600_000;
  * a local hour comes twice, and node-cron leaves out the second one. One with fixed hours is local
  * time: each of its times matches once a day, at the second of two, or just after a gap.
  */
-export function nextMatches(expression: string, count: number, zone = localZone()): readonly number[] {
+export function nextMatches(expression: string, count: number, given?: string): readonly number[] {
   // No clock goes forward there, and to ask for its offsets takes long.
-  if (zone === 'UTC' || parse(expression).hour.length === everyHour) return matchesIn('UTC', expression, count);
+  if (given === 'UTC' || parse(expression).hour.length === everyHour) return matchesIn('UTC', expression, count);
+  const zone = given ?? localZone();
   const skipped = matchesIn(offsetOf(zone, Date.now()), expression, count).filter((time) => isSkipped(zone, time));
   const times = new Set([...matchesIn(zone, expression, count), ...skipped]);
   return [...times].toSorted((one, other) => one - other).slice(0, count);
+}
+
+/** The times between the runs of a schedule. */
+interface Gaps {
+  readonly shortestMs: number;
+  readonly longestMs: number;
+}
+
+/** Enough days with runs to find the longest gap of a weekly and of a monthly schedule. */
+const checkedDays = 32;
+
+/** Returns the gaps of an expression, on one day and from one day with runs to the next. */
+export function gapsOf(expression: string): Gaps {
+  const { second, minute, hour } = parse(expression);
+  const ofDay = hour
+    .flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => (hours * 60 + minutes) * 60 + seconds)))
+    .map((seconds) => seconds * 1_000)
+    .toSorted((one, other) => one - other);
+  const [firstMs = 0, lastMs = firstMs] = [ofDay.at(0), ofDay.at(-1)];
+  const day = expression.split(' ').slice(3).join(' ');
+  // node-cron takes long to list days, and most schedules run on each.
+  const days = day === '* * *' ? [0, dayMs] : nextMatches(`0 0 0 ${day}`, checkedDays, 'UTC');
+  const gaps = [...between(ofDay), ...between(days).map((gapMs) => gapMs - (lastMs - firstMs))];
+  return {
+    shortestMs: gaps.reduce((least, gapMs) => Math.min(least, gapMs), Number.POSITIVE_INFINITY),
+    longestMs: gaps.reduce((most, gapMs) => Math.max(most, gapMs), 0),
+  };
+}
+
+function between(times: readonly number[]): readonly number[] {
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
 
 function localZone(): string {

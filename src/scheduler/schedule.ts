@@ -1,6 +1,6 @@
-import { maxDelayMs, nextMatches } from '../lib/cron.ts';
+import { gapsOf, maxDelayMs, nextMatches } from '../lib/cron.ts';
 import { remembered } from '../lib/text.ts';
-import { steadyNow } from '../lib/time.ts';
+import { dayMs, steadyNow } from '../lib/time.ts';
 import type { Due, Job } from './job.ts';
 
 /** Matches of cron expressions, each computed once for all appliances: it takes a millisecond. */
@@ -51,16 +51,9 @@ export function createCron(): Cron {
   };
 }
 
-/**
- * More than an hour of every few minutes, so that a gap at the change of the hour is always seen.
- */
-const checkedMatches = 32;
-
-/** Milliseconds between two matches of an expression: the shortest gap among the next matches. */
+/** Milliseconds between two matches of an expression: the shortest gap, at most a week. */
 export function intervalOf(expression: string): number {
-  const times = nextMatches(expression, checkedMatches);
-  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-  return Math.max(1_000, Math.min(...gaps, 7 * 86_400_000));
+  return Math.min(gapsOf(expression).shortestMs, 7 * dayMs);
 }
 
 /**

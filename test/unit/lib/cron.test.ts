@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { nextMatches } from '../../../src/lib/cron.ts';
+import * as fc from 'fast-check';
+import { createTask } from 'node-cron';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { gapsOf, nextMatches } from '../../../src/lib/cron.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -82,3 +84,54 @@ it.each([
     expect(new Set(times).size).toBe(24);
   },
 );
+
+describe('the gaps of a schedule', () => {
+  it.each([
+    ['*/30 * * * * *', 30],
+    ['* * * * * *', 1],
+    ['*/7 * * * * *', 7],
+    ['0 */10 * * * *', 600],
+    ['30 5,50 * * * *', 45 * 60],
+    ['0 */10 8-18 * * *', 13 * 3_600 + 600],
+    ['0 0 9-17 * * 1-5', (16 + 48) * 3_600],
+    ['0 0 3 * * 1', 7 * 86_400],
+    ['0 0 3 1 * *', 31 * 86_400],
+    ['0 0 4 * * *', 86_400],
+    ['*/20 * 23 * * *', 86_400 - 3_600 + 20],
+  ])('%s leaves up to %i seconds between two runs', (expression, seconds) => {
+    expect(gapsOf(expression).longestMs).toBe(seconds * 1_000);
+  });
+
+  it('are the longest and the shortest of its runs in two days', () => {
+    const times = (max: number) => fc.uniqueArray(fc.nat({ max }), { minLength: 1, maxLength: 3 });
+
+    fc.assert(
+      fc.property(times(59), times(59), times(23), (seconds, minutes, hours) => {
+        const expression = [seconds, minutes, hours, '*', '*', '*'].join(' ');
+
+        const gaps = gapsBetween(runsOfTwoDays({ seconds, minutes, hours }));
+        expect(gapsOf(expression)).toEqual({ shortestMs: Math.min(...gaps), longestMs: Math.max(...gaps) });
+      }),
+    );
+  });
+
+  it('are those of node-cron', () => {
+    const task = createTask('15 0,20 1 * * *', () => undefined, { timezone: 'UTC' });
+    onTestFinished(async () => task.destroy());
+
+    const runs = task.getNextRuns(4).map((date) => date.getTime());
+
+    expect(Math.max(...gapsBetween(runs))).toBe(gapsOf('15 0,20 1 * * *').longestMs);
+  });
+});
+
+function runsOfTwoDays(at: { seconds: number[]; minutes: number[]; hours: number[] }): number[] {
+  const ofDay = at.hours.flatMap((hour) =>
+    at.minutes.flatMap((minute) => at.seconds.map((second) => ((hour * 60 + minute) * 60 + second) * 1_000)),
+  );
+  return [...ofDay, ...ofDay.map((ms) => ms + 86_400_000)].toSorted((one, other) => one - other);
+}
+
+function gapsBetween(runs: readonly number[]): readonly number[] {
+  return runs.slice(1).map((run, index) => run - (runs[index] ?? 0));
+}
