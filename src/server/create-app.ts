@@ -68,8 +68,15 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
     routerOptions: { maxParamLength: maxHeaderSize },
     rewriteUrl: ({ url = '' }: { readonly url?: string | undefined }) => routableTarget(url),
     // An unknown parameter is an error where a schema says so; a single value may be a list of one.
-    // The schemas are typed: to check them at run time takes longer than to compile them.
-    ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array' as const, validateSchema: false } },
+    // As in decode.ts: what is checked and optimised at the start takes longer than to compile it.
+    ajv: {
+      customOptions: {
+        removeAdditional: false,
+        coerceTypes: 'array' as const,
+        validateSchema: false,
+        code: { optimize: false },
+      },
+    },
     // No route has a schema of its answers: the package that compiles them is not loaded.
     schemaController: { compilersFactory: { buildSerializer: () => () => JSON.stringify } },
     clientErrorHandler: (error: unknown, socket: Socket) => connections.refuseMalformed(error, socket),

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { checkAnswer, mediaTypeOf } from '../../appliance/answer.ts';
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
-import { createDecoder } from '../../appliance/decode.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
 import { inTime } from '../../lib/time.ts';
@@ -61,12 +60,11 @@ export function contextFor(
 
 /** Creates the calls of a change, through the same gateway as a call from outside. */
 function createCalls(
-  { gateway, operations }: Pick<ChangesCore, 'gateway' | 'operations'>,
+  { gateway, operations, decode }: Pick<ChangesCore, 'gateway' | 'operations' | 'decode'>,
   parts: ChangeCallsParts,
 ): RecipeCalls {
   const { asked, caller, answers = new Map() } = parts;
   const { id, appliance } = asked;
-  const decode = createDecoder();
   const requestOf = (write: Write): AdminRequest => requestFor(callOf(operations, write), write, parts);
 
   async function send(write: Write): Promise<CallAnswer> {

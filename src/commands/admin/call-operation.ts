@@ -74,12 +74,12 @@ interface PreparedCall {
 async function dryRunOf(
   { appliance, call, content, options }: PreparedCall,
   confirm: string | undefined,
-  { client }: AdminSession,
+  session: AdminSession,
 ): Promise<{ readonly dryRun: DryRun; readonly body: Buffer }> {
-  const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
+  const answer = await session.client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const title = 'The gateway answered a dry run with something else';
-  return { dryRun: readReply(DryRunSchema, parseJson(body), title), body };
+  return { dryRun: readReply(DryRunSchema, parseJson(body), title, session), body };
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {

@@ -20,12 +20,10 @@ export async function askForChange(change: Asking, session: AdminSession): Promi
 }
 
 /** Shows the change that the gateway made instead of sending a change. */
-export async function showWaiting(
-  answer: Pick<GatewayAnswer, 'whole'>,
-  { flags, say, warn, shell }: AdminSession,
-): Promise<void> {
+export async function showWaiting(answer: Pick<GatewayAnswer, 'whole'>, session: AdminSession): Promise<void> {
+  const { flags, say, warn, shell } = session;
   const body = await answer.whole();
-  const change = readChange(parseJson(body));
+  const change = readChange(parseJson(body), session);
   if (!flags.json) return printLines(undecidedLines(change), { say, warn });
   warn(stateLine(change));
   await shell.write(body);
@@ -43,7 +41,7 @@ const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, Chang
     {
       flags: ['json'],
       run: (id, session) =>
-        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChange(answer))),
+        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChange(answer, session))),
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
@@ -79,7 +77,7 @@ async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): 
   const reason = session.flags.reason;
   if (word === 'deny' && reason === undefined)
     throw new UsageError('a denial needs a reason, for those who asked: --reason=TEXT');
-  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer))]);
+  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer, session))]);
 }
 
 /** A change, and the answer that had it. */
@@ -151,9 +149,9 @@ async function watch(approved: SeenChange, session: AdminSession): Promise<SeenC
   return seen;
 }
 
-async function see({ client }: AdminSession, request: GatewayRequest): Promise<SeenChange> {
-  const body = await (await client.send(request)).whole();
-  return { change: readChange(parseJson(body)), body };
+async function see(session: AdminSession, request: GatewayRequest): Promise<SeenChange> {
+  const body = await (await session.client.send(request)).whole();
+  return { change: readChange(parseJson(body), session), body };
 }
 
 function pathOf(id: string): string {

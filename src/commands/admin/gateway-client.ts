@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
-import { createDecoder, type Decode } from '../../appliance/decode.ts';
+import type { Decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
@@ -225,7 +225,7 @@ export function readReply<Schema extends TSchema>(
   schema: Schema,
   answer: unknown,
   title: string,
-  decode: Decode = createDecoder(),
+  { decode }: { readonly decode: Decode },
 ): Static<Schema> {
   const checked = decode(schema, answer);
   if (checked.ok) return answer as Static<Schema>;

@@ -8,7 +8,6 @@ import {
 } from '../../admin/changes/change.ts';
 import type { Asked } from '../../admin/changes/task.ts';
 import { AdminError } from '../../admin/policy/admin-error.ts';
-import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { readChange } from './change-lines.ts';
@@ -24,12 +23,13 @@ export function post(path: string, value: unknown): GatewayRequest {
 }
 
 /** Resolves to the plan of a change; nothing is changed. */
-export async function planOf(asked: Asking, { client }: Pick<AdminSession, 'client'>): Promise<PlanOfChange> {
-  const answer = await client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
+export async function planOf(asked: Asking, session: Pick<AdminSession, 'client' | 'decode'>): Promise<PlanOfChange> {
+  const answer = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
   return readReply(
     PlanOfChangeSchema,
     parseJson(await answer.whole()),
     'The gateway answered with something else than a plan',
+    session,
   );
 }
 
@@ -44,17 +44,16 @@ export interface Ran {
 /** Lets the gateway run a change, and tells what its steps do. */
 export async function runNow(asked: Asking, session: AdminSession, tell: (event: ChangeEvent) => void): Promise<Ran> {
   const answer = await session.client.send(post('/changes', { ...asked, run: 'now' }));
-  if (answer.status !== 200) return { change: readChange(parseJson(await answer.whole())), untold: [] };
+  if (answer.status !== 200) return { change: readChange(parseJson(await answer.whole()), session), untold: [] };
   let id: string | undefined;
   let told = 0;
-  const decode = createDecoder();
   try {
     for await (const line of linesOf(answer.body)) {
       const event = readReply(
         ChangeEventSchema,
         parseJson(line),
         'The gateway told something else than a step',
-        decode,
+        session,
       );
       if (event.event === 'started') ({ id } = event.change);
       if (event.event === 'end') told += 1;

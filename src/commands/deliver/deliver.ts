@@ -88,10 +88,10 @@ function withParameters(delivery: Delivery, more: Readonly<Record<string, string
 }
 
 /** Resolves to the names of the appliances of the token. */
-async function appliancesOf({ client }: AdminSession): Promise<readonly string[]> {
-  const answer = parseJson(await (await client.send({ method: 'GET', path: '/appliances' })).whole());
+async function appliancesOf(session: AdminSession): Promise<readonly string[]> {
+  const answer = parseJson(await (await session.client.send({ method: 'GET', path: '/appliances' })).whole());
   const title = 'The gateway answered with something else than its appliances';
-  return readReply(AppliancesSchema, answer, title).appliances.map(({ name }) => name);
+  return readReply(AppliancesSchema, answer, title, session).appliances.map(({ name }) => name);
 }
 
 /** Lets the gateway plan each appliance; one that cannot be planned keeps no other waiting. */
