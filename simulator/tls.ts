@@ -23,10 +23,19 @@ interface MaterialParts extends Pick<CertificateParts, 'key' | 'serial'> {
 
 const dayMs = 86_400_000;
 
-/** Makes both certificates. With `expired`, the usual one is out of date as well. */
+/**
+ * Makes both certificates, the second at its first use. With `expired`, the usual one is out of date
+ * as well.
+ */
 export function createTlsMaterials(options: { readonly expired?: boolean } = {}): TlsMaterials {
   const usual = createTlsMaterial(options);
-  return { usual, expired: expiredMaterial(usual) };
+  let expired: TlsMaterial | undefined;
+  return {
+    usual,
+    get expired() {
+      return (expired ??= expiredMaterial(usual));
+    },
+  };
 }
 
 /**

@@ -63,9 +63,16 @@ interface RouteMatch<Row> {
 
 interface Candidate<Row> {
   readonly row: Row;
-  readonly pattern: RegExp;
-  readonly names: readonly string[];
+  readonly template: string;
   readonly rank: string;
+  /** Made at its first use: most rows of a table are never asked for. */
+  pattern?: Pattern;
+}
+
+interface Pattern {
+  readonly expression: RegExp;
+  /** Of its placeholders, in their order. */
+  readonly names: readonly string[];
 }
 
 /** Compiles a table into a matcher: literal segments win over `{x}`, and `{x*}` comes last. */
@@ -75,7 +82,7 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
   for (const row of rows) {
     const { method, template } = parseRoute(row.route);
     const start = startOf(method, template);
-    byStart.set(start, [...(byStart.get(start) ?? []), compile(row, template)]);
+    byStart.set(start, [...(byStart.get(start) ?? []), { row, template, rank: rankOf(template) }]);
   }
   for (const candidates of byStart.values()) candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1));
 
@@ -89,10 +96,12 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
       // certificate.
       const decoded = percentDecoded(path);
       if (decoded === undefined) return undefined;
-      for (const { row, pattern, names } of byStart.get(startOf(method, decoded)) ?? []) {
-        const match = pattern.exec(decoded);
+      for (const candidate of byStart.get(startOf(method, decoded)) ?? []) {
+        const { expression, names } = (candidate.pattern ??= compile(candidate.template));
+        const match = expression.exec(decoded);
         if (!match) continue;
-        return { row, params: Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? ''])) };
+        const params = Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? '']));
+        return { row: candidate.row, params };
       }
       return undefined;
     },
@@ -103,7 +112,7 @@ function startOf(method: string, path: string): string {
   return `${method} ${path.split('/', 2)[1] ?? ''}`;
 }
 
-function compile<Row>(row: Row, template: string): Candidate<Row> {
+function compile(template: string): Pattern {
   const names: string[] = [];
   const source = template
     .replaceAll(/[.*+?^$()|[\]\\]/g, (char) => (char === '*' ? char : `\\${char}`))
@@ -111,13 +120,18 @@ function compile<Row>(row: Row, template: string): Candidate<Row> {
       names.push(name);
       return rest === '*' ? '(.+)' : '([^/]+)';
     });
-  // Rank by segment: '0' literal, '1' one segment, '2' the rest; a string comparison then prefers
-  // literals from the left.
-  const rank = template
+  return { expression: new RegExp(`^${source}$`, 's'), names };
+}
+
+/**
+ * Returns a digit for each segment: '0' literal, '1' one segment, '2' the rest; a string comparison
+ * then prefers literals from the left.
+ */
+function rankOf(template: string): string {
+  return template
     .split('/')
     .map((segment) => (segment.includes('*}') ? '2' : segment.includes('{') ? '1' : '0'))
     .join('');
-  return { row, names, rank, pattern: new RegExp(`^${source}$`, 's') };
 }
 
 /** The documented base path, and the one of older product lines (docs/api.md §1.1). */
