@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createCertificate, type Identity } from '../../simulator/certificate.ts';
 
 export const dayMs = 86_400_000;
@@ -15,6 +15,9 @@ export interface Issued {
   readonly rsa?: boolean;
 }
 
+/** One for all: to make an RSA key takes longer than most tests. */
+let rsaKey: KeyObject | undefined;
+
 export function issue({
   names = [name],
   commonName = names[0] ?? '',
@@ -27,6 +30,6 @@ export function issue({
     altNames: names.map((each) => `DNS:${each}`),
     notBefore: new Date(Date.now() + from * dayMs),
     notAfter: new Date(Date.now() + until * dayMs),
-    ...(rsa && { key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey }),
+    ...(rsa && { key: (rsaKey ??= generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey) }),
   });
 }

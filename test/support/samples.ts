@@ -10,10 +10,19 @@ export function valueOf(page: string, name: string, labels: Readonly<Record<stri
 
 /** The lines of all series with this name whose labels include those given. */
 export function seriesOf(page: string, name: string, labels: Readonly<Record<string, string>> = {}): string[] {
-  return page
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    .filter((line) => Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)));
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return [...linesOf(page, name)].filter((line) => wanted.every((part) => line.includes(part)));
+}
+
+/** Searches the text: a page has thousands of lines, and tests look at hundreds of pages. */
+function* linesOf(page: string, name: string): Generator<string> {
+  let end = 0;
+  for (let at = page.indexOf(name); at !== -1; at = page.indexOf(name, end)) {
+    const newline = page.indexOf('\n', at);
+    end = newline === -1 ? page.length : newline;
+    const isFirst = at === 0 || page[at - 1] === '\n';
+    if (isFirst && ['{', ' '].includes(page[at + name.length] ?? '')) yield page.slice(at, end);
+  }
 }
 
 /** The state that a set is in: the value of its state label on the one series that is 1. */

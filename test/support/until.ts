@@ -1,5 +1,9 @@
 import { inspect } from 'node:util';
 
+/** A look may cost a whole page, on both sides: what takes long is looked at less often. */
+const firstPauseMs = 20;
+const longestPauseMs = 250;
+
 /**
  * Polls a condition until it holds; fails with what was last seen. Waits on the real clock and
  * nothing else.
@@ -9,13 +13,15 @@ export async function until<Seen>(
   holds: (seen: Seen) => boolean,
   withinMs = 60_000,
 ): Promise<Seen> {
-  const deadline = performance.now() + withinMs;
+  const startedAt = performance.now();
   for (;;) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (performance.now() > deadline)
+    const passedMs = performance.now() - startedAt;
+    if (passedMs > withinMs)
       throw new Error(`did not come true within ${withinMs} ms; last seen: ${readable(seen).slice(0, 4_000)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const pauseMs = Math.min(firstPauseMs + passedMs / 10, longestPauseMs);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
