@@ -31,33 +31,6 @@ describe.skipIf(!isThere('chromium'))('the scripts of the pages', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('show the year of a time in another year, and no day for one of today', async () => {
-    const { url } = await givenExporter({ 'lb-1': busyWorld() });
-    const page = await open({ locale: 'en-GB' });
-    await page.goto(url);
-    const clock = (date: string) =>
-      page.evaluate<string>(
-        `import('/assets/times.js').then(({ clock }) => clock(new Date('${date}'), new Date('2026-11-25T18:00:00')))`,
-      );
-
-    expect(await clock('2027-11-25T00:00:00')).toBe('25 Nov 2027 00:00');
-    expect(await clock('2026-10-21T16:53:00')).toBe('21 Oct 16:53');
-    expect(await clock('2026-11-25T17:28:03')).toBe('17:28:03');
-  });
-
-  it('take the clock of the exporter where it differs by more than its header can say', async () => {
-    const { url } = await givenExporter({ 'lb-1': busyWorld() });
-    const page = await open({});
-    await page.goto(url);
-    const offset = (differenceMs: number) =>
-      page.evaluate<number>(
-        `import('/assets/times.js').then(({ clockOffset }) => clockOffset(new Date(Date.now() + ${differenceMs}).toISOString(), 0))`,
-      );
-
-    expect(await offset(1_000)).toBe(0);
-    expect(Math.round((await offset(10_000)) / 1_000)).toBe(10);
-  });
-
   it('let a person sign in to the console on a phone, look at a change, and approve it with a reason', async () => {
     const { url, tokenOf, ask, ended, sent } = await givenApprovals();
     const asked = await ask('alice', { reason: 'the list of backends was changed' });
