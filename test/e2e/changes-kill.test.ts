@@ -9,6 +9,7 @@ import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import { givenFolder } from '../support/folder.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { recordsOf } from '../support/journal-file.ts';
+import { runExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 const kills = 20;
@@ -28,7 +29,7 @@ async function givenAppliance() {
   return appliance;
 }
 
-it('ends each change in a named state after 20 kills during its execution, and never calls twice', async () => {
+it('ends each change in a named state after 20 kills during its execution, never calls twice or without an intent on disk, and its audit is whole', async () => {
   const appliance = await givenAppliance();
   const folder = givenFolder();
   const alice = makeToken();
@@ -98,4 +99,7 @@ it('ends each change in a named state after 20 kills during its execution, and n
   const records = await recordsOf(journalFile);
   const intents = records.filter(({ event }) => event === 'intent');
   expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);
+  const arrivals = appliance.requests.filter(({ method }) => method === 'PUT').map(({ path }) => path);
+  expect(arrivals.filter((path) => !intents.some((intent) => intent.path === path))).toEqual([]);
+  expect(await runExporter(['audit', 'verify', journalFile])).toMatchObject({ code: 0 });
 }, 400_000);

@@ -129,32 +129,25 @@ async function givenAlertsOf(targets: readonly string[]) {
 /**
  * The whole chain from a simulated appliance to a receiver of notifications, every link a process
  * of its own but the first and the last: see {@link givenAlertsOf}. Readings are dropped at the age
- * of `maxStale`; `beside` is the name of an appliance that another exporter watches alone.
+ * of `maxStale`.
  */
-export async function givenAlerting(world: World, { maxStale = '5s', beside = '' } = {}) {
+export async function givenAlerting(world: World, { maxStale = '5s' } = {}) {
   const folder = givenFolder();
   const apiKey = 'key-of-the-appliance';
   const appliance = await startSimulatedAppliance({ world, apiKey });
   onTestFinished(() => appliance.close());
   const { token, sha256 } = makeToken();
-  const configure = (home: string, name = 'lb-paris'): string => {
-    const file = join(home, 'zlb.yml');
-    const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
-    const appliances = [{ name, url: appliance.url, api_key: apiKey, tls }];
-    writeFileSync(file, hurriedConfiguration(appliances, { sha256, folder: home, maxStale }));
-    return file;
-  };
-  const configFile = configure(folder);
+  const configFile = join(folder, 'zlb.yml');
+  const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
+  const appliances = [{ name: 'lb-paris', url: appliance.url, api_key: apiKey, tls }];
+  writeFileSync(configFile, hurriedConfiguration(appliances, { sha256, folder, maxStale }));
   const address = `127.0.0.1:${await freePort()}`;
   let exporter = await startAdminExporter(configFile, address);
-  const other = beside ? await startAdminExporter(configure(givenFolder(), beside)) : undefined;
-  const targets = [address, ...(other ? [new URL(other.metricsUrl).host] : [])];
 
-  const alerting = await givenAlertsOf(targets);
+  const alerting = await givenAlertsOf([address]);
 
   return {
     appliance,
-    folder,
     ...alerting,
     /** `zlb-exporter admin …` through the gateway, as a person types it. */
     admin: (...words: readonly string[]) =>

@@ -12,12 +12,12 @@ it.skipIf(!isThere('strace'))(
   () => {
     const file = givenFile();
     const trace = join(dirname(file), 'trace');
-    const program = fileURLToPath(new URL('./one-by-one.ts', import.meta.url));
+    const program = fileURLToPath(new URL('./writer.ts', import.meta.url));
 
     const { status } = spawnSync(
       'strace',
       ['-f', '-y', '-qq', '-o', trace, '-e', 'trace=fsync,fdatasync,write,pwrite64', process.execPath, program, file],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
+      { stdio: ['pipe', 'pipe', 'inherit'], input: 'record\n'.repeat(5) },
     );
     const calls = readFileSync(trace, 'utf8').split('\n').map(nameOf(file));
 
@@ -35,7 +35,7 @@ it.skipIf(!isThere('strace'))(
 /** Returns a function that names a system call, or '' for one that is of no matter. */
 function nameOf(file: string): (line: string) => string {
   return (line) => {
-    if (/ write\(1</.test(line)) return line.includes('"acknowledged') ? 'acknowledged' : '';
+    if (/ write\(1</.test(line)) return line.includes('"written') ? 'acknowledged' : '';
     const [, call = '', path] = /^\d+ +(\w+)\(\d+<([^>]*)>/.exec(line) ?? [];
     const done = call.endsWith('write') || call === 'pwrite64' ? 'written' : 'synced';
     if (path === `${file}-wal`) return `log ${done}`;

@@ -23,3 +23,4 @@ for await (const line of createInterface(process.stdin)) {
     ),
   );
 }
+await journal.close();
