@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createFileAccess, createFiles, type Files } from '../config/files.ts';
+import { createFiles, type Files } from '../config/files.ts';
 import { ConfigError } from '../config/problems.ts';
 import type { Settings } from '../config/settings.ts';
 import type { WebSettings } from '../config/web-settings.ts';
@@ -7,6 +7,7 @@ import { ListenError, RestartNeededError } from '../lib/listen.ts';
 import type { ReloadOutcome } from '../server/metrics-app.ts';
 import { toError } from '../lib/check.ts';
 import { FileKindError } from '../lib/disk.ts';
+import { createFileAccess } from '../lib/file-access.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 
 /** The whole configuration of the exporter. */

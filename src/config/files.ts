@@ -6,7 +6,7 @@ import { errorCode, type Parsed } from '../lib/check.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
 import { kindOf } from '../lib/disk.ts';
-import { inTime } from '../lib/time.ts';
+import { createFileAccess, type FileAccess, hungFile } from '../lib/file-access.ts';
 
 /** The files of a configuration, with their state when they were read. */
 export interface Files {
@@ -142,41 +142,6 @@ async function isReadableByAll(path: string, access: FileAccess): Promise<boolea
 }
 
 const noSuchFile = 'there is no such file';
-/** Maximum time of one operation on a file. */
-const maxReadMs = 10_000;
-/** Each operation that hangs holds one of the threads that Node has for files and names. */
-const maxHanging = 2;
-
-/** Runs an operation on a file; rejects with the code `ETIMEDOUT` if it takes too long. */
-export type FileAccess = <Result>(path: string, operation: () => Promise<Result>) => Promise<Result>;
-
-/**
- * Creates an access to files that gives up on one that hangs, such as on a network drive without
- * its server, and does not try it again before it has ended.
- */
-export function createFileAccess(maxMs = maxReadMs): FileAccess {
-  const hanging = new Set<string>();
-  return async (path, operation) => {
-    if (hanging.has(path) || hanging.size >= maxHanging) throw noAnswerError();
-    const running = operation();
-    let isLate = false;
-    const late = (): Error => {
-      isLate = true;
-      hanging.add(path);
-      return noAnswerError();
-    };
-    // Nobody waits for it any more once it is late.
-    void running.catch(() => undefined).finally(() => isLate && hanging.delete(path));
-    return await inTime(running, maxMs, late);
-  };
-}
-
-function noAnswerError(): Error {
-  return Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
-}
-
-/** A network drive may have lost its server. */
-const noAnswer = `nothing came within ${maxReadMs / 1_000} s; check the disk or the network drive that it is on`;
 /** Names the user: a check by hand often has another one than the exporter. */
 const noPermission = `user ${process.geteuid?.()} has no permission to read it`;
 
@@ -187,7 +152,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
   ERR_INVALID_ARG_VALUE: 'its path holds a null character',
   EPERM: noPermission,
-  ETIMEDOUT: noAnswer,
+  ETIMEDOUT: hungFile,
   EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
 };
 

@@ -3,6 +3,7 @@ import { createChanges } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';
 import type { AdminSettings, ApprovalSettings } from '../../config/admin-settings.ts';
 import { Gateway } from '../calls/gateway.ts';
+import { createFileAccess } from '../../lib/file-access.ts';
 import { sleep, steadyNow } from '../../lib/time.ts';
 import type { VipLimits, Recipe } from '../recipes/recipe.ts';
 import { allRecipes } from '../recipes/recipes.ts';
@@ -110,7 +111,12 @@ function createGatewayWithApprovals(services: GatewayServices) {
     onLeaving: services.touching,
     onChanged: (appliance, area, farm) => services.fleet.changed(appliance, area, farm),
   });
-  const recipes = (): readonly Recipe[] => allRecipes(approvals().certificatesFolder);
+  // Shared by all plans, so that a folder that hangs is not read again meanwhile.
+  const access = createFileAccess();
+  const recipes = (): readonly Recipe[] => {
+    const path = approvals().certificatesFolder;
+    return allRecipes(path === undefined ? undefined : { path, access });
+  };
   const changes = createChanges({
     ...services,
     gateway,

@@ -1,13 +1,21 @@
 import { X509Certificate } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, toError } from '../../lib/check.ts';
 import { FileKindError, readShort } from '../../lib/disk.ts';
+import { type FileAccess, hungFile } from '../../lib/file-access.ts';
 import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
 import { counted, oneLine } from '../../lib/text.ts';
 import { cannot } from '../policy/admin-error.ts';
 import { keyTypeOf } from './predecessor.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
+
+/** A folder of renewed certificates, which may be on a network drive. */
+export interface RenewedFolder {
+  readonly path: string;
+  readonly access: FileAccess;
+}
 
 /** A certificate of the folder, and where its key is. */
 interface CertificateFile {
@@ -24,12 +32,13 @@ interface CertificateFile {
 export async function newestFor(
   old: X509Certificate,
   file: string,
-  { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
+  folder: RenewedFolder,
+  nowMs: number,
 ): Promise<{ readonly path: string; readonly renewed: Renewed }> {
   const { pairs, unusable } = await pairsIn(folder);
   let newest: CertificateFile | undefined;
   for (const pair of pairs) {
-    const found = await readCandidate(pair);
+    const found = await readCandidate(pair, folder);
     if (typeof found === 'string') unusable.push(found);
     else if (!replaces(found.certificate, old, nowMs)) continue;
     else if (keyTypeOf(found.certificate) !== keyTypeOf(old))
@@ -38,10 +47,10 @@ export async function newestFor(
   }
   if (!newest)
     throw cannot(
-      `${folder} has no newer certificate for ${file}`,
+      `${folder.path} has no newer certificate for ${file}`,
       `It has ${counted(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
     );
-  return { path: newest.cert.path, renewed: await withKey(newest, nowMs) };
+  return { path: newest.cert.path, renewed: await withKey(newest, folder, nowMs) };
 }
 
 /** Returns true for a certificate that is valid now, ends later, and covers all names. */
@@ -68,10 +77,10 @@ function notUsable(files: readonly string[]): string {
   return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
 }
 
-async function readCandidate({ path, keyPath }: FilePair): Promise<CertificateFile | string> {
+async function readCandidate({ path, keyPath }: FilePair, folder: RenewedFolder): Promise<CertificateFile | string> {
   let cert: PemText;
   try {
-    cert = await readPem(path);
+    cert = await readPem(path, folder);
   } catch (error) {
     return unread(path, error);
   }
@@ -81,9 +90,13 @@ async function readCandidate({ path, keyPath }: FilePair): Promise<CertificateFi
 }
 
 /** Resolves to a candidate with its key. Rejects with an AdminError if that is of no use. */
-async function withKey({ cert, keyPath, certificate }: CertificateFile, nowMs: number): Promise<Renewed> {
-  const key = await readPem(keyPath).catch((error: unknown) => {
-    throw cannot(unread(keyPath, error), letIn);
+async function withKey(
+  { cert, keyPath, certificate }: CertificateFile,
+  folder: RenewedFolder,
+  nowMs: number,
+): Promise<Renewed> {
+  const key = await readPem(keyPath, folder).catch((error: unknown) => {
+    throw cannot(unread(keyPath, error), remedyOf(error));
   });
   const renewed = renewedFrom(cert, key, { nowMs });
   // Another certificate of the file may have the key, and was not compared with the old one.
@@ -106,14 +119,16 @@ const maxDepth = 2;
 const depthWords = 'two levels of folders in it';
 
 /** Resolves to the pairs of a folder, and to the folders in it that cannot be read. */
-async function pairsIn(folder: string): Promise<{ readonly pairs: readonly FilePair[]; readonly unusable: string[] }> {
+async function pairsIn(
+  folder: RenewedFolder,
+): Promise<{ readonly pairs: readonly FilePair[]; readonly unusable: string[] }> {
   const pairs: FilePair[] = [];
   const unusable: string[] = [];
   let files = 0;
-  for await (const path of filesIn(folder, 0, unusable)) {
+  for await (const path of filesIn(folder, folder.path, unusable)) {
     files += 1;
     if (files > maxFiles)
-      throw cannot(`${folder} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
+      throw cannot(`${folder.path} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
     const keyPath = keyOf(path);
     if (keyPath !== undefined) pairs.push({ path, keyPath });
   }
@@ -121,18 +136,27 @@ async function pairsIn(folder: string): Promise<{ readonly pairs: readonly FileP
 }
 
 /** Yields the files of a folder and of the folders in it, as ACME clients fill them. */
-async function* filesIn(folder: string, depth: number, unusable: string[]): AsyncGenerator<string> {
-  const found = await opendir(folder).catch((error: unknown) => {
-    if (depth === 0) throw cannot(`${folder} cannot be read (${errorCode(error)})`, letIn);
-    // Anything but a folder, such as a link to a file.
-    if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(folder, error));
-    return [];
-  });
-  for await (const each of found) {
-    const path = join(folder, each.name);
-    yield path;
-    if (!each.isFile() && depth < maxDepth) yield* filesIn(path, depth + 1, unusable);
+async function* filesIn(folder: RenewedFolder, path: string, unusable: string[], depth = 0): AsyncGenerator<string> {
+  const found = await folder
+    .access(path, () => entriesOf(path))
+    .catch((error: unknown) => {
+      if (depth === 0) throw cannot(`${path} cannot be read (${causeOf(error)})`, remedyOf(error));
+      // Anything but a folder, such as a link to a file.
+      if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(path, error));
+      return [];
+    });
+  for (const each of found) {
+    const inner = join(path, each.name);
+    yield inner;
+    if (!each.isFile() && depth < maxDepth) yield* filesIn(folder, inner, unusable, depth + 1);
   }
+}
+
+/** Resolves to the entries of a folder, and to few more than may be in it if there are more. */
+async function entriesOf(path: string): Promise<readonly Dirent[]> {
+  const entries: Dirent[] = [];
+  for await (const each of await opendir(path)) if (entries.push(each) > maxFiles) break;
+  return entries;
 }
 
 /** Returns the name of the key of a certificate; undefined for any other file. */
@@ -146,13 +170,18 @@ function keyOf(name: string): string | undefined {
 /** More than forty certificates; chains have a handful. */
 const maxPemBytes = 65_536;
 
-async function readPem(path: string): Promise<PemText> {
-  return { path: shown(path), text: await readShort(path, maxPemBytes) };
+async function readPem(path: string, { access }: RenewedFolder): Promise<PemText> {
+  return { path: shown(path), text: await access(path, () => readShort(path, maxPemBytes)) };
 }
 
 function unread(path: string, error: unknown): string {
   if (error instanceof FileKindError) return shown(error.message);
-  return `${shown(path)} cannot be read (${errorCode(error) || toError(error).message})`;
+  return `${shown(path)} cannot be read (${causeOf(error)})`;
+}
+
+function causeOf(error: unknown): string {
+  const code = errorCode(error);
+  return code === 'ETIMEDOUT' ? hungFile : code || toError(error).message;
 }
 
 /** Returns a path for a sentence: its names may have any character. */
@@ -160,4 +189,7 @@ function shown(path: string): string {
   return oneLine(path, 300);
 }
 
-const letIn = 'Let the user of the exporter read it: admin.approvals.certificates_folder names the folder.';
+function remedyOf(error: unknown): string {
+  if (errorCode(error) === 'ETIMEDOUT') return 'A network drive may have lost its server.';
+  return 'Let the user of the exporter read it: admin.approvals.certificates_folder names the folder.';
+}

@@ -3,7 +3,7 @@ import { namesOf } from '../../lib/pem.ts';
 import { globMatcher } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import { cannot } from '../policy/admin-error.ts';
-import { newestFor } from './certificates-folder.ts';
+import { newestFor, type RenewedFolder } from './certificates-folder.ts';
 import { type FarmDelivery, planDelivery } from './delivery.ts';
 import { type Kept, keyTypeOf } from './predecessor.ts';
 import type { Plan, Recipe, RecipeContext, Step, DeliveryTarget } from './recipe.ts';
@@ -16,7 +16,7 @@ import { readStored } from './store.ts';
  * caller sends it with its key; a gateway with a folder of renewed certificates finds it there. The
  * plan that is made at an approval has a digest over the same key, or is refused.
  */
-export function createDeliver(folder: string | undefined): Recipe {
+export function createDeliver(folder: RenewedFolder | undefined): Recipe {
   return {
     name: 'deliver',
     about: 'bring a renewed certificate to the farms that use its predecessor',
@@ -98,10 +98,10 @@ function keptTarget({ farm, file, keyType, names, lost }: Kept, given: string): 
 }
 
 /** Plans the delivery of the certificate of the folder that replaces a file of the store. */
-async function planRenewed(context: RecipeContext, folder: string, file: string): Promise<Plan> {
+async function planRenewed(context: RecipeContext, folder: RenewedFolder, file: string): Promise<Plan> {
   const old = await readStored(context, file);
   if (!old) throw cannot(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
-  const { path, renewed } = await newestFor(old, file, { folder, nowMs: context.now() });
+  const { path, renewed } = await newestFor(old, file, folder, context.now());
   const wanted = { replaces: file, fewerNames: false, changeKeyType: false, wants: () => true };
   const { deliveries } = await planDelivery(context, renewed, wanted);
   const pending = deliveries.filter(({ steps }) => steps.length > 0);

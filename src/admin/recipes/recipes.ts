@@ -1,4 +1,5 @@
 import { backup } from './backup.ts';
+import type { RenewedFolder } from './certificates-folder.ts';
 import { createDeliver } from './deliver.ts';
 import { installActivation } from './install-activation.ts';
 import { drainBackend, restoreBackend } from './backend-maintenance.ts';
@@ -19,6 +20,6 @@ export const recipes: readonly Recipe[] = [
 ];
 
 /** Returns all recipes of a gateway; a delivery may take certificates from a folder. */
-export function allRecipes(folder?: string): readonly Recipe[] {
+export function allRecipes(folder?: RenewedFolder): readonly Recipe[] {
   return [...recipes, createDeliver(folder)];
 }

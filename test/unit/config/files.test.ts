@@ -125,3 +125,12 @@ async function givenPattern() {
   await writeFile(file, JSON.stringify({ appliance_files: ['more/*.yml'], appliances: [entry('own')] }));
   return { folder, load: () => loadSettings({ file, env: {} }) };
 }
+
+it('a file that hangs is a problem with a remedy', async () => {
+  const late = Object.assign(new Error('late'), { code: 'ETIMEDOUT' });
+  const files = createFiles([], { access: () => Promise.reject(late) });
+
+  expect(await files.readText('/hung', 'key')).toEqual({
+    problem: 'cannot be read: nothing came within 10 s; check the disk or the network drive that it is on',
+  });
+});

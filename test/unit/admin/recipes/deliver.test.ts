@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CertificateParts, createCertificate, type Identity } from '../../../../simulator/certificate.ts';
 import { createDeliver } from '../../../../src/admin/recipes/deliver.ts';
+import { createFileAccess, type FileAccess } from '../../../../src/lib/file-access.ts';
 import { givenFolder } from '../../../support/folder.ts';
 import { dayMs, issue } from '../../../support/issue.ts';
 import { givenRecipe } from './given-recipe.ts';
@@ -12,7 +13,11 @@ import { givenRecipe } from './given-recipe.ts';
 type Entries = Readonly<Record<string, string>>;
 
 /** A folder of renewed certificates, for `old.pem` of an appliance without farms. */
-async function givenRenewed(files: Entries, { cert }: Pick<Identity, 'cert'> = issue({ from: -60, until: 29 })) {
+async function givenRenewed(
+  files: Entries,
+  { cert }: Pick<Identity, 'cert'> = issue({ from: -60, until: 29 }),
+  access: FileAccess = createFileAccess(),
+) {
   const folder = givenFolder();
   const put = async (entries: Entries, write: (text: string, path: string) => Promise<void>): Promise<void> => {
     for (const [name, text] of Object.entries(entries)) {
@@ -24,7 +29,7 @@ async function givenRenewed(files: Entries, { cert }: Pick<Identity, 'cert'> = i
   /** Resolves to the sentences with which the plan is refused. */
   const refusal = async (): Promise<string> => {
     const calls = { read: () => Promise.resolve({ params: [] } as never), readText: () => Promise.resolve(cert) };
-    const planned = createDeliver(folder).plan(
+    const planned = createDeliver({ path: folder, access }).plan(
       givenRecipe({ calls, values: { certificate: 'old.pem' }, now: Date.now }),
     );
     return await planned.then(
@@ -147,4 +152,13 @@ describe('no newer certificate is found', () => {
 
     expect(await refusal()).toMatch(none);
   });
+});
+
+it('a folder that hangs is refused after ten seconds, with what to look at', async () => {
+  const hung = Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+  const { folder, refusal } = await givenRenewed(shop, undefined, () => Promise.reject(hung));
+
+  expect(await refusal()).toContain(
+    `${folder} cannot be read (nothing came within 10 s; check the disk or the network drive that it is on)`,
+  );
 });

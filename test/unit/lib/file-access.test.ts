@@ -1,12 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { errorCode } from '../../../src/lib/check.ts';
-import { createFileAccess, createFiles, readFileText } from '../../../src/config/files.ts';
+import { createFileAccess } from '../../../src/lib/file-access.ts';
 
 const never = () => new Promise<string>(() => undefined);
 
 describe('a file that never ends its read', () => {
   it('is given up after a time, and others are read', async () => {
-    // A read of a file on a busy machine has all the time it needs.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const access = createFileAccess(20);
@@ -15,7 +14,7 @@ describe('a file that never ends its read', () => {
     vi.advanceTimersByTime(20);
     expect(await hung).toBe('ETIMEDOUT');
 
-    expect(await readFileText(import.meta.filename, 'configuration', access)).toHaveProperty('value');
+    expect(await access('/other', () => Promise.resolve('read'))).toBe('read');
   });
 
   it('is not read again before it has ended', async () => {
@@ -40,13 +39,16 @@ describe('a file that never ends its read', () => {
     await expect(access('/c', () => Promise.resolve('read'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
-  it('is a problem with a remedy', async () => {
-    const files = createFiles([], {
-      access: () => Promise.reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })),
-    });
+  it('holds one thread, however many ask for it at once', async () => {
+    const access = createFileAccess(20);
+    let begun = 0;
+    const hang = () => {
+      begun += 1;
+      return never();
+    };
 
-    expect(await files.readText('/hung', 'key')).toEqual({
-      problem: 'cannot be read: nothing came within 10 s; check the disk or the network drive that it is on',
-    });
+    await Promise.allSettled([access('/hung', hang), access('/hung', hang), access('/hung', hang)]);
+
+    expect(begun).toBe(1);
   });
 });
