@@ -257,7 +257,7 @@ describe('the report of check', () => {
     {
       fault: 'a name without an address',
       change: { url: 'https://lb-1.invalid:444' },
-      line: /^lb-1 {2}FAILED {2}.*(?:ENOTFOUND|EAI_AGAIN)/m,
+      line: /^lb-1 {2}FAILED {2}.*its name lb-1\.invalid does not resolve: .*(?:ENOTFOUND|EAI_AGAIN)/m,
       finds: /This machine finds no address for the name lb-1\.invalid\./,
       remedy: /Check the host in url and the name server/,
     },

@@ -437,6 +437,21 @@ describe('a failure on the network', () => {
     expect((await failureOf(read())).reason).toBe('timeout');
   });
 
+  it('with a name that hangs says that the name does not resolve, before the call is over', async () => {
+    const names = new Names({ lookup: () => new Promise(() => undefined) });
+    const { read } = givenClient(
+      { url: new URL('https://lb-1.test:444'), material: makeMaterial() },
+      { timeoutMs: 500, names },
+    );
+
+    const { reason, message } = await failureOf(read());
+
+    expect(reason).toBe('connect');
+    expect(message).toBe(
+      'GET /stats/system/connections: its name lb-1.test does not resolve: no answer of the name server within 0.45 s; check the name and the name servers of this machine, or write the address in its place',
+    );
+  });
+
   it('of one call does not affect another one in progress', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response, { url = '' }) =>
@@ -455,6 +470,26 @@ describe('a failure on the network', () => {
 });
 
 describe('the connection', () => {
+  it('goes to the addresses of a name, the last known ones while it does not resolve', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    let asked = 0;
+    const lookup = async () => {
+      asked += 1;
+      if (asked > 1) throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    const names = new Names({ lookup });
+    const url = new URL(`https://lb-1.test:${server.url.port}`);
+    const first = givenClient({ ...server, url }, { names });
+    const second = givenClient({ ...server, url }, { names });
+
+    await first.read();
+
+    await expect(second.read()).resolves.toMatchObject({ params: { connections: 324 } });
+    expect(asked).toBe(2);
+    expect(server.requests.map(({ headers }) => headers.host)).toEqual([url.host, url.host]);
+  });
+
   it('is a new one after a call without an answer: another one may look open and never answer', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response, { url = '' }) => {

@@ -373,7 +373,11 @@ describe('init that cannot try the key', () => {
 
   it.each([
     ['where nobody listens', '127.0.0.1:1', /showed no certificate: .*ECONNREFUSED.*usually 444/],
-    ['a name without an address', 'lb-1.invalid', /showed no certificate: .*(?:ENOTFOUND|EAI_AGAIN)/],
+    [
+      'a name without an address',
+      'lb-1.invalid',
+      /showed no certificate: its name lb-1\.invalid does not resolve: .*(?:ENOTFOUND|EAI_AGAIN)/,
+    ],
   ])('says in one sentence that it reaches nobody: %s', async (_, target, sentence) => {
     const { folder, keyFile, initAt } = await givenPlace();
 
