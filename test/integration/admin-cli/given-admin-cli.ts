@@ -76,8 +76,8 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
     ...gateway,
     run,
     folder,
-    /** What was typed and what came of it; lines of standard error begin with `!`. */
-    session: () => stable(runs.join('\n\n').replaceAll(folder, '/tmp')),
+    /** What was typed and what came of it, each part once; lines of standard error begin with `!`. */
+    session: () => withoutRepeats(stable(runs.join('\n\n').replaceAll(folder, '/tmp'))),
     /** A file for `--body=@…` and `file=…`. */
     file: async (name: string, content: string | Buffer) => {
       const path = join(folder, name);
@@ -95,6 +95,19 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
         .filter(({ method }) => method !== 'GET')
         .map(({ method, path }) => `${method} ${path}`),
   };
+}
+
+/** Returns a text with each of its paragraphs once, and without the settings of objects. */
+function withoutRepeats(text: string): string {
+  const paragraphs = text.replaceAll(/^( *)(Now \(\w+\))(?:\n\1 {2}.*|\n *(?=\n\1 {2}))+/gm, '$1$2 …').split('\n\n');
+  const isRepeat = (index: number) => {
+    const each = paragraphs[index] ?? '';
+    return each.includes('\n') && !each.startsWith('$') && paragraphs.indexOf(each) < index;
+  };
+  return paragraphs
+    .map((each, index) => (isRepeat(index) ? '(as above)' : each))
+    .filter((each, index) => !(isRepeat(index) && isRepeat(index - 1)))
+    .join('\n\n');
 }
 
 /** Returns a text without what differs from run to run: times, addresses, names by chance. */
