@@ -5,15 +5,15 @@ getent passwd zlb-exporter >/dev/null ||
   useradd --system --gid zlb-exporter --home-dir /var/lib/zlb-exporter --no-create-home --shell /usr/sbin/nologin zlb-exporter
 install -d -o zlb-exporter -g zlb-exporter -m 700 /etc/zlb-exporter/keys /var/lib/zlb-exporter
 
-# Prints what this version refuses, as the user and with the environment of the unit; false if it is
-# nothing. A refusal comes before the first appliance is asked, so half a minute is enough.
+# Prints what this version refuses, as zlb-exporter-check finds it; false if it is nothing. A refusal comes before the
+# first appliance is asked, so half a minute is enough.
 refused() {
-  code=0
-  # shellcheck disable=SC2016
-  said=$(systemd-run --quiet --collect --wait --pipe --property=User=zlb-exporter --property=RuntimeMaxSec=30 \
-    --property=EnvironmentFile=-/etc/zlb-exporter/environment \
-    /usr/bin/zlb-exporter check --quiet --config.file=$configuration '$ZLB_EXPORTER_FLAGS' 2>&1) || code=$?
-  [ "$code" -eq 2 ] && echo "$said"
+  check=zlb-exporter-check.service
+  timeout 30 systemctl start $check 2>/dev/null || systemctl stop $check
+  [ "$(systemctl show --property=ExecMainStatus --value $check)" = 2 ] || return 1
+  journalctl --sync
+  journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$(systemctl show --property=InvocationID --value $check)"
+  systemctl reset-failed $check
 }
 
 if [ -d /run/systemd/system ]; then

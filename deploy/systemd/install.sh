@@ -6,7 +6,9 @@ umask 077
 
 program=/opt/zlb-exporter
 configuration=/etc/zlb-exporter
-unit=/etc/systemd/system/zlb-exporter.service
+units=/etc/systemd/system
+unit=$units/zlb-exporter.service
+check=$units/zlb-exporter-check.service
 
 usage() {
   cat <<'END'
@@ -139,14 +141,21 @@ install_configuration() {
 }
 
 install_unit() {
-  run install -d -m 755 "$destination${unit%/*}" "$destination$unit.d"
+  run install -d -m 755 "$destination$units" "$destination$unit.d" "$destination$check.d"
   case $real_node in
     /usr/* | /lib/*) folders='' ;;
     *) folders=" ${real_node%/*}" ;;
   esac
-  sed -e "s|^ExecStart=/usr/bin/node |ExecStart=$node |" -e "s|^ExecPaths=.*|&$folders|" "$here/zlb-exporter.service" |
-    write 644 "$destination$unit"
+  for file in "$unit" "$check"; do
+    sed -e "s|^ExecStart=/usr/bin/node |ExecStart=$node |" -e "s|^ExecPaths=.*|&$folders|" "$here/${file##*/}" |
+      write 644 "$destination$file"
+  done
   keys | write 644 "$destination$unit.d/keys.conf"
+  # The check is the service with another command: it reads the same unit, and what is added to it.
+  run ln -sfn ../zlb-exporter.service "$destination$check.d/0-service.conf"
+  run ln -sfn ../zlb-exporter-check.service "$destination$check.d/zz-check.conf"
+  # systemd 257 follows no relative link to a folder.
+  run ln -sfn "$unit.d" "$destination$units/zlb-exporter-.service.d"
 }
 
 # Prints a line for each file of keys/: systemd gives it to the service under its name.
@@ -192,8 +201,11 @@ start() {
 uninstall() {
   check_systemd
   if [ -e "$destination$unit" ]; then control disable --now zlb-exporter.service; fi
-  run rm -rf "$destination$unit" "$destination$unit.d/keys.conf" "$destination$program"
-  if [ -d "$destination$unit.d" ] && [ "$dry_run" = no ]; then rmdir "$destination$unit.d" 2>/dev/null || true; fi
+  run rm -rf "$destination$unit" "$destination$unit.d/keys.conf" "$destination$program" "$destination$check" \
+    "$destination$check.d/0-service.conf" "$destination$check.d/zz-check.conf" "$destination$units/zlb-exporter-.service.d"
+  for folder in "$destination$unit.d" "$destination$check.d"; do
+    if [ -d "$folder" ] && [ "$dry_run" = no ]; then rmdir "$folder" 2>/dev/null || true; fi
+  done
   control daemon-reload
   done_is "Removed. What is yours is still there: $configuration, and /var/lib/private/zlb-exporter with the audit."
 }

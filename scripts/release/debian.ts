@@ -1,4 +1,4 @@
-import { cpSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, globSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { run } from '../run-program.ts';
@@ -38,7 +38,7 @@ function architecture({ target: { arch } }: Facts): string {
 
 function control(root: string, facts: Facts): string {
   const { version, maintainer, homepage, description } = facts;
-  const bytes = globSync('**', { cwd: root }).reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
+  const bytes = globSync('**', { cwd: root }).reduce((sum, file) => sum + lstatSync(join(root, file)).size, 0);
   return [
     'Package: zlb-exporter',
     `Version: ${debianVersion(version)}`,

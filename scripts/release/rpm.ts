@@ -60,7 +60,7 @@ if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 %defattr(-,root,root,-)
 /usr/bin/zlb-exporter
 /usr/lib/zlb-exporter
-/usr/lib/systemd/system/zlb-exporter.service
+/usr/lib/systemd/system/zlb-exporter*
 /usr/share/bash-completion/completions/zlb-exporter
 /usr/share/zsh/site-functions/_zlb-exporter
 /usr/share/fish/vendor_completions.d/zlb-exporter.fish

@@ -66,7 +66,7 @@ export const programs: readonly string[] = ['usr/bin/zlb-exporter', 'usr/lib/zlb
 export function layTree(root: string, facts: Facts): void {
   layProgram(join(root, program), facts.target);
   writeFile(join(root, 'usr/bin/zlb-exporter'), launcher(facts.revision));
-  writeFile(join(root, 'usr/lib/systemd/system/zlb-exporter.service'), packagedUnit(facts.revision));
+  layUnits(join(root, 'usr/lib/systemd/system'), facts.revision);
   writeFile(join(root, 'etc/zlb-exporter/zlb.yml'), readFileSync('deploy/packages/zlb.yml', 'utf8'));
   writeFile(join(root, 'usr/share/bash-completion/completions/zlb-exporter'), bashCompletion());
   writeFile(join(root, 'usr/share/zsh/vendor-completions/_zlb-exporter'), zshCompletion());
@@ -89,25 +89,40 @@ function launcher(revision: string): string {
   ].join('\n');
 }
 
-/** Returns the unit of deploy/systemd with the places and the user of the package. */
-export function packagedUnit(revision: string): string {
-  const changes: readonly (readonly [RegExp, string])[] = [
+/** Lays the service and its check into a folder, with the places and the user of the package. */
+export function layUnits(folder: string, revision: string): void {
+  const places = [
+    [/^ExecStart=\/usr\/bin\/node /m, `ExecStart=${program}/bin/node `],
+    [/\/opt\/zlb-exporter/g, program],
+  ] as const;
+  layUnit(folder, 'zlb-exporter.service', [
+    ...places,
     [/^#.*\n/, ''],
     [/^Documentation=.*/m, 'Documentation=man:zlb-exporter(1) file:///usr/share/doc/zlb-exporter/README.md'],
     [/^Environment=NODE_ENV=production$/m, `$& ZLB_EXPORTER_REVISION=${revision}`],
-    [/^ExecStart=\/usr\/bin\/node /m, `ExecStart=${program}/bin/node `],
-    [/\/opt\/zlb-exporter/g, program],
-    [/^(?:#.*\n)*DynamicUser=yes$/m, 'User=zlb-exporter\nGroup=zlb-exporter'],
+    [/^(?:#.*\n)*DynamicUser=yes\nUser=.*$/m, 'User=zlb-exporter\nGroup=zlb-exporter'],
     [/^(?:#.*\n)*#LoadCredential=.*\n/m, ''],
-  ];
-  return changes.reduce(
+  ]);
+  layUnit(folder, 'zlb-exporter-check.service', places);
+  // The check is the service with another command: it reads the same unit, and what is added to it.
+  const links = join(folder, 'zlb-exporter-check.service.d');
+  writeLink(join(links, '0-service.conf'), '../zlb-exporter.service');
+  writeLink(join(links, 'zz-check.conf'), '../zlb-exporter-check.service');
+  writeLink(join(folder, 'zlb-exporter-.service.d'), '/etc/systemd/system/zlb-exporter.service.d');
+}
+
+/** Lays a unit of deploy/systemd into a folder, with changes that must all apply. */
+function layUnit(folder: string, name: string, changes: readonly (readonly [RegExp, string])[]): void {
+  const file = join('deploy/systemd', name);
+  const text = changes.reduce(
     (unit, [from, to]) => {
       const changed = unit.replace(from, to);
-      if (changed === unit) throw new Error(`deploy/systemd/zlb-exporter.service has no ${from}`);
+      if (changed === unit) throw new Error(`${file} has no ${from}`);
       return changed;
     },
-    readFileSync('deploy/systemd/zlb-exporter.service', 'utf8'),
+    readFileSync(file, 'utf8'),
   );
+  writeFile(join(folder, name), text);
 }
 
 interface LockFile {

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { errorCode, type Parsed } from '../lib/check.ts';
@@ -18,8 +19,6 @@ export interface Files {
   list(pattern: string): Promise<Parsed<readonly string[]>>;
   /** The texts of the main files that were read, by path. */
   readonly mainTexts: ReadonlyMap<string, string>;
-  /** The paths that were read, besides the main files. */
-  readonly named: readonly string[];
   /** The files that were read, hold a key, and are readable by every user of the machine. */
   readonly openKeys: readonly string[];
   /** Resolves to true if any file except the main ones has changed, appeared or vanished. */
@@ -57,9 +56,6 @@ export function createFiles(
 
   return {
     mainTexts,
-    get named() {
-      return [...seen.keys()];
-    },
     get openKeys() {
       return [...openKeys];
     },
@@ -98,7 +94,9 @@ async function pathsOf(pattern: string, access: FileAccess): Promise<Parsed<read
     const fitting = names.filter((each) => !each.startsWith('.') && fits(each));
     return { value: fitting.toSorted().map((each) => join(folder, each)) };
   } catch (error) {
-    return errorCode(error) === 'ENOENT' ? { value: [] } : { problem: `its folder cannot be read: ${causeOf(error)}` };
+    return errorCode(error) === 'ENOENT'
+      ? { value: [] }
+      : { problem: `its folder cannot be read: ${causeOf(error, folder)}` };
   }
 }
 
@@ -142,16 +140,15 @@ async function isReadableByAll(path: string, access: FileAccess): Promise<boolea
 }
 
 const noSuchFile = 'there is no such file';
-/** Names the user: a check by hand often has another one than the exporter. */
-const noPermission = `user ${process.geteuid?.()} has no permission to read it`;
+const notPermitted =
+  'the permissions of Node.js leave its folder out; move it below /etc/zlb-exporter, or add --allow-fs-read=FOLDER to ZLB_NODE_FLAGS in /etc/zlb-exporter/environment';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: noSuchFile,
   ENOTDIR: 'a part of its path is a file, not a folder',
-  EACCES: noPermission,
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
   ERR_INVALID_ARG_VALUE: 'its path holds a null character',
-  EPERM: noPermission,
+  ERR_ACCESS_DENIED: notPermitted,
   ETIMEDOUT: hungFile,
   EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
 };
@@ -163,20 +160,23 @@ const limits = {
   configuration: { bytes: 1_048_576, text: '1 MiB' },
 } as const;
 
-/** Reads a file; a problem says what is wrong with it, without its path. */
+/** Reads a file; a problem says what is wrong with it. */
 export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Parsed<string>>;
 
 /**
  * Reads a regular file, also behind a symbolic link. Does not open pipes and devices, which may
- * never end. A problem does not quote the path: it may be a key instead of the name of its file.
+ * never end. A problem quotes only the path of a file that is there: any other may be a key instead
+ * of the name of its file.
  */
 export async function readFileText(
   path: string,
   purpose: keyof typeof limits,
   access: FileAccess = createFileAccess(),
 ): Promise<Parsed<string>> {
+  let foundPath: string | undefined;
   try {
     const status = await access(path, () => stat(path));
+    foundPath = resolve(path);
     if (!status.isFile()) return { problem: `cannot be read: it is a ${kindOf(status)}, not a file` };
     const limit = limits[purpose];
     // `end` is inclusive, so this reads one byte past the limit. The size is unusable: 0 for files
@@ -186,7 +186,7 @@ export async function readFileText(
     if (bytes.includes(0)) return { problem: 'cannot be read: it is a binary file, not text' };
     return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
-    return { problem: `cannot be read: ${causeOf(error)}` };
+    return { problem: `cannot be read: ${causeOf(error, foundPath)}` };
   }
 }
 
@@ -195,13 +195,43 @@ export async function readFileText(
  * not repeat the name: it may be a key.
  */
 export function withHint(problem: string, name: string, folder = ''): string {
-  if (!problem.endsWith(noSuchFile)) return problem;
-  if (name.startsWith('/run/credentials/'))
-    return `${problem}; systemd puts it there while the service runs, if install.sh found it in /etc/zlb-exporter/keys`;
-  return isAbsolute(name) ? problem : `${problem}; a relative path starts at ${resolve(folder)}`;
+  const isGiven = name.startsWith('/run/credentials/');
+  // Node.js permits only folders that are there when it starts.
+  const missing = isGiven ? problem.replace(notPermitted, noSuchFile) : problem;
+  if (!missing.endsWith(noSuchFile)) return missing;
+  if (isGiven)
+    return `${missing}; systemd puts it there for the service and for zlb-exporter-check, if install.sh found it in /etc/zlb-exporter/keys`;
+  return isAbsolute(name) ? missing : `${missing}; a relative path starts at ${resolve(folder)}`;
 }
 
-/** Returns a short reason why a file or a folder cannot be read. */
-function causeOf(error: unknown): string {
-  return reasons[errorCode(error)] ?? errorCode(error);
+/** Adds a remedy to a problem that names none of its own. */
+export function withRemedy(problem: string, remedy: string): string {
+  return problem.includes('; ') && !problem.includes(noSuchFile) ? problem : `${problem}. ${remedy}`;
+}
+
+/** Returns why a file or a folder cannot be read; the path of one that is there is quoted. */
+function causeOf(error: unknown, foundPath: string | undefined): string {
+  const code = errorCode(error);
+  if (code === 'EACCES' || code === 'EPERM') return noPermission(foundPath);
+  return reasons[code] ?? code;
+}
+
+/** Names the user: a check by hand often has another one than the exporter. */
+function noPermission(path: string | undefined): string {
+  const { name, isTransient } = currentUser();
+  const problem = `user ${name} may not ${path === undefined ? 'enter a folder on the way to it' : `read ${path}`}`;
+  if (isTransient)
+    return `${problem}; put it into /etc/zlb-exporter/keys, run install.sh again, and name it /run/credentials/zlb-exporter.service/${path === undefined ? 'NAME' : basename(path)}`;
+  const remedy = path === undefined ? `move it where user ${name} may read` : `chown ${name} ${path}`;
+  return `${problem}; if the exporter runs as ${name}: ${remedy}`;
+}
+
+function currentUser(): { readonly name: string; readonly isTransient: boolean } {
+  try {
+    return { name: userInfo().username, isTransient: false };
+  } catch {
+    // It has no entry: the user of a container, or of a service while it runs, which systemd names.
+    const { USER } = process.env;
+    return { name: USER ?? String(process.geteuid?.()), isTransient: USER !== undefined };
+  }
 }

@@ -6,7 +6,7 @@ import { adminSettings, type OperationRoutes } from './admin-settings.ts';
 import { checkCombinations } from './checks.ts';
 import { applianceSettings, type CollectorSettings, type Settings } from './settings.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
-import { createFiles, type Files } from './files.ts';
+import { createFiles, type Files, withRemedy } from './files.ts';
 import { Problems } from './problems.ts';
 import { type ConfigSchema, configSchema } from './schema.ts';
 import { createSettingsReader, type SettingsReader } from './settings-of.ts';
@@ -153,7 +153,7 @@ async function withApplianceFiles(source: YamlSource, { variable, files, problem
     const place = source.locate(['appliance_files', index]);
     const found = await files.list(resolve(dirname(place.file), pattern));
     if ('problem' in found) {
-      problems.report(place, `${found.problem}. Let the exporter read it, or take the pattern out`);
+      problems.report(place, withRemedy(found.problem, 'Let the exporter read it, or take the pattern out'));
       continue;
     }
     for (const file of found.value) {

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
-import { type ReadText, withHint } from './files.ts';
+import { type ReadText, withHint, withRemedy } from './files.ts';
 import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
 import { type OpenedBy, type Reads, settingName, type SettingsOf } from './schema-parts.ts';
@@ -100,7 +100,10 @@ async function contentOf({ path, opens }: NamedFile, folder: string, readText: R
   const text = await readText(resolve(folder, path), opens === 'certificates' ? 'certificates' : 'key');
   if ('problem' in text)
     return {
-      problem: `${withHint(text.problem, path, folder)}. Give the path of a file the exporter may read, best an absolute one`,
+      problem: withRemedy(
+        withHint(text.problem, path, folder),
+        'Give the path of a file the exporter may read, best an absolute one',
+      ),
     };
   return readers[opens](opens === 'apiKey' ? text.value.replace(/(?<![\r\n])[\r\n]+$/, '') : text.value);
 }

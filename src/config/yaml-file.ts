@@ -18,7 +18,7 @@ import {
 } from 'yaml';
 import type { Parsed } from '../lib/check.ts';
 import { type ConfigLocation, keyPath, type Path, type Problems } from './problems.ts';
-import type { ReadText } from './files.ts';
+import { type ReadText, withRemedy } from './files.ts';
 
 /** The environment, like `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -85,8 +85,8 @@ export async function readYamlFile(parts: YamlFileParts): Promise<YamlSource | u
   const { file, remedy, minimalContent, variable, readText, problems } = parts;
   const text = await readText(file, 'configuration');
   if ('problem' in text) {
-    const where = isAbsolute(file) ? '' : ` (${resolve(file)})`;
-    problems.report({ file, key: '' }, `${text.problem}${where}. ${remedy}`);
+    const where = isAbsolute(file) || text.problem.includes(resolve(file)) ? '' : ` (${resolve(file)})`;
+    problems.report({ file, key: '' }, withRemedy(`${text.problem}${where}`, remedy));
     return undefined;
   }
   const lineCounter = new LineCounter();

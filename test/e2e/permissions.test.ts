@@ -20,7 +20,7 @@ const apiKey = 'canary-key-of-the-appliance';
 /** The permissions that the unit of deploy/systemd gives, for the folders of this machine. */
 function permissions(folder: string): readonly string[] {
   const unit = readFileSync('deploy/systemd/zlb-exporter.service', 'utf8');
-  const given = unit.match(/(?<= )--(?:permission|allow-\S+|disable-warning\S+)/g) ?? [];
+  const given = unit.match(/(?<=[ =])--(?:permission|allow-[^\s"]+|disable-warning\S+)/g) ?? [];
   const places = new Map([
     ['/opt/zlb-exporter', process.cwd()],
     ['/etc/zlb-exporter', join(folder, 'etc')],
@@ -139,6 +139,21 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
       status: 0,
       stdout: 'The web configuration is valid: plain HTTP, 1 user.\n',
     });
+  });
+
+  it('says which flag lets it read a key in another folder', () => {
+    const folder = givenFolders();
+    const file = join(folder, 'etc/zlb.yml');
+    writeFileSync(join(folder, 'elsewhere/key'), apiKey);
+    writeFileSync(file, 'appliances: [{ name: a, url: https://127.0.0.1:1, api_key_file: ../elsewhere/key }]');
+    const words = ['src/main.ts', 'check', `--config.file=${file}`];
+
+    const { status, stderr } = spawnSync(process.execPath, [...permissions(folder), ...words], { encoding: 'utf8' });
+
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      /api_key_file: cannot be read: the permissions of Node\.js .* add --allow-fs-read=FOLDER to/,
+    );
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -64,24 +64,49 @@ async function givenListener(onConnection: (socket: Socket) => void): Promise<nu
 const findings = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
 
 // Root can give away a process, and its own permissions hide what others cannot read.
-it.skipIf(!canActAsOthers())(
-  'names the user that cannot read a key: it is often not the one of the exporter',
-  async () => {
+describe.skipIf(!canActAsOthers())('a key that the user of the process cannot read', () => {
+  /** Checks as another user; returns what is wrong with the key. */
+  async function keyProblem(uid: number, env: Readonly<Record<string, string>>, modeOfFolder = 0o755) {
     const folder = givenFolder();
-    const [file, keyFile] = [join(folder, 'zlb.yml'), join(folder, 'a.key')];
+    const [file, keyFile] = [join(folder, 'zlb.yml'), join(folder, 'keys/a.key')];
     await chmod(folder, 0o755);
-    await writeFile(file, 'appliances: [{ name: a, url: https://127.0.0.1:1, api_key_file: a.key }]', { mode: 0o644 });
+    await mkdir(join(folder, 'keys'), { mode: modeOfFolder });
+    await writeFile(file, 'appliances: [{ name: a, url: https://127.0.0.1:1, api_key_file: keys/a.key }]');
+    await chmod(file, 0o644);
     await writeFile(keyFile, apiKey, { mode: 0o600 });
-
-    const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', 'check', `--config.file=${file}`], {
-      uid: 65_534,
-      encoding: 'utf8',
-    });
-
-    expect(stderr).toContain('cannot be read: user 65534 has no permission to read it. ');
+    const words = ['src/main.ts', 'check', `--config.file=${file}`];
+    const { status, stderr } = spawnSync(process.execPath, words, { uid, env, encoding: 'utf8' });
     expect(status).toBe(2);
-  },
-);
+    return { keyFile, problem: /cannot be read: (.*)/.exec(stderr)?.[1] };
+  }
+
+  it.each([
+    ['its name', 'nobody', 65_534, {}],
+    ['its number if it has no name', '61000', 61_000, {}],
+  ])('is named with the user, by %s, and with one remedy', async (_, name, uid, env) => {
+    const { keyFile, problem } = await keyProblem(uid, env);
+
+    expect(problem).toBe(
+      `user ${name} may not read ${keyFile}; if the exporter runs as ${name}: chown ${name} ${keyFile}`,
+    );
+  });
+
+  it('is handed over by systemd if the user exists only while its service runs', async () => {
+    const { keyFile, problem } = await keyProblem(61_000, { USER: 'zlb-exporter' });
+
+    expect(problem).toBe(
+      `user zlb-exporter may not read ${keyFile}; put it into /etc/zlb-exporter/keys, run install.sh again, and name it /run/credentials/zlb-exporter.service/a.key`,
+    );
+  });
+
+  it('is moved if the user cannot enter its folder, where nothing is known of it', async () => {
+    const { problem } = await keyProblem(65_534, {}, 0o700);
+
+    expect(problem).toBe(
+      'user nobody may not enter a folder on the way to it; if the exporter runs as nobody: move it where user nobody may read',
+    );
+  });
+});
 
 describe('the report of check', () => {
   it('reports how a healthy appliance was reached and trusted, what is polled and its cost', async () => {
@@ -402,19 +427,25 @@ describe('the report of check', () => {
     expect(off.out).not.toMatch(/logs no requests|objective/);
   });
 
-  it('says where a journal cannot be written, writes nothing into it, and fails', async () => {
+  it('says which of its later files cannot be used, writes nothing into them, and fails', async () => {
     const { entry } = await givenAppliance(healthyPair()[0]);
     const folder = givenFolder();
-    const file = join(folder, 'new', 'journal.db');
-    const admin = (path: string) => ({
-      admin: { journal_file: path, tokens: [{ name: 'alice', sha256: 'a'.repeat(64), role: 'operator' }] },
+    const filesIn = (place: string, certificates: string) => ({
+      admin: {
+        journal_file: join(place, 'journal.db'),
+        tokens: [{ name: 'alice', sha256: 'a'.repeat(64), role: 'operator' }],
+        approvals: { certificates_folder: certificates },
+      },
+      history: { file: join(place, 'history.db') },
     });
 
-    const wrong = await check([entry], admin('/proc/journal.db'));
-    const right = await check([entry], admin(file));
+    const wrong = await check([entry], filesIn('/proc', '/proc/certificates'));
+    const right = await check([entry], filesIn(join(folder, 'new'), folder));
 
     expect(wrong.code).toBe(1);
     expect(wrong.out).toMatch(/The journal cannot be written: .*\/proc.*name another file in admin\.journal_file/);
+    expect(wrong.out).toMatch(/The history cannot be written: .*\/proc.*name another file in history\.file/);
+    expect(wrong.out).toMatch(/The certificates in \/proc\/certificates cannot be read: .*certificates_folder/);
     expect(right).toMatchObject({ code: 0, out: expect.not.stringContaining('cannot be written') as string });
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -17,10 +17,10 @@ describe('the unit of systemd', () => {
 
   it('gives the folders of its README, and no more', () => {
     const readme = readFileSync('deploy/README.md', 'utf8');
-    const folders = [...text.matchAll(/--allow-fs-(?:read|write)=(\S+)/g)].map(([, folder = '']) => folder);
+    const folders = [...text.matchAll(/--allow-fs-(?:read|write)=([^\s"]+)/g)].map(([, folder = '']) => folder);
 
     expect(folders.filter((folder) => folder !== '/proc' && !readme.includes(folder))).toEqual([]);
-    expect(text.match(/--allow-fs-write=\S+/g)).toEqual(['--allow-fs-write=/var/lib/zlb-exporter']);
+    expect(text.match(/--allow-fs-write=[^\s"]+/g)).toEqual(['--allow-fs-write=/var/lib/zlb-exporter']);
     expect(text).not.toMatch(/--allow-(?:child-process|addons|wasi|inspector)/);
   });
 

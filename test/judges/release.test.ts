@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -171,6 +171,79 @@ describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one m
 
       const security = inside('systemd-analyze', 'security', 'zlb-exporter', '--no-pager').stdout;
       expect(Number(/exposure level for \S+: ([\d.]+)/.exec(security)?.[1])).toBeLessThan(2);
+    },
+  );
+
+  it.skipIf(!canRunMachines)(
+    'zlb-exporter-check of its Debian package has the rights of the service, what systemctl edit adds, and the exit code of check',
+    { timeout: 600_000 },
+    async () => {
+      const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canarykey' });
+      onTestFinished(() => appliance.close());
+      const inside = await givenMachine(root);
+      cpSync(release(`*_${process.arch === 'x64' ? 'amd64' : process.arch}.deb`), join(root, 'opt/zlb-exporter.deb'));
+      expect(inside('dpkg', '-i', '/opt/zlb-exporter.deb')).toMatchObject({ status: 0 });
+      const keyFile = '/etc/zlb-exporter/keys/lb-paris.key';
+      writeFileSync(join(root, keyFile), 'canarykey');
+      chmodSync(join(root, keyFile), 0o600);
+      const configure = (api_key_file: string, fingerprint_sha256 = appliance.fingerprintSha256) => {
+        const target = { name: 'lb-paris', url: appliance.url, api_key_file, tls: { fingerprint_sha256 } };
+        writeFileSync(join(root, 'etc/zlb-exporter/zlb.yml'), JSON.stringify({ appliances: [target] }));
+      };
+      const edit = (lines: string): void => {
+        mkdirSync(join(root, 'etc/systemd/system/zlb-exporter.service.d'), { recursive: true });
+        writeFileSync(join(root, 'etc/systemd/system/zlb-exporter.service.d/override.conf'), `[Service]\n${lines}\n`);
+        inside('systemctl', 'daemon-reload');
+      };
+      const check = async () => {
+        const [, cursor = ''] = /cursor: (.*)/.exec(inside('journalctl', '--lines=0', '--show-cursor').stdout) ?? [];
+        const entries = ['journalctl', '--unit=zlb-exporter-check', '--output=cat', `--after-cursor=${cursor}`];
+        // The appliance is in this process, which must not wait for the command.
+        inside('systemctl', 'start', '--no-block', 'zlb-exporter-check');
+        const journal = await until(
+          () => inside(...entries).stdout,
+          (text) => /^(?:Finished|Failed to start) /m.test(text),
+        );
+        expect(journal).not.toContain('canarykey');
+        const code = inside('systemctl', 'show', '--value', '-p', 'ExecMainStatus', 'zlb-exporter-check').stdout.trim();
+        return { code, journal };
+      };
+
+      inside('chown', 'root', keyFile);
+      configure('keys/lb-paris.key');
+      expect(await check()).toEqual({
+        code: '2',
+        journal: expect.stringMatching(
+          `user zlb-exporter may not read ${keyFile}; .*: chown zlb-exporter ${keyFile}\n`,
+        ) as string,
+      });
+
+      inside('chown', 'zlb-exporter', keyFile);
+      configure('keys/lb-paris.key', '0'.repeat(64));
+      expect(await check()).toEqual({
+        code: '1',
+        journal: expect.stringMatching(/lb-paris {2}FAILED .*\n[^]* The certificate is not the pinned one/) as string,
+      });
+
+      const good = {
+        code: '0',
+        journal: expect.stringContaining('\n1 appliance can be polled as configured') as string,
+      };
+      configure('keys/lb-paris.key');
+      expect(await check()).toEqual(good);
+
+      inside('chown', 'root', keyFile);
+      configure('/run/credentials/zlb-exporter.service/lb');
+      // A command that would end neither the start nor the test.
+      edit(`LoadCredential=lb:${keyFile}\nExecStart=\nExecStart=/usr/bin/sleep infinity\nRestart=always`);
+      expect(await check()).toEqual(good);
+
+      configure('keys/lb-paris.key');
+      edit('User=daemon');
+      expect(await check()).toMatchObject({
+        code: '2',
+        journal: expect.stringContaining('user daemon may not ') as string,
+      });
     },
   );
 });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { createDecoder } from '../../appliance/decode.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
@@ -16,17 +17,17 @@ import { probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
 import {
+  asRootNote,
   gatewayNotes,
-  journalNote,
   l4Notes,
   openKeyNote,
   sharedAddressNotes,
+  unusableNotes,
   variableNotes,
   webNotes,
 } from './notes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { createTextReport, type CheckReport } from './report.ts';
-import { findService, keyRemedy, type NamedFiles, serviceNotes } from './service-view.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
 export const check: Command = async (context) => {
@@ -55,7 +56,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   if (web) webNotes(web).forEach(report.note);
   if (!whole) return await report.end(0);
 
-  const { settings, isForService } = await settingsWithNotes(whole, files, context, report);
+  const settings = settingsWithNotes(whole, files, context, report);
   const { appliances } = settings;
   const decode = createDecoder();
   const names = new Names();
@@ -79,40 +80,32 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   l4Notes(checks).forEach(report.note);
   if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
-  const audit = settings.admin && (await journalNote(settings.admin.journalFile));
-  if (audit) report.note(audit);
+  const unusable = await unusableNotes(settings);
+  unusable.forEach(report.note);
   const all = counted(appliances.length, 'appliance');
   if (failed > 0)
     return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
-  if (!isForService) return await report.end(1, { text: 'The service cannot use these files.', isWrong: true });
-  if (audit) return await report.end(1, { text: 'Changes through the gateway would be refused.', isWrong: true });
+  if (unusable.length > 0)
+    return await report.end(1, { text: 'This user cannot use all files of the exporter.', isWrong: true });
   const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
   return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
 }
 
 /** Returns the settings of this shard, and notes what is allowed and probably a mistake. */
-async function settingsWithNotes(
+function settingsWithNotes(
   whole: Settings,
-  files: Files,
+  { openKeys }: Files,
   { flags }: CommandContext,
   { note }: CheckReport,
-): Promise<{ readonly settings: Settings; readonly isForService: boolean }> {
-  const file = flags['config.file'];
+): Settings {
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  const service = file === undefined ? undefined : await findService(file);
-  const ofService = service ? await serviceNotes(service, namedFiles(settings, files.named)) : [];
-  const openKeys = files.openKeys.map((path) => openKeyNote(path, keyRemedy(path, service)));
-  for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys, ...ofService]) note(each);
-  return { settings, isForService: !ofService.some(({ isWrong }) => isWrong) };
-}
-
-function namedFiles({ admin, history }: Settings, read: readonly string[]): NamedFiles {
-  const folder = admin?.approvals.certificatesFolder;
-  const written = [admin?.journalFile, history.file].filter((file) => file !== undefined);
-  return { read: folder === undefined ? read : [...read, folder], written };
+  for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys.map(openKeyNote)]) note(each);
+  const isInstalled = resolve(flags['config.file'] ?? '').startsWith('/etc/zlb-exporter/');
+  if (isInstalled && process.geteuid?.() === 0) note(asRootNote);
+  return settings;
 }
 
 async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {

@@ -1,8 +1,8 @@
-import { mkdtemp, rmdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tryFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
-import type { ApplianceSettings } from '../../config/settings.ts';
+import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
 import { certificateEndsAtMs } from '../../server/web-policy.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
@@ -19,6 +19,11 @@ export interface Note {
   /** True if somebody has to act. */
   readonly isWrong?: boolean;
 }
+
+/** Root may read what the exporter may not. */
+export const asRootNote: Note = {
+  text: 'Checked as root. With the user and the permissions of the service: systemctl start zlb-exporter-check',
+};
 
 /** The remedies show keys of the configuration file. */
 export const variableNotes: readonly Note[] = [
@@ -63,10 +68,21 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
 }
 
 /**
- * Tries whether the journal can be written, without a change to it; resolves to what is wrong.
- * Makes a folder, for a moment, where the journal or its folder would be made.
+ * Tries the files that the exporter uses later than its start; resolves to a note for each that
+ * this process cannot use.
  */
-export async function journalNote(file: string): Promise<Note | undefined> {
+export async function unusableNotes({ admin, history }: Settings): Promise<readonly Note[]> {
+  const folder = admin?.approvals.certificatesFolder;
+  const notes = await Promise.all([
+    admin && unwritableNote('journal', admin.journalFile, 'admin.journal_file', 'Without it every change is refused. '),
+    history.file === undefined ? undefined : unwritableNote('history', history.file, 'history.file', ''),
+    folder === undefined ? undefined : unreadableNote(folder),
+  ]);
+  return notes.filter((note) => note !== undefined);
+}
+
+/** Changes no file. Makes a folder, for a moment, where the file or its folder would be made. */
+async function unwritableNote(what: string, file: string, key: string, effect: string): Promise<Note | undefined> {
   try {
     await tryFile(file).catch(ifMissing);
     let folder = dirname(file);
@@ -75,10 +91,20 @@ export async function journalNote(file: string): Promise<Note | undefined> {
     return undefined;
   } catch (error) {
     return {
-      text: `  The journal cannot be written: ${toError(error).message}. Without it every change is refused. Give ${dirname(file)} to the user of the exporter, or name another file in admin.journal_file.`,
+      text: `  The ${what} cannot be written: ${toError(error).message}. ${effect}Give ${dirname(file)} to the user of the exporter, or name another file in ${key}.`,
       isWrong: true,
     };
   }
+}
+
+async function unreadableNote(folder: string): Promise<Note | undefined> {
+  return await readdir(folder).then(
+    () => undefined,
+    (error: unknown) => ({
+      text: `  The certificates in ${folder} cannot be read: ${toError(error).message}. Let the user of the exporter read it, or name another folder in admin.approvals.certificates_folder.`,
+      isWrong: true,
+    }),
+  );
 }
 
 /** Returns notes about the protection of the metrics listener and the end of its certificate. */
@@ -110,9 +136,9 @@ export function sharedAddressNotes(appliances: readonly Pick<ApplianceSettings, 
 }
 
 /** Returns the note of a file with a key that every user of this machine can read. */
-export function openKeyNote(path: string, remedy: string): Note {
+export function openKeyNote(path: string): Note {
   return {
-    text: `Every user of this machine can read the key in ${path}. ${remedy}`,
+    text: `Every user of this machine can read the key in ${path}. Give it to the user of the exporter alone, who must stay its owner: chmod 600 ${path}`,
     isWrong: true,
   };
 }

@@ -21,12 +21,6 @@ export async function isReadBySystemd(folder: string): Promise<boolean> {
   return keys?.uid === 0 && (await isThere(join(folder, 'environment')));
 }
 
-/** Returns true if a key is for its owner alone, and the owner of the folder of keys is another. */
-export async function isKeptFrom(keys: string, keyFile: string): Promise<boolean> {
-  const [owner, key] = await Promise.all([stat(keys), stat(keyFile)]);
-  return owner.uid !== key.uid && owner.uid !== 0 && (key.mode & 0o044) === 0;
-}
-
 /** Throws a UsageError if this process may not write into the folder of a file. */
 export async function refuseUnwritable(file: string): Promise<void> {
   await access(dirname(file), constants.W_OK).catch((error: unknown) => {

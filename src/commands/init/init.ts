@@ -7,7 +7,6 @@ import { Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
 import { oneLine } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
-import { credentials } from '../check/service-view.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import {
@@ -18,9 +17,12 @@ import {
   readShownCertificate,
   type TlsTarget,
 } from '../fingerprint.ts';
-import { folderOfKeys, isKeptFrom, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
+import { folderOfKeys, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
 import { configurationWith, type ApplianceEntry } from './entry.ts';
 import { tryKey } from './try-key.ts';
+
+/** The folder where systemd hands keys to the service. */
+const credentials = '/run/credentials/zlb-exporter.service';
 
 /** Says why nothing was written, and what to do; ends with exit code 1. */
 class InitError extends Error {
@@ -58,9 +60,6 @@ export const init: Command = async (context) => {
       throw error;
     }
     context.say(`Wrote ${file}${stays ? '' : `, and the key into ${keyFile}, for its owner alone`}. Next:`);
-    const keys = await folderOfKeys(dirname(file));
-    if (stays && keys !== dirname(file) && (await isKeptFrom(keys, given)))
-      context.say(`  sudo chown --reference=${keys} ${given}    # the exporter cannot read ${given} yet`);
     (await nextCommands(file)).forEach((command) => context.say(`  ${command}`));
     return 0;
   } catch (error) {
@@ -81,9 +80,11 @@ async function nextCommands(file: string): Promise<readonly string[]> {
   const start = `zlb-exporter --config.file=${file}`;
   if ((await folderOfKeys(dirname(file))) === dirname(file)) return [check, start];
   const isBooted = await isThere('/run/systemd/system');
-  const service = 'sudo systemctl enable --now zlb-exporter    # if it runs: sudo systemctl reload zlb-exporter';
-  // The keys are for the exporter and root alone.
-  return [`sudo ${check}`, isBooted ? service : `sudo -u zlb-exporter ${start}`];
+  if (!isBooted) return [check, start].map((command) => `sudo -u zlb-exporter ${command}`);
+  return [
+    'sudo systemctl start zlb-exporter-check; journalctl -u zlb-exporter-check -n 50',
+    'sudo systemctl enable --now zlb-exporter    # if it runs: sudo systemctl reload zlb-exporter',
+  ];
 }
 
 function refuseWithoutTerminal({ flags, shell }: CommandContext): void {

@@ -6,8 +6,8 @@ import {
   existsSync,
   globSync,
   linkSync,
+  lstatSync,
   mkdirSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -148,7 +148,7 @@ export function givenDestination(clone = givenClone()) {
     modes(): Readonly<Record<string, string>> {
       const paths = globSync(['etc/**', 'opt/zlb-exporter'], { cwd: destination }).toSorted();
       return Object.fromEntries(
-        paths.map((path) => [path, (statSync(join(destination, path)).mode & 0o777).toString(8)]),
+        paths.map((path) => [path, (lstatSync(join(destination, path)).mode & 0o777).toString(8)]),
       );
     },
   };

@@ -15,6 +15,7 @@ import {
 
 const keysFile = 'etc/systemd/system/zlb-exporter.service.d/keys.conf';
 const unitFile = 'etc/systemd/system/zlb-exporter.service';
+const checkFile = 'etc/systemd/system/zlb-exporter-check.service';
 
 describe('deploy/systemd/install.sh', () => {
   it('installs a program that runs, without the packages that only build and test', () => {
@@ -65,6 +66,11 @@ describe('deploy/systemd/install.sh', () => {
       [unitFile]: '644',
       [`${unitFile}.d`]: '755',
       [keysFile]: '644',
+      [checkFile]: '644',
+      [`${checkFile}.d`]: '755',
+      [`${checkFile}.d/0-service.conf`]: '777',
+      [`${checkFile}.d/zz-check.conf`]: '777',
+      'etc/systemd/system/zlb-exporter-.service.d': '777',
       'etc/zlb-exporter': '755',
       'etc/zlb-exporter/environment': '600',
       'etc/zlb-exporter/keys': '700',
@@ -114,7 +120,7 @@ describe('deploy/systemd/install.sh', () => {
     install(`--node=${link}`);
 
     const unit = readFileSync(pathOf(unitFile), 'utf8');
-    expect(unit).toContain(`\nExecStart=${link} --permission`);
+    expect(unit).toContain(`\nExecStart=${link} $ZLB_NODE_PERMISSIONS`);
     const folders = /^ExecPaths=(.*)$/m.exec(unit)?.[1]?.split(' ');
     expect(folders?.some((folder) => node.startsWith(`${folder}/`))).toBe(true);
   });
@@ -125,18 +131,19 @@ describe('deploy/systemd/install.sh', () => {
     expect(install()).toMatchObject({ status: 0, stderr: '' });
 
     const unit = readFileSync(pathOf(unitFile), 'utf8');
-    expect(unit).toContain('\nExecStart=/opt/zlb-exporter/bin/node --permission');
+    expect(unit).toContain('\nExecStart=/opt/zlb-exporter/bin/node $ZLB_NODE_PERMISSIONS');
     expect(unit).toMatch(/^ExecPaths=.* \/opt\/zlb-exporter\/bin$/m);
     expect(statSync(pathOf('opt/zlb-exporter/bin/node')).mode & 0o777).toBe(0o755);
   });
 
-  it.skipIf(!isThere('systemd-analyze'))('writes a unit and keys that systemd has nothing against', () => {
+  it.skipIf(!isThere('systemd-analyze'))('writes units and keys that systemd has nothing against', () => {
     const { install, pathOf, giveKey } = givenDestination();
     install();
     giveKey('lb-paris');
     install();
 
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', pathOf(unitFile)], {
+    const units = [unitFile, checkFile].map(pathOf);
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
       encoding: 'utf8',
     });
 

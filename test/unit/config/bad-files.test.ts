@@ -110,7 +110,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     `:4:47: appliances[2].api_key_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
     ':5:47: appliances[3].api_key_file: cannot be read: it is a folder, not a file. Give the path of a file the exporter may read, best an absolute one',
     ':6:47: appliances[4].api_key_file: cannot be read: a part of its path is a file, not a folder. Give the path of a file the exporter may read, best an absolute one',
-    ':7:47: appliances[5].api_key_file: cannot be read: there is no such file; systemd puts it there while the service runs, if install.sh found it in /etc/zlb-exporter/keys. Give the path of a file the exporter may read, best an absolute one',
+    ':7:47: appliances[5].api_key_file: cannot be read: there is no such file; systemd puts it there for the service and for zlb-exporter-check, if install.sh found it in /etc/zlb-exporter/keys. Give the path of a file the exporter may read, best an absolute one',
   ],
   'labels.yml': [
     ':5:28: appliances[0].labels.appliance: is a label of the metrics or alerts of zlb-exporter; Prometheus would rename that one to exported_appliance, and alerts would not fire; take another name, such as appliance_appliance',
