@@ -6,9 +6,12 @@ import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
 import * as gateway from '../../src/admin/http/gateway-services.ts';
 import { alertsPerMinute } from '../../src/admin/http/change-routes.ts';
 import { bytesPerMinute, maxPerPrincipal as maxUploads } from '../../src/admin/http/request-bodies.ts';
+import { maxBodyBytes, maxHeldBytes } from '../../src/admin/calls/body-memory.ts';
+import { maxPauseMs, minBytesPerSecond } from '../../src/admin/calls/pace.ts';
 import { maxValues } from '../../src/admin/calls/request-body.ts';
 import { maxFiles } from '../../src/admin/recipes/certificates-folder.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
+import { maxBufferedBytes } from '../../src/appliance/relay.ts';
 import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';
 import { maxListed, maxListedBytes } from '../../src/history/kept-event.ts';
@@ -41,7 +44,7 @@ export function limitLists(): Readonly<Record<string, string>> {
 }
 
 function changes(): string {
-  const { maxWaiting, maxWaitMs, maxDenialsPerMinute } = gateway;
+  const { maxWaiting, maxWaitMs, maxDenialsPerMinute, maxBodyMs } = gateway;
   return limits([
     ['open changes of a token, without proposals', count(maxOpenPerPrincipal)],
     ['open proposals of an appliance', count(proposals.maxOpenPerAppliance)],
@@ -58,6 +61,15 @@ function changes(): string {
       `1 change, \`admin.max_concurrent_per_appliance\` reads; ${maxWaiting} of each wait, at most ${maxWaiting / 2} of one token, for ${formatDuration(maxWaitMs)}`,
     ],
     ['unfinished uploads of a token', count(maxUploads)],
+    ['a file', `${mib(maxBodyBytes)}. Above that, 413 ([large files](admin.md#large-files))`],
+    [
+      `files, and answers longer than ${kib(maxBufferedBytes)}, in memory`,
+      `${mib(maxBodyBytes)} of a token, ${mib(maxHeldBytes)} of all, counted while they are held. Above that, 429`,
+    ],
+    [
+      'rate of a file, and of such an answer',
+      `${kib(minBytesPerSecond)} a second at least, after ${formatDuration(maxBodyMs)} without a byte at its beginning; a pause of ${formatDuration(maxPauseMs)} at most`,
+    ],
     [
       'refusals of a token that are written to the audit',
       `${count(maxDenialsPerMinute)} at once, and as many a minute; the others are counted`,

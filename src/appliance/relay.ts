@@ -56,7 +56,7 @@ const keepAliveMs = 2_000;
 /** A cheap read that every role and release allows; sent once to find the base path of the API. */
 const probePath = '/system/version';
 /** Nearly all answers are shorter; longer ones are downloads and lists of sessions. */
-const maxBufferedBytes = 65_536;
+export const maxBufferedBytes = 65_536;
 const relayedHeaders = ['content-type', 'content-length', 'content-disposition', 'content-encoding'] as const;
 
 /**
@@ -198,7 +198,8 @@ function counted(body: Readable, endpoint: string): Readable {
   const count = new PartCount();
   const counting = new Transform({
     transform(part: Buffer, _encoding, done) {
-      if (count.add(part)) done(null, part);
+      // A short part would keep all that came with it in memory.
+      if (count.add(part)) done(null, 2 * part.length < part.buffer.byteLength ? Buffer.from(part) : part);
       else done(new ApplianceError('malformed', { endpoint, message: new TooManyPartsError().message }));
     },
   });

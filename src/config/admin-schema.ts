@@ -118,12 +118,6 @@ export const adminSchema = mapping(
       to: '1h',
       examples: ['5m'],
     }),
-    upload_bytes: value('byteSize', {
-      description: 'The largest body that is sent to an appliance.',
-      default: '256MiB',
-      from: '64KiB',
-      examples: ['1GiB'],
-    }),
     download_bytes: value('byteSize', {
       description: 'The largest answer of an appliance.',
       default: '1GiB',

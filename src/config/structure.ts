@@ -48,6 +48,10 @@ const removedKeys: ReadonlyMap<string, string> = new Map([
     'polling.ask_l4_daemon',
     'was removed: where the daemon of L4 farms had died, a poll with it cut all of them; take the key out. zlb_farm_established_connections still has the connections of each L4 farm',
   ],
+  [
+    'admin.upload_bytes',
+    'was removed: files are held in memory, 32 MiB at most; take the key out, and send larger files to the appliance itself',
+  ],
 ]);
 
 /** Returns a path without the positions in lists. */

@@ -39,17 +39,6 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Writes all bytes at a place of a file; a full disk may take the first few of them before it
- * refuses.
- */
-export async function writeFully(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
-    written += bytesWritten;
-  }
-}
-
-/**
  * Says that a path leads to a folder, a named pipe, a socket or a device. The message names the
  * path.
  */

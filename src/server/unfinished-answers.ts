@@ -65,7 +65,7 @@ const zstdBytes = 2_097_152;
 /** Limits the answers of all routes that the app gets afterwards. */
 export function limitUnfinished(app: FastifyInstance, log: Logger, limits = defaultLimits): UnfinishedAnswers {
   const room = createRoom(log, limits);
-  // Streams are those of `send`, and those of the gateway's spool, which has limits of its own.
+  // Streams are those of `send`, and the long answers of the gateway, which has its own limits.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
     const bytes = Buffer.byteLength(payload);

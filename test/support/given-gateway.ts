@@ -91,7 +91,6 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
       listen_address: '127.0.0.1:0',
       journal_file: journalFile,
       timeout: '10s',
-      upload_bytes: '16MiB',
       download_bytes: '64MiB',
       tokens: roles.map((role) => ({ name: role, sha256: tokens.get(role)?.sha256, role })),
     },

@@ -2,7 +2,7 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ApplianceError } from '../../appliance/errors.ts';
 import type { Relay, RelayAnswer } from '../../appliance/relay.ts';
-import { sleep, steadyNow } from '../../lib/time.ts';
+import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, frozenProblem } from '../policy/freeze.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import {
@@ -11,15 +11,17 @@ import {
   type Effect,
   neverChanged,
   refuseAnswer,
+  repeatWithCare,
   upstreamProblem,
 } from '../policy/problem.ts';
+import type { BodyMemory } from './body-memory.ts';
+import { minBytesPerSecond } from './pace.ts';
 import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { isChange } from '../policy/policy.ts';
 import type { AdminAnswer } from './request.ts';
 import type { RequestBody } from './request-body.ts';
 import type { QueueSlot } from './request-queue.ts';
-import { minBytesPerSecond, type Spool } from './spool.ts';
 
 export interface Forwarding {
   readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
@@ -33,8 +35,8 @@ export interface Forwarding {
   readonly body: RequestBody | undefined;
   /** Held until the exchange is over, even if the caller has left. */
   readonly slot: QueueSlot;
-  /** Stores answers that are too large for memory. */
-  readonly spool: Spool;
+  /** Holds long answers until their callers have read them. */
+  readonly memory: BodyMemory;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** Maximum time until the answer begins. */
   readonly timeoutMs: number;
@@ -44,8 +46,6 @@ export interface Forwarding {
   readonly onOver: (outcome: Particulars) => Promise<void>;
 }
 
-/** After this time a large answer is sent to its caller even if it is not complete. */
-const beginAfterMs = 5_000;
 /** A caller may read nothing for this time, and must keep the minimum rate afterwards. */
 const readerGraceMs = 20_000;
 
@@ -118,7 +118,7 @@ async function finish({ parts, answered, outcome, content, effect }: SentCall): 
     const answer = await answered;
     const { status, headers, body } = answer;
     refuseAnswer(status, name);
-    if (!Buffer.isBuffer(body)) return { status, headers, body: await keepAnswer(parts, outcome, status, body) };
+    if (!Buffer.isBuffer(body)) return { status, headers, body: await holdAnswer(parts, outcome, answer, body) };
     await outcome.tell({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
@@ -139,42 +139,38 @@ function causeOf(error: unknown, content: SentCall['content']): unknown {
 }
 
 /**
- * Stores a large answer in a file at the pace of the appliance, so that a slow caller does not keep
- * the slot. Resolves when it is complete, or after some time with an answer that still grows.
+ * Receives a long answer into memory at the pace of the appliance, so that a slow caller does not
+ * keep the slot, and one that breaks off is a refusal. One that is too long for that is passed on
+ * while it comes; it keeps the slot, and may break off.
  */
-async function keepAnswer(
+async function holdAnswer(
   parts: Forwarding,
   outcome: SentCall['outcome'],
-  status: number,
+  { status, headers }: RelayAnswer,
   source: Readable,
 ): Promise<Readable> {
-  const { request, slot, spool, timeoutMs } = parts;
   const { path } = parts.call;
-  const problemOf = (error: unknown) =>
-    answerProblem(bodyError(error, { path, signal: slot.signal }, status), parts, status);
   const cameTooSlowly = () =>
     new ApplianceError('timeout', { endpoint: path, message: 'the answer came too slowly', status });
-  let reader: Readable | undefined;
   try {
-    const spooled = await spool.take({
-      principal: request.principal.name,
+    const body = await parts.memory.receive({
+      principal: parts.request.principal.name,
       source,
-      signal: slot.signal,
-      pace: { graceMs: timeoutMs, tooSlow: cameTooSlowly },
-      async onEnd(bytes, error) {
-        const code = error === undefined ? {} : { code: problemOf(error).code };
+      length: Number(headers['content-length'] ?? 0),
+      signal: parts.slot.signal,
+      pace: { graceMs: parts.timeoutMs, tooSlow: cameTooSlowly },
+      async onEnd(bytes, failure) {
+        if (failure) discard(source);
+        const code = failure ? { code: answerProblem(failure, parts, status).code } : {};
         await outcome.tell({ status, received_bytes: bytes, ...code });
       },
     });
-    reader = spooled.read({ graceMs: readerGraceMs, tooSlow: readTooSlowly });
-    spooled.release();
-    spooled.whole.catch(() => discard(source));
-    const begun = new AbortController();
-    await Promise.race([spooled.whole, sleep(beginAfterMs, begun.signal)]).finally(() => begun.abort());
-    return reader;
+    // A body that is not whole may also be empty because the appliance is slow.
+    const tooSlow = () => (body.readableLength > 0 ? readTooSlowly() : cameTooSlowly());
+    return body.watch({ graceMs: readerGraceMs, tooSlow });
   } catch (error) {
-    discard(reader);
-    const problem = problemOf(error);
+    discard(source);
+    const problem = answerProblem(error, parts, status);
     await outcome.tell({ status, code: problem.code });
     throw problem;
   }
@@ -218,11 +214,14 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
 }
 
 /** Returns the problem for an answer that cannot be forwarded to the caller. */
-function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
-  const { code, message, remedy } = upstreamProblem(error, appliance.name, isChange(call) ? 'perhaps' : 'none');
+function answerProblem(error: unknown, { appliance, call, slot }: Forwarding, answered: number): AdminProblem {
+  const effect = isChange(call) ? 'perhaps' : 'none';
+  const failure = bodyError(error, { path: call.path, signal: slot.signal }, answered);
+  const { code, headers, message, remedy } = upstreamProblem(failure, appliance.name, effect);
   return new AdminProblem(code, {
-    detail: `${appliance.name} answered ${status}, and the answer could not be passed on. ${message}`,
-    remedy,
+    detail: `${appliance.name} answered ${answered}, and the answer could not be passed on. ${message}`,
+    remedy: failure instanceof AdminProblem && effect === 'perhaps' ? `${repeatWithCare} ${remedy}` : remedy,
+    headers,
     cause: error,
   });
 }
@@ -231,6 +230,8 @@ function takenTooSlowly(path: string): () => ApplianceError {
   return () => new ApplianceError('timeout', { endpoint: path, message: 'the appliance took the file too slowly' });
 }
 
-function readTooSlowly(): Error {
-  return new Error(`the caller reads less than ${minBytesPerSecond} bytes a second`);
+function readTooSlowly(): AdminProblem {
+  return new AdminProblem('caller_left', {
+    detail: `The caller reads less than ${minBytesPerSecond} bytes a second.`,
+  });
 }

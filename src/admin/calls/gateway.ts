@@ -296,7 +296,7 @@ export class Gateway {
     return await forward({
       ...permitted,
       ...held,
-      spool: bodyLimits.spool,
+      memory: bodyLimits.memory,
       freeze,
       timeoutMs,
       beforeSending: () => {

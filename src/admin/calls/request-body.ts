@@ -8,10 +8,11 @@ import { TooManyPartsError } from '../../lib/counted-request.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
 import { oneLine } from '../../lib/text.ts';
 import { inTime } from '../../lib/time.ts';
+import { type BodyMemory, type HeldBody, maxBodyBytes } from './body-memory.ts';
 import { maskBody } from './mask.ts';
+import { minBytesPerSecond, type Pace } from './pace.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
-import { minBytesPerSecond, type Pace, type Spool, type SpooledBody } from './spool.ts';
 
 /** A body that was not read yet. */
 export interface UnreadBody {
@@ -57,19 +58,18 @@ export interface RequestBody {
   content(pace: Pace): Buffer | Readable;
   /** Returns for the audit what was sent so far, and the digest after a complete file. */
   sent(): Pick<AuditRecord, 'sent_bytes' | 'sent_sha256'>;
-  /** Frees the disk space of a file once it is no longer being sent. */
+  /** Frees the memory of a file, which is no longer being sent. */
   release(): void;
 }
 
 export interface BodyLimits {
-  /** Maximum size of a file, such as a backup or a package. */
-  readonly uploadBytes: number;
   /** Time for a whole body; a file must keep the minimum rate afterwards. */
   readonly patienceMs: number;
-  readonly spool: Spool;
+  /** Holds files until the appliance has taken them. */
+  readonly memory: BodyMemory;
 }
 
-/** Maximum size of a body in memory; settings and certificates are far smaller. */
+/** Maximum size of a body that is no file; settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
 /** Maximum of values in a JSON body; those of thousands of alerts are most. */
 export const maxValues = 65_536;
@@ -91,7 +91,7 @@ export async function readBody(
   const contentType = checkType(bodyTypes[kind], request.contentType);
   if (kind === 'gzip') return fileBody(contentType, request, limits);
   const { contentLength = 0, body, room } = request;
-  refuseLong(contentLength, wholeBytes);
+  if (contentLength > wholeBytes) throw tooLong(wholeBytes);
   const { patienceMs } = limits;
   // Reading and parsing cost time that all share: what is refused is not read.
   room?.claim(contentLength);
@@ -228,17 +228,16 @@ async function receive(body: Readable): Promise<Buffer> {
 function fileBody(
   contentType: string,
   { body, contentLength }: UnreadBody,
-  { uploadBytes, patienceMs, spool }: BodyLimits,
+  { patienceMs, memory }: BodyLimits,
 ): RequestBody {
   if (!body || contentLength === undefined) {
     throw new AdminProblem('length_required', {
       detail: 'A file must come with its length, which the appliance insists on; nothing was sent.',
     });
   }
-  refuseLong(contentLength, uploadBytes);
-  let spooled: SpooledBody | undefined;
+  if (contentLength > maxBodyBytes) throw tooLong(maxBodyBytes, sendDirectly);
+  let held: HeldBody | undefined;
   let sha256: string | undefined;
-  let sentBytes = 0;
   return {
     contentType,
     contentLength,
@@ -252,43 +251,34 @@ function fileBody(
     },
     async receive(principal, signal) {
       const hash = createHash('sha256');
-      spooled = await spool.take({
-        principal,
-        source: body,
-        bytes: contentLength,
-        signal,
-        pace: { graceMs: patienceMs, tooSlow: fileTooSlow },
-        onChunk: (chunk) => void hash.update(chunk),
-      });
+      const pace = { graceMs: patienceMs, tooSlow: fileTooSlow };
+      const onPart = (part: Buffer) => void hash.update(part);
       try {
-        await spooled.whole;
+        held = await memory.receive({ principal, source: body, length: contentLength, signal, pace, onPart });
       } catch (error) {
-        spooled.release();
         if (error instanceof TooManyPartsError) throw tooManyParts(error);
         throw error instanceof AdminProblem ? error : callerLeft();
       }
       sha256 = hash.digest('hex');
     },
     content(pace) {
-      assert(spooled, 'a file is received before it is sent');
-      return spooled.read(pace, (bytes) => {
-        sentBytes += bytes;
-      });
+      assert(held, 'a file is received before it is sent');
+      return held.watch(pace);
     },
     sent: () => ({
-      sent_bytes: sentBytes,
-      ...(sentBytes === contentLength && sha256 !== undefined ? { sent_sha256: sha256 } : {}),
+      sent_bytes: held?.taken ?? 0,
+      ...(held?.taken === contentLength && sha256 !== undefined ? { sent_sha256: sha256 } : {}),
     }),
-    release: () => spooled?.release(),
+    release: () => void held?.destroy(),
   };
 }
 
-function refuseLong(bytes: number | undefined, most: number): void {
-  if (bytes !== undefined && bytes > most) throw tooLong(most);
-}
+const sendDirectly =
+  'Upload it in the web interface of the appliance, or send it to its own API; docs/admin.md has the command.';
 
-function tooLong(most: number): AdminProblem {
-  return new AdminProblem('body_too_large', { detail: `The body is longer than ${most} bytes; nothing was sent.` });
+function tooLong(most: number, remedy?: string): AdminProblem {
+  const detail = `The body is longer than ${most} bytes; nothing was sent.`;
+  return new AdminProblem('body_too_large', { detail, ...(remedy && { remedy }) });
 }
 
 function tooManyValues(): AdminProblem {

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { createApplianceClient } from '../../appliance/client.ts';
 import type { Decode } from '../../appliance/decode.ts';
@@ -13,10 +12,10 @@ import { createFreezeSwitch, type FreezeSwitch } from '../policy/freeze.ts';
 import { createOperations, type Operations } from '../policy/operation.ts';
 import { createPrincipals, type Principals } from '../policy/principal.ts';
 import type { AdminAppliance } from '../calls/reach.ts';
+import { BodyMemory } from '../calls/body-memory.ts';
 import { createRecorder, type Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import { createRequestQueue, type RequestQueue } from '../calls/request-queue.ts';
-import { createSpool } from '../calls/spool.ts';
 import type { Names } from '../../lib/names.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { steadyNow } from '../../lib/time.ts';
@@ -47,7 +46,7 @@ export interface GatewaySurroundings {
 export const maxDenialsPerMinute = 1_000;
 
 /** Limit for a body that is no file, and before the minimum rate of a file applies. */
-const maxBodyMs = 20_000;
+export const maxBodyMs = 20_000;
 /** Per appliance, for reads and changes each. */
 export const maxWaiting = 16;
 export const maxWaitMs = 30_000;
@@ -96,7 +95,13 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayS
     ...parts,
     settings,
     operations: createOperations(),
-    bodyLimits: bodyLimitsOf(settings.admin),
+    bodyLimits: {
+      // A stalled caller gets no more time than an appliance would.
+      get patienceMs() {
+        return Math.min(services.settings.admin.timeoutMs, maxBodyMs);
+      },
+      memory: new BodyMemory(),
+    },
     freeze,
     appliances: new Map(settings.appliances.map((each) => [each.name, connectAdmin(each, settings, parts)])),
     queue: createRequestQueue({
@@ -113,22 +118,6 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayS
 
 function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
   return appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]);
-}
-
-/** A large answer must not fill the disk: changes need the journal. */
-const keepFreeBytes = 67_108_864;
-
-function bodyLimitsOf({ journalFile, uploadBytes, downloadBytes, timeoutMs }: AdminSettings): BodyLimits {
-  const largestBody = Math.max(uploadBytes, downloadBytes);
-  const spool = createSpool({
-    folder: dirname(journalFile),
-    maxBytesPerPrincipal: 2 * largestBody,
-    maxBytes: 4 * largestBody,
-    keptBytes: largestBody,
-    keepFreeBytes,
-  });
-  // A stalled caller gets no more time than an appliance would.
-  return { uploadBytes, patienceMs: Math.min(timeoutMs, maxBodyMs), spool };
 }
 
 /** Connects separately from polling: a slow download must not delay a poll, nor a poll a change. */

@@ -87,15 +87,11 @@ const refusals = {
     (type: string) => `Send the header Content-Type: ${type}.`,
   ],
   length_required: [411, 'The length of the body must be known', 'Send the file with a Content-Length, not in chunks.'],
-  body_too_large: [
-    413,
-    'The body is too large',
-    'Check what is sent; for backups and packages admin.upload_bytes is the limit.',
-  ],
+  body_too_large: [413, 'The body is too large', 'Check what is sent: settings and certificates are far smaller.'],
   too_many_bodies: [
     429,
-    'Too many bodies of this token are under way',
-    'Send fewer at a time, and check for clients that stop in the middle of a body.',
+    'Too many bodies are under way',
+    'Send fewer at a time, and look for clients that stop in the middle of a body, or do not read an answer.',
   ],
   too_many_bytes: [
     429,
@@ -175,11 +171,6 @@ const refusals = {
     503,
     'Too many requests for the appliance',
     'Wait, and send fewer at a time: each starts a process on the appliance.',
-  ],
-  spool_unavailable: [
-    503,
-    'There is no room for a large body',
-    'Wait until other transfers have ended, or make room on the disk of admin.journal_file.',
   ],
   upstream_unauthorized: [
     502,
@@ -315,7 +306,7 @@ const codeOfReason: Partial<Readonly<Record<FailureReason, ProblemCode>>> = {
   unauthorized: 'upstream_unauthorized',
 };
 
-const repeatWithCare = 'The appliance may have carried it out: read the object before you repeat the call.';
+export const repeatWithCare = 'The appliance may have carried it out: read the object before you repeat the call.';
 
 const checkTls = 'Check tls of the appliance in the configuration; `zlb-exporter fingerprint` prints what it shows.';
 

@@ -1,12 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
-import { openFiles } from '../../support/open-files.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { targetOf } from './given-target.ts';
 import { until, untilIs } from '../../support/until.ts';
@@ -14,7 +10,6 @@ import { until, untilIs } from '../../support/until.ts';
 const actions = '/appliances/lb-1/farms/shop/actions';
 const language = '/appliances/lb-1/system/language';
 const backup = '/appliances/lb-1/system/backup/one';
-const file = { type: 'application/gzip', body: randomBytes(300_000) };
 
 /** A client that sends the beginning of a request, and what the test adds. */
 function openRequest(url: string, token: string, lines: readonly string[]) {
@@ -29,42 +24,48 @@ function openRequest(url: string, token: string, lines: readonly string[]) {
   return { socket, text: () => text };
 }
 
-function openUpload(url: string, token: string, length = 10_000_000) {
-  const lines = [`PUT ${backup}`, 'Content-Type: application/gzip', `Content-Length: ${length}`];
+/** An upload that has sent so many bytes, and not its last one. */
+function openUpload(url: string, token: string, bytes: number) {
+  const lines = [`PUT ${backup}`, 'Content-Type: application/gzip', `Content-Length: ${bytes + 1}`];
   const { socket, text } = openRequest(url, token, lines);
-  socket.write(Buffer.alloc(100_000));
+  socket.write(Buffer.alloc(bytes));
   return { socket, text };
 }
 
-it('a slow upload does not keep others from changing the appliance', async () => {
-  const { url, call, tokenOf, appliance, journalFile } = await givenGateway({ 'lb-1': busyWorld() });
-  const uploads = [openUpload(url, tokenOf('operator')), openUpload(url, tokenOf('operator'))];
-  await untilIs(async () => (await call('GET', '/whoami')).status, 200);
+describe('an unfinished upload', () => {
+  it('does not keep others from changing the appliance', async () => {
+    const { url, call, tokenOf, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+    const uploads = [1, 2].map(() => openUpload(url, tokenOf('operator'), 100_000));
+    for (const { socket } of uploads) await untilIs(() => socket.writableLength, 0);
 
-  const stopped = await call('PUT', actions, { json: { action: 'stop' } });
+    const stopped = await call('PUT', actions, { json: { action: 'stop' } });
 
-  expect(stopped.status).toBe(200);
-  expect(
-    uploads.map(({ text }) => text()),
-    'they are still under way',
-  ).toEqual(['', '']);
-  expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
-  // A spooled file loses its name as soon as it is open.
-  await untilIs(async () => (await readdir(dirname(journalFile))).filter((name) => name.includes('spool')).length, 0);
-});
+    expect(stopped.status).toBe(200);
+    expect(
+      uploads.map(({ text }) => text()),
+      'they are still under way',
+    ).toEqual(['', '']);
+    expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+  });
 
-it('an upload that cannot be sent leaves no file open, whatever the reason', async () => {
-  const server = await startHttpsServer((response) => void response.destroy());
-  const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
-  const { call, journalFile } = await givenGateway({}, { target });
+  it('takes no more memory than the share of its token, and gives it back when its sender leaves', async () => {
+    const { url, call, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
+    const bytes = 25_000_000;
+    const upload = async (as: 'operator' | 'admin') =>
+      (await call('PUT', backup, { as, type: 'application/gzip', body: Buffer.alloc(bytes) })).json?.code;
+    const unfinished = openUpload(url, tokenOf('operator'), bytes);
+    await untilIs(() => unfinished.socket.writableLength, 0);
 
-  // The path of the API is not found; then there is no connection; then the caller may not.
-  const answers = [await call('PUT', backup, file)];
-  await server.close();
-  answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
-
-  expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
-  await untilIs(() => openFiles(dirname(journalFile)).filter(({ link }) => link.includes('spool')).length, 0);
+    expect(
+      await until(
+        () => upload('operator'),
+        (code) => code !== undefined,
+      ),
+    ).toBe('too_many_bodies');
+    expect(await upload('admin')).toBeUndefined();
+    unfinished.socket.destroy();
+    await untilIs(() => upload('operator'), undefined);
+  });
 });
 
 describe('a freeze', () => {

@@ -32,7 +32,6 @@ describe('the admin block', () => {
       listenAddress: '127.0.0.1:9445',
       journalFile: expect.stringMatching(/\/zlb-test-\w+\/data\/journal\.db$/),
       timeoutMs: 90_000,
-      uploadBytes: 268_435_456,
       downloadBytes: 1_073_741_824,
       maxConcurrentPerAppliance: 2,
       approvals: { requiredFor: [], ttlMs: 1_800_000, selfApproval: false },
@@ -64,7 +63,6 @@ admin:
   insecure_plaintext: true
   journal_file: /var/lib/zlb-exporter/journal.db
   timeout: 5m
-  upload_bytes: 1GiB
   download_bytes: 4GiB
   max_concurrent_per_appliance: 4
   approvals: { required_for: [disruptive, destructive], ttl: 1h, self_approval: true }
@@ -93,7 +91,6 @@ admin:
       listenAddress: '[2001:db8::5]:9445',
       journalFile: '/var/lib/zlb-exporter/journal.db',
       timeoutMs: 300_000,
-      uploadBytes: 1_073_741_824,
       downloadBytes: 4_294_967_296,
       maxConcurrentPerAppliance: 4,
       approvals: { requiredFor: ['disruptive', 'destructive'], ttlMs: 3_600_000, selfApproval: true },

@@ -13,7 +13,6 @@ const full = {
     tls: { cert_file: 'a', key_file: 'b', client_ca_file: 'c' },
     journal_file: 'journal.db',
     timeout: '1s',
-    upload_bytes: '1MiB',
     download_bytes: '1MiB',
     tokens: [
       {

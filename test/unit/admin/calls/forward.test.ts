@@ -1,17 +1,18 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type BodyMemory, maxBodyBytes } from '../../../../src/admin/calls/body-memory.ts';
 import { forward } from '../../../../src/admin/calls/forward.ts';
+import type { RelayAnswer } from '../../../../src/appliance/relay.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Particulars } from '../../../../src/admin/calls/recorder.ts';
-import { givenSpool } from '../../../support/given-spool.ts';
+import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 
 /** A change whose answer is a stream, as the appliance sends a long one. */
 async function givenLongAnswer(
   body: Readable,
-  { status = 200, ...room }: { status?: number; maxBytesPerPrincipal?: number } = {},
+  { status = 200, headers = {}, memory = givenBodyMemory() }: Partial<RelayAnswer> & { memory?: BodyMemory } = {},
 ) {
-  const { spool } = await givenSpool(room);
   const outcomes: Particulars[] = [];
   const leaving = new AbortController();
   let over: Promise<unknown> | undefined;
@@ -21,7 +22,7 @@ async function givenLongAnswer(
       relay: {
         async send({ beforeSending }) {
           beforeSending?.();
-          return { status, headers: {}, body };
+          return { status, headers, body };
         },
       },
     },
@@ -30,13 +31,15 @@ async function givenLongAnswer(
     call: createOperations().find('PUT', '/farms/shop/actions'),
     body: undefined,
     slot: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },
-    spool,
+    memory,
     freeze: { state: undefined, signal: new AbortController().signal },
     timeoutMs: 5_000,
     onOver: async (outcome) => void outcomes.push(outcome),
   });
   answering.catch(() => undefined);
-  return { outcomes, answering, leaving, over: () => over };
+  /** The body of the answer, as its caller gets it. */
+  const stream = async () => (await answering).body as Readable;
+  return { memory, outcomes, answering, stream, leaving, over: () => over };
 }
 
 describe('the outcome of a call with a long answer', () => {
@@ -82,16 +85,21 @@ describe('the outcome of a call with a long answer', () => {
     ]);
   });
 
-  it('has the status if there is no space for the answer, and the connection is ended', async () => {
+  it('has the status if there is no memory for the answer, which must not be asked for again without a look', async () => {
+    const { memory, stream } = await givenLongAnswer(Readable.from([Buffer.alloc(maxBodyBytes)]));
+    const unread = await stream();
     const source = new PassThrough();
-    const { outcomes, answering } = await givenLongAnswer(source, { maxBytesPerPrincipal: 10 });
+    const { outcomes, answering } = await givenLongAnswer(source, { memory, headers: { 'content-length': '100000' } });
 
     await expect(answering).rejects.toMatchObject({
-      code: 'spool_unavailable',
+      code: 'too_many_bodies',
       message: expect.stringContaining('lb-1 answered 200'),
+      remedy: expect.stringContaining('read the object before you repeat the call'),
+      headers: { 'retry-after': '10' },
     });
-    expect(outcomes).toEqual([expect.objectContaining({ status: 200, code: 'spool_unavailable' })]);
+    expect(outcomes).toEqual([expect.objectContaining({ status: 200, code: 'too_many_bodies' })]);
     expect(source.destroyed).toBe(true);
+    unread.destroy();
   });
 
   it('is certain where the key of the gateway was refused, which a 401 would say of the token of the caller', async () => {
@@ -104,5 +112,53 @@ describe('the outcome of a call with a long answer', () => {
     });
     expect(outcomes).toMatchObject([{ event: 'outcome', status: 502, code: 'upstream_unauthorized' }]);
     expect(outcomes[0]).not.toHaveProperty('uncertain');
+  });
+});
+
+describe('an answer that is too long for memory', () => {
+  const headers = { 'content-length': String(maxBodyBytes + 1) };
+
+  it('is streamed as it comes, and keeps its slot until it ends', async () => {
+    const source = new PassThrough();
+    const { outcomes, stream, over } = await givenLongAnswer(source, { headers });
+    source.write('first');
+
+    const parts = (await stream()).iterator();
+
+    expect(String((await parts.next()).value)).toBe('first');
+    expect(outcomes, 'its slot is kept').toEqual([]);
+    source.end('last');
+    expect(String((await parts.next()).value)).toBe('last');
+    expect(await parts.next()).toMatchObject({ done: true });
+    await over();
+    expect(outcomes).toEqual([expect.objectContaining({ status: 200, received_bytes: 9 })]);
+    expect(outcomes[0]).not.toHaveProperty('code');
+  });
+
+  const closed = Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
+  type Cut = (source: PassThrough, body: Readable, leaving: AbortController) => unknown;
+
+  it.each<[what: string, cut: Cut, code: string]>([
+    ['the appliance breaks off', (source) => source.destroy(closed), 'upstream_unreachable'],
+    ['the appliance does not go on', (_, body) => body.resume(), 'upstream_timeout'],
+    ['its caller leaves', (_source, _body, leaving) => leaving.abort(), 'caller_left'],
+    ['its caller does not read it', (source) => source.write(Buffer.alloc(300_000)), 'caller_left'],
+  ])('breaks off when %s, and its outcome says so', async (_, cut, code) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const source = new PassThrough();
+    const { outcomes, stream, leaving, over } = await givenLongAnswer(source, { headers });
+    source.write('first');
+    const body = await stream();
+    body.on('error', () => undefined);
+
+    cut(source, body, leaving);
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+
+    await over();
+    expect(outcomes).toEqual([expect.objectContaining({ status: 200, code })]);
+    expect([source.destroyed, body.destroyed]).toEqual([true, true]);
   });
 });

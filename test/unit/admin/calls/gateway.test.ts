@@ -12,7 +12,7 @@ import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
 import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { steadyNow } from '../../../../src/lib/time.ts';
-import { givenSpool } from '../../../support/given-spool.ts';
+import { givenBodyMemory } from '../../../support/given-body-memory.ts';
 import { until, untilIs } from '../../../support/until.ts';
 import { givenEntry, givenPrincipal } from '../../../support/given-principal.ts';
 
@@ -45,7 +45,6 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     () => clock.ms,
     () => undefined,
   );
-  const { spool } = await givenSpool();
 
   const applianceAt = (place: string): AdminAppliance =>
     ({
@@ -99,7 +98,7 @@ async function givenSteps({ timeoutMs = 10_000 } = {}) {
     freeze,
     principals,
     approvals: () => ({ requiredFor: [] }),
-    bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
+    bodyLimits: { patienceMs: 10_000, memory: givenBodyMemory() },
     timeoutMs,
     metrics: { sent: () => undefined },
     onLeaving: () => () => undefined,

@@ -6,15 +6,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { readBody, repeatedName, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import type { BodyKind } from '../../../../src/appliance/api/row.ts';
-import { givenSpool } from '../../../support/given-spool.ts';
+import { TooManyPartsError } from '../../../../src/lib/counted-request.ts';
+import { givenBodyMemory } from '../../../support/given-body-memory.ts';
+import { untilIs } from '../../../support/until.ts';
 
 const pace = { graceMs: 60_000, tooSlow: () => new Error('too slow') };
 const here = new AbortController().signal;
 
 /** Patient unless the test is about a slow sender: this machine may be the slow one. */
 async function givenUpload(body: Readable, contentLength: number, patienceMs = 60_000) {
-  const { spool } = await givenSpool();
-  const limits = { uploadBytes: 1_000_000, patienceMs, spool };
+  const limits = { patienceMs, memory: givenBodyMemory() };
   const read = await readBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
   if (!read) throw new Error('an upload has a body');
   onTestFinished(() => read.release());
@@ -68,6 +69,23 @@ describe('an upload', () => {
     expect(body.destroyed).toBe(false);
   });
 
+  it('that comes in too many parts is refused, and not taken for a sender who left', async () => {
+    const body = new PassThrough();
+    const receiving = (await givenUpload(body, 8)).receive('alice', here);
+    body.destroy(new TooManyPartsError());
+
+    await expect(receiving).rejects.toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('that the appliance does not take ends with a reason', async () => {
+    const upload = await givenUpload(Readable.from([Buffer.alloc(300_000)]), 300_000);
+    await upload.receive('alice', here);
+
+    const content = upload.content({ ...pace, graceMs: 50 }) as Readable;
+
+    await untilIs(() => content.errored?.message, 'too slow');
+  });
+
   it('ends when its sender leaves or changes are frozen', async () => {
     const body = new PassThrough();
     const leaving = await givenUpload(body, 8);
@@ -87,13 +105,12 @@ describe('a body in memory', () => {
   const json = 'application/json';
   const read = async (kind: BodyKind, text: string | Buffer, more: Partial<UnreadBody> = {}) => {
     const body = Readable.from([Buffer.from(text)]);
-    const { spool } = await givenSpool();
     // Patient but with a body that never comes.
     const patienceMs = more.body instanceof PassThrough ? 50 : 60_000;
     return await readBody(
       kind,
       { contentType: json, contentLength: text.length, body, ...more },
-      { uploadBytes: 1_000, patienceMs, spool },
+      { patienceMs, memory: givenBodyMemory() },
     );
   };
 
@@ -178,7 +195,7 @@ describe('a body in memory', () => {
     [
       'that is a file and too long',
       'gzip',
-      { contentType: 'application/gzip', contentLength: 1_001 },
+      { contentType: 'application/gzip', contentLength: 33_554_433 },
       'body_too_large',
     ],
     ['that is a file without a length', 'gzip', { ...chunks(2), contentType: 'application/gzip' }, 'length_required'],
