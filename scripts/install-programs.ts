@@ -30,6 +30,7 @@ function install(wanted: readonly Installable[]): void {
   try {
     aptGet('update', '-qq');
     aptGet('install', '-y', '-qq', '--no-install-recommends', ...names);
+    for (const { fromPython } of wanted) if (fromPython !== undefined) pipx('install', fromPython);
   } finally {
     if (isOurs) rmSync(policy);
   }
@@ -41,6 +42,12 @@ function install(wanted: readonly Installable[]): void {
 function aptGet(...words: readonly string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   spawnSync('apt-get', words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Runs pipx, so that everybody finds what it installs. */
+function pipx(...words: readonly string[]): void {
+  const env = { ...process.env, PIPX_HOME: '/opt/pipx', PIPX_BIN_DIR: '/usr/local/bin' };
+  spawnSync('/usr/bin/pipx', words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 function isThere(program: string): boolean {

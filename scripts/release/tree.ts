@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ruleFiles } from '../rule-files.ts';
@@ -59,9 +59,6 @@ export function readFacts(target: Target): Facts {
 /** The place of the program in an installed package. */
 const program = '/usr/lib/zlb-exporter';
 
-/** The files that can be started. */
-export const programs: readonly string[] = ['usr/bin/zlb-exporter', 'usr/lib/zlb-exporter/bin/node'];
-
 /** Lays everything that an installation brings into a folder, as it will be below `/`. */
 export function layTree(root: string, facts: Facts): void {
   layProgram(join(root, program), facts.target);
@@ -77,7 +74,9 @@ export function layTree(root: string, facts: Facts): void {
   layDocuments(documents, facts);
   cpSync('deploy/systemd/environment.example', join(root, 'etc/zlb-exporter/environment'));
   mkdirSync(join(root, 'var/lib/zlb-exporter'), { recursive: true });
-  settle(root, programs, facts.builtAt);
+  settle(root, ['usr/bin/zlb-exporter', 'usr/lib/zlb-exporter/bin/node'], facts.builtAt);
+  // Read by systemd as root.
+  chmodSync(join(root, 'etc/zlb-exporter/environment'), 0o600);
 }
 
 /** Returns the command, which starts the Node.js of the package. */
@@ -215,6 +214,6 @@ export function settle(folder: string, programs: readonly string[], builtAt: Dat
   const date = `--date=@${Math.floor(builtAt.getTime() / 1_000)}`;
   run('find', [folder, '-type', 'd', '-exec', 'chmod', '755', '{}', '+']);
   run('find', [folder, '-type', 'f', '-exec', 'chmod', '644', '{}', '+']);
-  run('chmod', ['755', ...programs.map((program) => join(folder, program))]);
+  for (const program of programs) chmodSync(join(folder, program), 0o755);
   run('find', [folder, '-exec', 'touch', '--no-dereference', date, '{}', '+']);
 }

@@ -13,7 +13,7 @@ import { isThere } from '../support/programs.ts';
 const apiKey = 'canary-key-of-a-package';
 const configuration = '/etc/zlb-exporter/zlb.yml';
 const audit = '/var/lib/zlb-exporter/journal.db';
-const tools = ['dpkg-deb', 'rpmbuild', 'lintian', 'debootstrap', 'strip'].map(isThere);
+const tools = ['dpkg-deb', 'nfpm', 'rpm', 'lintian', 'debootstrap', 'strip'].map(isThere);
 const canRun = [...tools, canMakeRoots()].every(Boolean);
 
 /** Builds the package again with a lower version. */
@@ -138,6 +138,22 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(readFileSync(inRoot(`${configuration}.rpmsave`), 'utf8')).toBe('# ours\n');
     expect(digest('/etc/zlb-exporter/keys/lb-paris.key')).not.toBe('');
     expect(existsSync(inRoot('/usr/lib/zlb-exporter/bin/node'))).toBe(false);
+  });
+
+  it('has an RPM that owns no folder of others, hides the environment, and marks documents and configuration', () => {
+    const list = '[%{FILEMODES:perms} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILEFLAGS:fflags} %{FILENAMES}\n]';
+    const lines = spawnSync('rpm', ['-qp', '--qf', list, built.rpm], { encoding: 'utf8' }).stdout.trim().split('\n');
+
+    expect(lines.filter((line) => !/\/_?zlb-exporter/.test(line))).toEqual([]);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'drwxr-xr-x root:root  /var/lib/zlb-exporter',
+        '-rw------- root:root cn /etc/zlb-exporter/environment',
+        '-rw-r--r-- root:root cn /etc/zlb-exporter/zlb.yml',
+        '-rw-r--r-- root:root d /usr/share/doc/zlb-exporter/README.md',
+        '-rwxr-xr-x root:root  /usr/bin/zlb-exporter',
+      ]),
+    );
   });
 
   it('runs from the archive, wherever it is unpacked and whatever link leads to it', () => {

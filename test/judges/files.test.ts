@@ -9,7 +9,7 @@ const ending = (end: RegExp): readonly string[] => files.filter((file) => end.te
 const schemas = join(judgesFolder, 'schemas/{{.ResourceKind}}.json');
 const scripts = ending(/\.sh$|^\.ci\/run$/);
 
-/** False for parts of packages, which dpkg and rpm start with `sh`. */
+/** False for parts of other scripts, which a shell reads. */
 function namesItsShell(file: string): boolean {
   return readFileSync(file, 'utf8').startsWith('#!');
 }

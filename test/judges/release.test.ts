@@ -47,7 +47,7 @@ function earlierThan(deb: string, folder: string): string {
   return `${tree}.deb`;
 }
 
-describe.skipIf(!judge('dpkg-deb') || !judge('strip'))('a release, made on one machine', () => {
+describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a release, made on one machine', () => {
   let folder: string;
   let clone: string;
   /** A Debian to install into. */

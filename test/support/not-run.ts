@@ -24,7 +24,11 @@ export default class NotRun implements Reporter {
 
     const missing = installable.filter(({ programs }) => programs.some((program) => this.#lacks(program)));
     if (missing.length === 0) return;
-    console.warn(`They need ${missing.flatMap(({ packages }) => packages).join(', ')}: packages of Debian`);
+    const names = missing.flatMap(({ packages, fromPython }) => [
+      ...packages,
+      ...(fromPython ? [`${fromPython} by pipx`] : []),
+    ]);
+    console.warn(`They need ${names.join(', ')}: packages of Debian`);
     if (CI) process.exitCode = 1;
   }
 
