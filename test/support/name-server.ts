@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -6,14 +7,13 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { givenFolder } from './folder.ts';
 
-/** An address of this machine that nothing else uses; the C library asks at port 53 only. */
-const address = '127.0.53.58';
-
 /**
  * Starts a name server that says 127.0.0.1 for each name, and nothing for those that are silent.
  * Programs started `under` it have no other one.
  */
 export async function startNameServer(isSilent: (name: string) => boolean) {
+  // The C library asks at port 53 only, so each has an address of its own.
+  const address = `127.53.${randomInt(256)}.${randomInt(1, 255)}`;
   const asked: string[] = [];
   let silent = isSilent;
   const socket = createSocket('udp4');
