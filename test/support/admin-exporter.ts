@@ -8,8 +8,6 @@ import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { collectOutput } from './process.ts';
 import { until } from './until.ts';
 
-export type AdminExporter = Awaited<ReturnType<typeof startAdminExporter>>;
-
 export interface AdminConfig {
   readonly appliance: Pick<SimulatedAppliance, 'url' | 'fingerprintSha256'>;
   /** The names of the appliance; with several names, it appears as several. */
