@@ -8,6 +8,7 @@ import { givenFolder } from '../support/folder.ts';
 function purge(userdelEndsWith: number, rmEndsWith = 0) {
   const folder = givenFolder();
   const programs = {
+    systemctl: 'exit 0',
     getent: 'exit 0',
     userdel: `exit ${userdelEndsWith}`,
     rm: `echo "$@" >>${folder}/removed\nexit ${rmEndsWith}`,
@@ -16,7 +17,7 @@ function purge(userdelEndsWith: number, rmEndsWith = 0) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${does}\n`);
     chmodSync(join(folder, name), 0o755);
   }
-  const { status, stderr } = spawnSync('/bin/sh', ['-e', 'deploy/packages/after-purge.sh'], {
+  const { status, stderr } = spawnSync('/bin/sh', ['deploy/packages/after-remove.sh', 'purge'], {
     env: { PATH: folder },
     encoding: 'utf8',
   });
