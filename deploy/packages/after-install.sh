@@ -18,10 +18,12 @@ install -d -o zlb-exporter -g zlb-exporter -m 700 /etc/zlb-exporter/keys /var/li
 refused() {
   check=zlb-exporter-check.service
   timeout 30 systemctl start $check 2>/dev/null || systemctl stop $check
-  [ "$(systemctl show --property=ExecMainStatus --value $check)" = 2 ] || return 1
+  code=$(systemctl show --property=ExecMainStatus --value $check)
   journalctl --sync
-  journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$(systemctl show --property=InvocationID --value $check)"
-  systemctl reset-failed $check
+  said=$(journalctl --quiet --output=cat "_SYSTEMD_INVOCATION_ID=$(systemctl show --property=InvocationID --value $check)")
+  # A unit that stays failed would alert.
+  systemctl reset-failed $check 2>/dev/null
+  [ "$code" = 2 ] && echo "$said"
 }
 
 if [ -d /run/systemd/system ]; then
