@@ -170,7 +170,13 @@ export const backends = defineFarmCollector<FarmBackends>({
 });
 
 function toBackends(farm: FarmFact, rows: readonly Row[]): readonly Backend[] {
-  const list = rows.map((each) => ({ ...each, service: each.service ?? '' }));
+  // Each row of a reply has its service as a text of its own.
+  const services = new Map<string, string>();
+  const list = rows.map(({ service: named, ...each }) => {
+    const service = services.get(named ?? '') ?? named ?? '';
+    services.set(service, service);
+    return { ...each, service };
+  });
   const clashes = clashingAddresses(list);
   return list.map((each) => {
     const word = stateWord(each.status);

@@ -8,7 +8,34 @@ interface Sighting {
 }
 
 /** The newest state of each object of a reading. */
-export type ObjectStates = ReadonlyMap<string, Sighting>;
+export class ObjectStates {
+  /** By all labels but the last, and then by that one, so that no text repeats those of the reading. */
+  readonly #places = new Map<string, Map<string, Sighting>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(object: NamedObject): Sighting | undefined {
+    const [place, name] = pathOf(object);
+    return this.#places.get(place)?.get(name);
+  }
+
+  set(object: NamedObject, sighting: Sighting): void {
+    const [place, name] = pathOf(object);
+    const there = this.#places.get(place) ?? new Map<string, Sighting>();
+    this.#places.set(place, there);
+    if (!there.has(name)) this.#size += 1;
+    there.set(name, sighting);
+  }
+
+  *values(): Generator<Sighting> {
+    for (const there of this.#places.values()) yield* there.values();
+  }
+}
+
+type NamedObject = Omit<ObjectState, 'state'>;
 
 /**
  * Compares the objects of a reading with those of the reading before, and returns the changes:
@@ -20,20 +47,20 @@ export function compareStates(
   objects: Iterable<ObjectState>,
   moment: Moment,
 ): { readonly states: ObjectStates; readonly transitions: readonly Transition[] } {
-  const states = new Map<string, Sighting>();
+  const states = new ObjectStates();
   const transitions: Transition[] = [];
   let isOther = false;
-  for (const { object, labels, state: word } of objects) {
-    const state = closedState(object, word);
-    const key = nameOf({ object, labels });
-    const seen = before?.get(key);
+  for (const each of objects) {
+    const { object, labels } = each;
+    const state = closedState(object, each.state);
+    const seen = before?.get(each);
     if (seen?.state === state) {
-      states.set(key, seen);
+      states.set(each, seen);
       continue;
     }
     isOther = true;
     // By their moment those are known that changed together.
-    states.set(key, { state, since: seen && moment });
+    states.set(each, { state, since: seen && moment });
     if (seen) transitions.push({ appliance, atMs: moment.atMs, object, labels, from: seen.state, to: state });
   }
   // Equal states are kept once in memory.
@@ -48,12 +75,14 @@ export function sinceOf(states: ObjectStates, now: () => number): Since | undefi
   for (const { since: changed } of states.values())
     if (changed)
       return (object) => {
-        const since = states.get(nameOf(object))?.since;
+        const since = states.get(object)?.since;
         return since && { ...since, atMs: Math.min(since.atMs, now()) };
       };
   return undefined;
 }
 
-function nameOf({ object, labels }: Omit<ObjectState, 'state'>): string {
-  return `${object}\n${Object.values(labels).join('\n')}`;
+/** Returns where an object is, and its own name there. */
+function pathOf({ object, labels }: NamedObject): readonly [place: string, name: string] {
+  const texts = Object.values(labels);
+  return [`${object}\n${texts.slice(0, -1).join('\n')}`, texts.at(-1) ?? ''];
 }
