@@ -17,13 +17,15 @@ import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts'
 import { maxListed, maxListedBytes } from '../../src/history/kept-event.ts';
 import { maxKept, maxReadingBytes } from '../../src/history/shares.ts';
 import { maxFound, maxFoundBytes } from '../../src/history/event.ts';
+import { statesPerMinute } from '../../src/scheduler/failure-log.ts';
+import { maxTwinDifferences } from '../../src/server/status-api.ts';
 import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
 import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts';
 import { maxShards } from '../../src/config/shard.ts';
 import { bytesPerPart, freeParts } from '../../src/lib/growing-buffer.ts';
 import { formatDuration } from '../../src/lib/time.ts';
 import { maxHits } from '../../src/pages/status/search.ts';
-import { maxNames } from '../../src/request-log/counts.ts';
+import { maxNameLength as maxLoggedLength, maxNames } from '../../src/request-log/counts.ts';
 import { maxLineBytes } from '../../src/request-log/frames.ts';
 import { maxTimes } from '../../src/request-log/line.ts';
 import * as receiver from '../../src/request-log/receiver.ts';
@@ -149,7 +151,7 @@ function requestLog(): string {
     ['equal lines that one line stands for', count(maxTimes)],
     [
       'names of farms, services and backends of an appliance',
-      `${count(maxNames)} that polling knows; the others are \`unknown\``,
+      `${count(maxNames)} that polling knows, and ${count(maxLoggedLength)} characters of them; the others are \`unknown\``,
     ],
     [
       'requests that wait for the names of a new farm, or for the first list after a start',
@@ -175,6 +177,8 @@ function others(): string {
       `${mib(maxReadingBytes)}, compressed. Above that, what was read longest ago is not compared`,
     ],
     ['`transitions` of `/api/status`', `${maxHistory}. Above that, the appliances with the most lose their oldest`],
+    ['differences of twins that `/api/status` lists', `${count(maxTwinDifferences)}; the others are counted`],
+    ['lines of the log about states of an appliance', `${count(statesPerMinute)} a minute; the others are counted`],
     ['hits of a search', `${maxHits} of each kind`],
     ['files in `certificates_folder`', `${count(maxFiles)}, in the folder and two levels below it`],
     ['names that the collector `vip` asks a farm for', count(maxServerNames)],

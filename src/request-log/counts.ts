@@ -62,8 +62,12 @@ export type LoggedFarm = Pick<FarmStatus, 'name'> & { readonly backends?: readon
 
 /** Stands for every name that polling does not know: who sends lines cannot make series. */
 const unknown = 'unknown';
-/** The most names that are kept for an appliance; a restart forgets those that are gone. */
+/**
+ * The most names that are kept for an appliance, and the most characters of them with those of
+ * their farm and service; a restart forgets those that are gone.
+ */
 export const maxNames = 10_000;
+export const maxNameLength = 1_048_576;
 const faults = ['unreadable', 'ambiguous', 'too_long', 'malformed', 'empty', 'over_limit', 'early'] as const;
 /** Failures of a backend that begin at 0, so that the first one is a difference. */
 const failureCodes = ['500', '502', '503', '504', '5xx_other'] as const;
@@ -76,13 +80,14 @@ export class RequestCounts {
   readonly #recent = new Map<string, RecentRequests>();
   /** Farms, services and backends by their key: the names in a line would keep all of its text. */
   readonly #names = new Map<string, string>();
+  #nameLength = 0;
   #bounds: readonly number[] = [];
   #objectives: ReadonlyMap<string, Objective> = new Map();
   readonly #requests = new Counter(optionsOf(families.requests, this.#registry));
   #duration: Histogram | undefined;
   readonly #backendDuration = new Histogram({ ...optionsOf(families.backendDuration, this.#registry), buckets: [] });
   readonly #farmKnown = new Gauge(optionsOf(families.farmKnown, this.#registry));
-  /** Farms of which a request came. */
+  /** Farms of which a request came, and their backends whose failures began, by their key. */
   readonly #begun = new Set<string>();
   #learned: readonly LoggedFarm[] = [];
   readonly #bytes = new Counter(optionsOf(families.bytes, this.#registry));
@@ -145,11 +150,14 @@ export class RequestCounts {
     for (const { farm } of this.#objectives.values())
       this.#farmKnown.set({ appliance: this.#appliance, farm: labelValue(farm, ofFarm) }, Number(names.has(farm)));
     for (const { name } of farms) this.#know(name);
-    for (const { name, backends = [] } of farms)
+    for (const { name, backends = [] } of farms) {
+      // Nothing more is kept: an appliance may name fifty thousand backends each time.
+      if (this.#isFull) break;
       for (const { service, backend } of backends) {
         this.#know(name, service);
         this.#know(name, service, backend);
       }
+    }
     this.#learned = farms;
     for (const farm of farms) if (this.#begun.has(farm.name)) this.#beginFailures(farm);
   }
@@ -195,11 +203,23 @@ export class RequestCounts {
 
   /** Returns the current counts; they are not under the limit of series, and not counted. */
   reading(): FilledRegistry {
-    return { registry: this.#registry, families: requestFamilies.map((family) => ({ family, series: 0 })) };
+    // The store renders a long reading family by family.
+    return {
+      registry: this.#registry,
+      families: requestFamilies.map((family) => ({ family, series: this.#names.size })),
+    };
+  }
+
+  get #isFull(): boolean {
+    return this.#names.size >= maxNames || this.#nameLength >= maxNameLength;
   }
 
   #know(...names: readonly [string, ...string[]]): void {
-    if (this.#names.size < maxNames) this.#names.set(keyOf(...names), names.at(-1) ?? '');
+    if (this.#isFull) return;
+    const key = keyOf(...names);
+    if (this.#names.has(key)) return;
+    this.#names.set(key, names.at(-1) ?? '');
+    this.#nameLength += key.length;
   }
 
   /** Returns the last of these names as polling knows it; empty where the proxy chose none. */
@@ -224,8 +244,13 @@ export class RequestCounts {
         0,
       );
     // The proxy itself says when no service or no backend is there.
-    for (const service of ['', ...backends.map((each) => each.service)]) begin(service, '', '503');
-    for (const { service, backend } of backends) for (const code of failureCodes) begin(service, backend, code);
+    for (const service of new Set(['', ...backends.map((each) => each.service)])) begin(service, '', '503');
+    for (const { service, backend } of backends) {
+      const key = keyOf(farm, this.#nameOf(farm, service), this.#nameOf(farm, service, backend));
+      if (this.#begun.has(key)) continue;
+      this.#begun.add(key);
+      for (const code of failureCodes) begin(service, backend, code);
+    }
   }
 
   #judge(answer: LoggedAnswer, times: number): void {

@@ -183,6 +183,8 @@ class ApplianceLog implements Sender {
   #networks: BlockList;
   readonly #waiting = new WaitingRequests();
   #learnedAtMs = -Infinity;
+  /** How long that took. */
+  #learningMs = 0;
   #hasList = false;
   /** When the first request came, if that was before the first list. */
   #waitsSinceMs: number | undefined;
@@ -252,6 +254,8 @@ class ApplianceLog implements Sender {
     const nowMs = steadyNow();
     const isDue = this.appliance.objectives.length > 0 && nowMs - this.#learnedAtMs >= learnEveryMs;
     if (!this.#isBehind && this.#waiting.isEmpty && !isDue) return;
+    // In a tenth of the time at most, however many backends there are.
+    if (nowMs - this.#learnedAtMs < 10 * this.#learningMs) return;
     this.#learnedAtMs = nowMs;
     this.#isBehind = true;
     const farms = this.#parts.farmsOf(this.appliance.name);
@@ -260,6 +264,7 @@ class ApplianceLog implements Sender {
     const { known, late } = this.#waiting.take((...names) => this.counts.knows(...names), this.#hasList, nowMs);
     for (const { request, times } of known) this.#request(request, times);
     for (const { request, times } of late) this.#nameless(request, times);
+    this.#learningMs = steadyNow() - nowMs;
   }
 
   /** Counts a request whose names polling does not know. */

@@ -14,7 +14,7 @@ const maxWords = 100;
  * Lines of the log about states, at once and as many a minute: an appliance that changes all of its
  * states at each poll must neither stop the loop nor fill a disk.
  */
-const statesPerMinute = 1_000;
+export const statesPerMinute = 1_000;
 const stateLines = 'states';
 
 /**

@@ -5,14 +5,14 @@ import type { Page, Representation } from '../metrics/page.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { StateListener } from '../state/appliance-state.ts';
-import type { ApplianceStatus, FleetStatus } from '../state/status.ts';
+import type { ApplianceStatus, FleetStatus, Transition } from '../state/status.ts';
 import type { Reading } from '../state/reading.ts';
 import { TransitionHistory } from '../state/transition-history.ts';
 
 /** All appliances together, as the listeners see them. */
 export type Fleet = Pick<
   FleetPoller<PolledAppliance>,
-  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'statusOf' | 'changed'
+  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'statusOf' | 'transitions' | 'changed'
 >;
 
 export interface PolledAppliance {
@@ -127,15 +127,15 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   }
 
   /**
-   * Returns the status as of now, of all appliances or of those named; an appliance is the same
-   * object until something of it changes.
+   * Returns the status as of now; an appliance is the same object until something of it changes.
    */
-  describe(names?: ReadonlySet<string>): FleetStatus {
-    const isAsked = (name: string): boolean => !names || names.has(name);
-    return {
-      appliances: this.#pollers.filter(({ name }) => isAsked(name)).map((poller) => poller.describe()),
-      transitions: this.#history.newestFirst.filter(({ appliance }) => isAsked(appliance)),
-    };
+  describe(): FleetStatus {
+    return { appliances: this.#pollers.map((poller) => poller.describe()), transitions: this.transitions };
+  }
+
+  /** Returns the newest changes of state of all appliances, the newest first. */
+  get transitions(): readonly Transition[] {
+    return this.#history.newestFirst;
   }
 
   /** Returns the status of one appliance as of now; undefined for one that is not watched. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { createTimeSlice } from '../lib/time.ts';
+import { createTimeSlice, steadyNow } from '../lib/time.ts';
 import type { TwinOf, TwinWatch } from '../history/twin-watch.ts';
 import { failoverSentence } from '../history/twins.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
@@ -55,21 +55,25 @@ function toJson(appliance: ApplianceStatus): string {
   );
 }
 
+/** Differences of twins that are listed; an appliance may name tens of thousands. */
+export const maxTwinDifferences = 1_000;
+
 /** Describes a comparison; its lists are null where it is not known. */
 function describeTwin(twin: TwinOf | undefined) {
   if (!twin) return undefined;
   const { name, comparison } = twin;
   if (!comparison) return { name, differences: null, unknown: null };
   const { differences, unknown } = comparison;
-  const described = differences.map((each) => {
+  const described = differences.slice(0, maxTwinDifferences).map((each) => {
     const { here = null, there = null } = each;
     return { ...each, here, there, text: failoverSentence(each, name) };
   });
-  return { name, differences: described, unknown: [...unknown] };
+  const unlisted = differences.length - described.length;
+  return { name, differences: described, ...(unlisted > 0 && { unlisted }), unknown: [...unknown] };
 }
 
 export interface StatusApiParts {
-  readonly fleet: Pick<Fleet, 'describe' | 'ready' | 'watches'>;
+  readonly fleet: Pick<Fleet, 'appliances' | 'statusOf' | 'transitions' | 'ready' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly twinOf: TwinWatch['twinOf'];
   readonly build: { readonly version: string };
@@ -84,6 +88,9 @@ const path = '/api/status';
 const sliceMs = 5;
 /** Judges an appliance at most once in this time, however many ask. */
 const judgedForMs = 1_000;
+/** An appliance that takes longer is large: readers share its text for ten times as long. */
+const largeMs = 50;
+const maxSharedMs = 10_000;
 
 /**
  * Registers `GET /api/status`: what `/` shows as JSON, for all appliances or those named in the
@@ -97,6 +104,23 @@ export function registerStatusApi(
   const texts = new WeakMap<ApplianceStatus, string>();
   /** The JSON with the problems; answers that are under way share it. */
   const judged = new WeakMap<ApplianceStatus, { readonly atMs: number; readonly bytes: Buffer }>();
+  /** The JSON of large appliances, for a short time: each of their readings is another status. */
+  const shared = new Map<string, Buffer>();
+
+  /** Returns the JSON of an appliance; undefined for one that is not watched any more. */
+  function textOf(name: string): Buffer | undefined {
+    const known = shared.get(name);
+    if (known) return known;
+    const startMs = steadyNow();
+    const status = fleet.statusOf(name);
+    const bytes = status && bytesOf(status);
+    const tookMs = steadyNow() - startMs;
+    if (bytes && tookMs >= largeMs) {
+      shared.set(name, bytes);
+      setTimeout(() => shared.delete(name), Math.min(10 * tookMs, maxSharedMs)).unref();
+    }
+    return bytes;
+  }
 
   /** Judges again after a while: a certificate comes nearer to its end without a new reading. */
   function bytesOf(appliance: ApplianceStatus): Buffer {
@@ -113,12 +137,12 @@ export function registerStatusApi(
     return bytes;
   }
 
-  async function contentsOf(head: object, appliances: readonly ApplianceStatus[]): Promise<readonly Buffer[]> {
+  async function contentsOf(head: object, names: readonly string[]): Promise<readonly Buffer[]> {
     const slice = createTimeSlice(sliceMs);
     const contents: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"appliances":[`)];
-    for (const [index, appliance] of appliances.entries()) {
-      if (index > 0) contents.push(comma);
-      contents.push(bytesOf(appliance));
+    for (const name of names) {
+      const text = textOf(name);
+      if (text) contents.push(...(contents.length > 1 ? [comma] : []), text);
       if (slice.isOver) await slice.next();
     }
     return [...contents, end];
@@ -129,9 +153,11 @@ export function registerStatusApi(
     const unknown = [...names].find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
     answers.refuseFull(request);
-    const { appliances, transitions } = fleet.describe(names.size > 0 ? names : undefined);
+    const isAsked = (name: string): boolean => names.size === 0 || names.has(name);
+    const transitions = fleet.transitions.filter(({ appliance }) => isAsked(appliance));
     const head = { version: build.version, demonstration: isDemonstration, ready: fleet.ready, transitions };
-    const contents = await contentsOf(head, appliances);
+    const asked = fleet.appliances.map(({ name }) => name).filter(isAsked);
+    const contents = await contentsOf(head, asked);
     return answers.send(request, reply.type('application/json; charset=utf-8'), { contents });
   });
 }

@@ -17,7 +17,7 @@ export function twinPanel(appliance: string, twin: TwinOf | undefined): Part {
   const rest = differences.length - maxDifferences;
   return panel('twin', html`${heading}: ${counted(differences.length, 'difference')}`, [
     differences.length > 0 && table('twins', columns, differences.slice(0, maxDifferences), (each) => row(each, name)),
-    rest > 0 && html`<p class="note">And ${rest} more, which <code>/api/status</code> has.</p>`,
+    rest > 0 && html`<p class="note">And ${rest} more; <code>/api/status</code> has the first 1,000.</p>`,
     unknown.size > 0 && html`<p class="note">Not known of both: ${[...unknown].join(', ')}.</p>`,
   ]);
 }

@@ -83,6 +83,24 @@ describe('requests', () => {
     expect(kept).toBeLessThan(10_000_000);
   });
 
+  it('of an appliance with fifty thousand long names make no page of many megabytes', async () => {
+    const { counts, page } = given();
+    const named = (length: number, start: string): string => start.padEnd(length, 'x');
+    const many = Array.from({ length: 55 }, (_, farm) => ({
+      name: named(200, `farm-${farm}-`),
+      backends: Array.from({ length: 900 }, (__, at) => ({
+        service: named(200, 'service-'),
+        backend: named(250, `${at}-`),
+      })),
+    }));
+    for (let round = 0; round < 2; round += 1) {
+      counts.learn(many);
+      for (const { name } of many) counts.answered({ ...answer, farm: name });
+    }
+
+    expect((await page()).length).toBeLessThan(10_000_000);
+  });
+
   it('of forged names make no series', async () => {
     const { counts, page } = given();
     for (let index = 0; index < 1_000; index += 1) {

@@ -405,7 +405,11 @@ function givenApp({
       if (statuses instanceof Error) throw statuses;
       return { appliances: statuses, transitions: [] };
     },
-    statusOf: () => undefined,
+    transitions: [],
+    statusOf(appliance) {
+      if (statuses instanceof Error) throw statuses;
+      return statuses.find(({ name }) => name === appliance);
+    },
     changed: () => undefined,
   };
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };

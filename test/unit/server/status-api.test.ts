@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TwinOf } from '../../../src/history/twin-watch.ts';
 import { registerStatusApi } from '../../../src/server/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/state/status.ts';
@@ -61,15 +61,25 @@ const changeOf = (name: string): FleetStatus['transitions'][number] => ({
 
 function given(status: FleetStatus) {
   const app = fastify();
-  const state: { status: FleetStatus; asked?: ReadonlySet<string> | undefined; twin?: TwinOf; nowMs: number } = {
-    status,
-    nowMs: 1_795_200_060_000,
-  };
+  const state: {
+    status: FleetStatus;
+    twin?: TwinOf;
+    nowMs: number;
+    described: string[];
+    onDescribe?: () => void;
+  } = { status, nowMs: 1_795_200_060_000, described: [] };
   registerStatusApi(app, {
     fleet: {
-      describe(names) {
-        state.asked = names;
-        return state.status;
+      get appliances() {
+        return state.status.appliances;
+      },
+      get transitions() {
+        return state.status.transitions;
+      },
+      statusOf(name) {
+        state.described.push(name);
+        state.onDescribe?.();
+        return state.status.appliances.find((each) => each.name === name);
       },
       ready: true,
       watches: (name) => status.appliances.some((each) => each.name === name),
@@ -134,16 +144,37 @@ describe('GET /api/status', () => {
     });
   });
 
-  it('has transitions, and asks for the named appliances alone', async () => {
+  it('has only the named appliances, also in transitions, and does not describe the others', async () => {
     const names = ['lb-1', 'lb-2', 'lb-3'];
-    const { get, state } = given({ appliances: names.map((name) => appliance(name)), transitions: [changeOf('lb-3')] });
+    const { get, state } = given({
+      appliances: names.map((name) => appliance(name)),
+      transitions: names.map(changeOf),
+    });
 
-    const all = (await get()).json<FleetStatus>();
-    expect(state.asked).toBeUndefined();
-    await get('?appliance=lb-3&appliance=lb-1');
+    const one = (await get('?appliance=lb-2')).json<FleetStatus>();
+    const two = (await get('?appliance=lb-3&appliance=lb-1')).json<FleetStatus>();
 
-    expect(all.transitions).toMatchObject([{ appliance: 'lb-3' }]);
-    expect([...(state.asked ?? [])]).toEqual(['lb-3', 'lb-1']);
+    expect([one.appliances, one.transitions]).toMatchObject([[{ name: 'lb-2' }], [{ appliance: 'lb-2' }]]);
+    expect([two.appliances, two.transitions]).toMatchObject([
+      [{ name: 'lb-1' }, { name: 'lb-3' }],
+      [{ appliance: 'lb-1' }, { appliance: 'lb-3' }],
+    ]);
+    expect(state.described).toEqual(['lb-2', 'lb-1', 'lb-3']);
+  });
+
+  it('describes a very large appliance less often than its status changes, for all readers together', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { get, state } = given({ appliances: [whole], transitions: [] });
+    state.onDescribe = () => {
+      vi.advanceTimersByTime(300);
+      state.status = { appliances: [{ ...whole, version: String(state.described.length) }], transitions: [] };
+    };
+    for (let reader = 0; reader < 20; reader += 1) await get();
+    expect(state.described).toHaveLength(1);
+
+    vi.advanceTimersByTime(3_000);
+    expect((await get()).json()).toMatchObject({ appliances: [{ version: '2' }] });
   });
 
   it('has what an appliance and its twin differ in, and null where that is not known', async () => {
@@ -165,10 +196,22 @@ describe('GET /api/status', () => {
     });
   });
 
+  it('lists a thousand differences of twins, and counts the others', async () => {
+    const { get, state } = given({ appliances: [appliance('lb-1')], transitions: [] });
+    const place = { object: 'backend', farm: 'shop', service: '', setting: 'weight', here: '1', there: '2' } as const;
+    const differences = Array.from({ length: 1_005 }, (_, index) => ({ ...place, name: `10.0.0.1:${index}` }));
+    state.twin = { name: 'lb-2', comparison: { differences, unknown: new Set() } };
+
+    const [{ twin }] = (await get()).json<{ appliances: [{ twin: { differences: object[]; unlisted: number } }] }>()
+      .appliances;
+
+    expect([twin.differences.length, twin.unlisted]).toEqual([1_000, 5]);
+  });
+
   it('renders a changed appliance again', async () => {
-    const { get, state } = given({ appliances: [appliance('lb-1'), whole], transitions: [] });
+    const { get, state } = given({ appliances: [appliance('lb-1'), { ...whole, name: 'lb-2' }], transitions: [] });
     await get();
-    state.status = { appliances: [appliance('lb-1', { up: false }), whole], transitions: [] };
+    state.status = { appliances: [appliance('lb-1', { up: false }), { ...whole, name: 'lb-2' }], transitions: [] };
 
     expect((await get()).json()).toMatchObject({ appliances: [{ up: false }, { up: true }] });
   });
