@@ -144,6 +144,11 @@ const ways: Readonly<Record<string, Way>> = {
     to: 'metrics',
     clients: [{ connections: 16, body: requestOf('/?q=n'), ...answers }],
   },
+  'readers of /api/history, 12': {
+    reply: 'states that flap',
+    to: 'metrics',
+    clients: [{ connections: 12, body: requestOf('/api/history?limit=1000'), ...answers }],
+  },
   'connections of a sender, 300': {
     reply: usual,
     to: 'log',

@@ -83,6 +83,33 @@ function filled(socket: Socket, path: string, long: (index: number) => string, r
   else json(socket, JSON.stringify({ params: { hostname: long(0), appliance_version: long(1), status: 'up' } }));
 }
 
+/** Lists 55 farms of 900 backends with long names, each of which is up or down at random. */
+function flapping(socket: Socket, path: string): void {
+  const [, list, farm] = /\/stats\/farms(?:(\/?)$|\/([^/]+)$)/.exec(path) ?? [];
+  const state = (): string => (Math.random() < 0.5 ? 'up' : 'down');
+  const rows = <Row>(count: number, row: (index: number) => Row): Row[] =>
+    Array.from({ length: count }, (_, index) => row(index));
+  if (list !== undefined)
+    json(
+      socket,
+      JSON.stringify({ farms: rows(55, (at) => ({ farmname: `farm-${at}`, profile: 'http', status: 'problem' })) }),
+    );
+  else if (farm !== undefined)
+    json(
+      socket,
+      JSON.stringify({
+        backends: rows(900, (at) => ({
+          id: String(at),
+          ip: `${farm}-${at}-`.padEnd(250, 'n'),
+          port: '80',
+          service: 'www-'.padEnd(200, 's'),
+          status: state(),
+        })),
+      }),
+    );
+  else filled(socket, path, (at) => `name-${at}`, 5);
+}
+
 let answers = 0;
 
 /** The ways of one appliance to cost more than a good one. */
@@ -105,6 +132,7 @@ export const hostileReplies = {
       (at) => `a-text-of-30-characters-number-${at}${' '.repeat(at === 1 ? 3.5 * megabyte : 0)}`,
       100,
     ),
+  'states that flap': flapping,
   'new names in every reply': (socket, path) => {
     answers += 1;
     filled(socket, path, (at) => `${answers}-${at}-${'n'.repeat(200)}`);
