@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { genSaltSync, hashSync } from 'bcryptjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { impatientRules, quickened } from '../../scripts/stack/configuration.ts';
+import { makeAuthority } from '../support/authority.ts';
+import { givenFolder } from '../support/folder.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
-import { givenDemonstration } from '../support/process.ts';
+import { givenDemonstration, startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
@@ -15,27 +19,67 @@ const demonstration = givenDemonstration();
 // Every collector has had its turn.
 beforeAll(async () => {
   await until(
-    () => fetch(`${demonstration()}/-/ready`).then(({ status }) => status),
+    () => fetch(`${demonstration.url()}/-/ready`).then(({ status }) => status),
     (status) => status === 200,
   );
 });
 
+/** An exporter that asks for a client certificate and a password, and the block for Prometheus. */
+async function givenSecuredExporter() {
+  const folder = givenFolder();
+  const authority = makeAuthority();
+  const [server, client] = [authority.issue('IP:127.0.0.1'), authority.issue()];
+  writeFileSync(join(folder, 'server.crt'), server.cert);
+  writeFileSync(join(folder, 'server.key'), server.key);
+  writeFileSync(join(folder, 'ca.crt'), authority.cert);
+  const webFile = join(folder, 'web.yml');
+  writeFileSync(
+    webFile,
+    `
+tls_server_config:
+  cert_file: server.crt
+  key_file: server.key
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ca.crt
+basic_auth_users: { prometheus: ${hashSync('secret', genSaltSync(4))} }
+`,
+  );
+  const { stdout } = startExporter(['--web.listen-address=127.0.0.1:0', `--web.config.file=${webFile}`]);
+  const printed = await until(
+    () => /(https:\/\/\S+)\/metrics/.exec(stdout()),
+    (found) => found !== null,
+  );
+  const access = [
+    'tls_config: { ca_file: ca.crt, cert_file: client.crt, key_file: client.key }',
+    'basic_auth: { username: prometheus, password: secret }',
+  ];
+  const files = { 'ca.crt': authority.cert, 'client.crt': client.cert, 'client.key': client.key };
+  return { url: printed?.[1] ?? '', access, files };
+}
+
 describe.skipIf(missing)('real Prometheus', () => {
-  it('scrapes /metrics, and /probe through /sd, completely and without a warning in its log', async () => {
-    const url = demonstration();
+  it('scrapes /metrics, and /probe through /sd, completely, without a warning in its log, and over TLS with a client certificate and a password', async () => {
+    const url = demonstration.url();
     const { host } = new URL(url);
-    const prometheus = await givenPrometheus(`
+    const secured = await givenSecuredExporter();
+    const prometheus = await givenPrometheus(
+      `
 global: { scrape_interval: 5s, scrape_timeout: 5s }
 scrape_configs:
   - job_name: whole
     static_configs: [{ targets: ['${host}'] }]
   - job_name: each
     http_sd_configs: [{ url: '${url}/sd', refresh_interval: 30s }]
-`);
+  - job_name: secured
+    ${secured.access.join('\n    ')}
+    http_sd_configs: [{ url: '${secured.url}/sd', refresh_interval: 30s, ${secured.access.join(', ')} }]
+`,
+      secured.files,
+    );
 
     const targets = await until(
       () => prometheus.query('count_over_time(up[1m]) > 1'),
-      (seen) => seen.length === 6,
+      (seen) => seen.length === 11,
     );
 
     expect(targets.map(({ metric }) => `${metric['job']} ${metric['instance']}`).sort()).toEqual([
@@ -44,11 +88,16 @@ scrape_configs:
       'each lb-madrid',
       'each lb-paris-1',
       'each lb-paris-2',
+      'secured lb-berlin',
+      'secured lb-lisbon',
+      'secured lb-madrid',
+      'secured lb-paris-1',
+      'secured lb-paris-2',
       `whole ${host}`,
     ]);
     await until(
       () => prometheus.query('up == 1'),
-      (seen) => seen.length === 6,
+      (seen) => seen.length === 11,
     );
     const served = async () =>
       (await (await fetch(`${url}/metrics`)).text()).split('\n').filter((line) => /^[a-z]/.test(line)).length;
@@ -72,7 +121,7 @@ scrape_configs:
 
 describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
   it('puts the label site on every series and alert of an appliance, and has the exporter itself once', async () => {
-    const url = demonstration();
+    const url = demonstration.url();
     const shipped = quickened(readFileSync('deploy/prometheus/by-appliance.yml', 'utf8'));
     expect(shipped).toContain('rule_files: [../../alerts/zlb*.rules.yml]');
     const prometheus = await givenPrometheus(
@@ -115,7 +164,7 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
 
 describe.skipIf(missing)('promtool check metrics', () => {
   it.each(['/metrics', '/probe?target=lb-madrid'])('finds no fault in %s', async (path) => {
-    const input = await (await fetch(`${demonstration()}${path}`)).text();
+    const input = await (await fetch(`${demonstration.url()}${path}`)).text();
 
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
 

@@ -18,15 +18,16 @@ import { until } from '../support/until.ts';
 
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
-/** A page of 400,000 lines of some 40 bytes: more than the buffers of sockets take. */
+/** A page of 40,000 lines of some 400 bytes: more than the buffers of sockets take. */
 const store = createMetricsStore([number]);
 store.arrange(['lb']);
-for (let part = 0; part < 400; part += 1)
+for (let part = 0; part < 40; part += 1)
   store.put(
     'lb',
     String(part),
     fillRegistry('lb', (emit) => {
-      for (let line = 0; line < 1_000; line += 1) emit.sample(number, { line: String(1_000 * part + line) }, 1);
+      for (let line = 0; line < 1_000; line += 1)
+        emit.sample(number, { line: String(1_000 * part + line).padStart(370, '0') }, 1);
     }),
   );
 const pageBytes = Buffer.byteLength(await textOf(store));

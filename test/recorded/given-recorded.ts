@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
-import { loadSettings } from '../../src/app/load-settings.ts';
+import { createLoader } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/app/reloading.ts';
 import { startDaemon } from '../../src/app/daemon.ts';
@@ -15,6 +15,8 @@ import { untilAllRead } from '../support/all-read.ts';
  * the clock alone.
  */
 const yearly = '0 0 0 1 1 *';
+
+const load = createLoader();
 
 /** Returns an entry of `appliances` for the recorded appliance. */
 type Entry = (name: string, more?: object) => object;
@@ -47,7 +49,7 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
   const source = createConfigurationSource([file], async (files) => ({
-    settings: rarely(await loadSettings({ file, env: {}, files })),
+    settings: rarely(await load({ file, env: {}, files })),
   }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),

@@ -12,11 +12,8 @@ export function startExporter(args: readonly string[], env: Readonly<Record<stri
   return exporter;
 }
 
-/**
- * Starts one demonstration for all tests of a file, which do not change it. The returned function
- * has its URL.
- */
-export function givenDemonstration(): () => string {
+/** Starts one demonstration for all tests of a file. */
+export function givenDemonstration() {
   let url = '';
   let exporter: StartedProcess | undefined;
   beforeAll(async () => {
@@ -24,7 +21,7 @@ export function givenDemonstration(): () => string {
     url = await exporter.url();
   });
   afterAll(() => exporter?.end());
-  return () => url;
+  return { url: () => url, said: () => exporter?.stdout() ?? '' };
 }
 
 function spawnExporter(args: readonly string[], env: Readonly<Record<string, string>>) {

@@ -9,7 +9,7 @@ const hasPrometheus = isThere('prometheus');
 const demonstration = givenDemonstration();
 
 it.skipIf(!hasPrometheus)('Prometheus stores the same series and types in each format that it asks for', async () => {
-  const { host } = new URL(demonstration());
+  const { host } = new URL(demonstration.url());
   const jobs = settings().map(
     (setting, index) => `  - { job_name: zlb-${index}, static_configs: [{ targets: ['${host}'] }], ${setting} }`,
   );

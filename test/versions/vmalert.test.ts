@@ -26,7 +26,7 @@ it.skipIf(missing)('vmalert evaluates every rule without an error, and ZlbFarmDo
     return join(folder, name);
   };
   mkdirSync(join(folder, 'data'));
-  const target = new URL(demonstration()).host;
+  const target = new URL(demonstration.url()).host;
   const scrapes = `scrape_configs: [{ job_name: zlb, scrape_interval: 1s, static_configs: [{ targets: ['${target}'] }] }]`;
   const storage = await start('victoria-metrics', '/health', [
     // Shows what was written a moment ago; by default only after 30 s.
