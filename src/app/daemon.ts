@@ -1,3 +1,9 @@
+// Puts the exporter together: polling, history, log of requests, both listeners, and the reload of
+// the configuration. It creates every part, closes each in the reverse order, and owns the settings
+// in force, which only a reload replaces. A reload first prepares all that can fail, and then
+// commits; reloads run one after another (reloading.ts). Polling, scrapes and calls go on
+// meanwhile. Read on in create-poller.ts and reloading.ts.
+
 import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';

@@ -1,3 +1,9 @@
+// Reads from one appliance: sends a GET, checks status, JSON and schema of the response, and turns
+// every failure into a reason of a closed list. Only routes of api/table.ts that change nothing can
+// be asked for; the types hold that. The client owns its connections and the base path that it
+// found. Calls may run at the same time; the caller limits their number. Read on in api/table.ts,
+// connection.ts, answer.ts, decode.ts and errors.ts; relay.ts sends the calls of the gateway.
+
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
 import { steadyNow } from '../lib/time.ts';

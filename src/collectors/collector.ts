@@ -1,3 +1,8 @@
+// Says what a collector is: which calls it makes, what it makes of the responses, and the metric
+// families that show it. A collector has no state and no timer. The scheduler calls it, keeps its
+// readings, and decides what runs at the same time. What collectors learn from each other goes
+// through Facts. Read on in farms.ts, the largest one, and in registry.ts, the list of all.
+
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { HarmlessFarm } from '../appliance/harmless.ts';

@@ -1,3 +1,8 @@
+// Makes Settings of the YAML file and the environment, or rejects with all problems at once, each
+// with its line and what to do. It reads files, and keeps nothing: whoever loads owns the result. A
+// text is parsed here once; everything behind it relies on the types of settings.ts. Read on in
+// schema.ts, checks.ts (what no schema can say) and problems.ts.
+
 import { dirname, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';

@@ -1,3 +1,10 @@
+// Keeps what changed on appliances. Each reading of the configuration is compared with the one
+// before, and the differences become events, with the calls of the gateway that may explain them
+// (authors.ts). History owns the thread that owns the SQLite file (history-thread.ts); one write is
+// under way at a time, and further entries wait in a bounded list. Polling never waits for it, and
+// a failed write is counted as lost. Read on in differences.ts, store.ts (in the thread) and
+// twin-watch.ts.
+
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';

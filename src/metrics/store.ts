@@ -1,3 +1,9 @@
+// Keeps the finished text of all readings, and joins it into the page of a scrape. Families are
+// written by prom-client once for each reading (render.ts), not once for each scrape. The store
+// alone changes this text: pollers put and remove it by appliance and key. Several scrapes at the
+// same time share one page, which every change discards. Read on in render.ts, page.ts and
+// series-limit.ts.
+
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Family } from './family.ts';
 import { createPage, type Format, type Page, type Representation, type TextPart } from './page.ts';

@@ -1,3 +1,9 @@
+// Counts the requests that appliances log: receives lines by syslog, reads them, and adds them to
+// counters by farm and backend. It owns the listeners and the counts of each appliance, which stay
+// over a reload. All of it runs on the event loop, so an appliance has a share of lines in each
+// tenth of a second; what exceeds it is dropped and counted. Read on in receiver.ts, frames.ts,
+// line.ts and counts.ts.
+
 import type { BlockList } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';

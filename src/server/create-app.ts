@@ -1,3 +1,8 @@
+// Creates the fastify app of a listener with the limits that both listeners need: sizes, times, the
+// number of connections, and slow clients. The caller adds the routes and closes the app.
+// connections.ts owns the open connections; metrics-app.ts has the routes of the metrics listener,
+// and admin/http/admin-app.ts those of the gateway. web-access.ts checks who asks.
+
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvider, fastify } from 'fastify';

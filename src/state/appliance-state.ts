@@ -1,3 +1,9 @@
+// Keeps what is known of one appliance: the newest reading of each collector, its age, and the
+// states of objects. The poller alone puts readings, and the fleet removes what is stale. Listeners
+// (metrics, history, twins) hear of each change in the order in which it was made. Nothing here is
+// asynchronous. Read on in reading.ts, freshness.ts, describe.ts (the status of an appliance) and
+// farm-problems.ts.
+
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { applianceFacts } from '../collectors/appliance-facts.ts';
 import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';

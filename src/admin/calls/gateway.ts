@@ -1,3 +1,10 @@
+// Sends calls of people to appliances, in this order: policy, freeze, confirmation, queue, guards,
+// intent on disk, the call, its outcome on disk. It is the only way to an appliance for anything
+// that may change it, also for the steps of a change. Calls run at the same time as far as the
+// queue allows (request-queue.ts), and each wait is followed by a check of what may have changed
+// meanwhile. The journal owns the records; the gateway only owns the count of changes by appliance.
+// Read on in request.ts, dry-run.ts, forward.ts and recorder.ts.
+
 import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
 import { codeOfStatus } from '../../appliance/answer.ts';

@@ -1,3 +1,9 @@
+// Keeps a change from its proposal to its end: its plan, who approves or denies it, and its steps.
+// The ChangeBook alone changes a stored change, one at a time, and each state is on disk before the
+// next step. Changes of different objects may run at the same time. A restart ends what was under
+// way, as failed or as uncertain (settle.ts). Read on in ask.ts (propose), decide.ts, run.ts, and
+// proposals.ts (what alerts propose).
+
 import type { Caller, Principal } from '../policy/principal.ts';
 import type { PermittedCall } from '../calls/request.ts';
 import { randomBytes } from 'node:crypto';

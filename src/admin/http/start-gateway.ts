@@ -1,3 +1,8 @@
+// Starts the gateway and applies other settings to it: owns the listener, the services behind it
+// (gateway-services.ts) and the changes. A new address is listened on before the old listener
+// retires, and what is under way there ends first. gateway-lifecycle.ts switches the whole gateway
+// on and off. Read on in admin-app.ts (hooks and routes), authenticate.ts and relay-routes.ts.
+
 import { createSecureContext } from 'node:tls';
 import { createChanges } from '../changes/changes.ts';
 import { Proposals } from '../changes/proposals.ts';

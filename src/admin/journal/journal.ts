@@ -1,3 +1,9 @@
+// Writes what people change to a file of SQLite before and after each call: the caller may not send
+// before append has resolved. The journal owns the thread that owns the file (journal-worker.ts).
+// One batch is written at a time, and what waits meanwhile is the next batch. Each record has the
+// hash of the one before (chain.ts), so that a missing or altered one is found (verify.ts). Read on
+// in record.ts and database.ts.
+
 import type { Logger } from 'pino';
 import { AskedThread, workerBeside } from '../../lib/asked-thread.ts';
 import { assert } from '../../lib/check.ts';

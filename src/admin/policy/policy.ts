@@ -1,3 +1,8 @@
+// Decides which token may make which call: by its role, then by its own lists. It keeps nothing and
+// waits for nothing. A refusal is a value here, and an AdminProblem with a code of a closed list
+// where it ends a request (problem.ts). What depends on the state of an appliance is decided by the
+// guards. Read on in principal.ts, operation.ts, freeze.ts and guards/inspect.ts.
+
 import type { EndpointRow, Risk } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
 import type { AuditRecord } from '../journal/record.ts';

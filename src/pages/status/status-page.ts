@@ -1,3 +1,8 @@
+// Serves the pages for people: the fleet, an appliance, a farm, a search, the runbooks. Everything
+// is rendered on the server from the status that the pollers have, so a page costs the appliances
+// nothing. It owns two caches of rendered pages; viewers of the same page share one rendering. Read
+// on in view.ts (the query), fleet-content.ts, appliance-content.ts and document.ts.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../../lib/accept.ts';
