@@ -3,6 +3,7 @@ import { appliance } from './appliance.ts';
 import type { ApplianceCollector, Edition, Facts } from './collector.ts';
 import { farms } from './farms.ts';
 import { summary } from './summary.ts';
+import { vip } from './vip.ts';
 
 /**
  * Derives what collectors know of each other from the newest data of each, by name, however old it
@@ -13,6 +14,7 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
   const latest = <Data>({ name }: ApplianceCollector<Data>): Data | undefined => newest.get(name) as Data | undefined;
   const description = latest(appliance);
   const activated = latest(activation);
+  const probed = latest(vip);
   return {
     // The list with states, else the summary, which has none.
     farms:
@@ -23,6 +25,8 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
     version: description?.version,
     licensed: activated?.licensed,
     activationEndSeconds: activated?.notAfterSeconds,
+    answersSinceMs:
+      probed && new Map(probed.flatMap(({ farm, answersSinceMs: atMs }) => (atMs === undefined ? [] : [[farm, atMs]]))),
   };
 }
 

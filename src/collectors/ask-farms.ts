@@ -6,6 +6,11 @@ export interface AskedFarm {
   readonly atMs: number;
   /** When the appliance was last given the time to wait for its proxy until it gives up. */
   readonly awaitedAtMs?: number | undefined;
+  /**
+   * How often it was asked in vain since it is silent; 0 once the appliance gave up and answered.
+   * Where it never gives up, each look leaves a process there (docs/api.md §1.6).
+   */
+  readonly vain?: number;
 }
 
 interface SuspectedFarm extends FarmFact {
@@ -39,8 +44,11 @@ const keptMs = 300_000;
 const ratioOfInterval = 0.9;
 /** The same for the first run, which finds the farm that hangs, without pauses between calls. */
 const firstRunMs = 45_000;
-/** The time between two calls for farms that are silent. */
+/** The time between two calls for farms that are silent, where such a call ends. */
 const silentEveryMs = 90_000;
+/** The time after a call for a silent farm that did not end; doubled by each further one. */
+const afterVainMs = 120_000;
+const longestAfterVainMs = 3_600_000;
 /** The time between two patient calls, for each silent farm: meanwhile nothing else is read. */
 const patienceEveryMs = 1_800_000;
 const neverMs = Number.NEGATIVE_INFINITY;
@@ -60,17 +68,22 @@ export async function askEachFarm<Listed extends SuspectedFarm>(
   const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
   const endMs = startedAtMs + (isFirst ? firstRunMs : ratioOfInterval * context.intervalMs);
-  const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs };
+  const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
 
-  const result = await askUntil(context, dueOf(listed, known, startedAtMs), { ...usual, known, endMs });
-  const next = nextSilent(listed, known, startedAtMs);
-  if (next) {
+  const next = nextSilent(context, listed, known);
+  const askNext = async (): Promise<readonly (readonly [string, Listed | undefined])[]> => {
+    if (!next) return [];
     const { farm, isPatient } = next;
     const limits = isPatient ? { limitMs: patientMs } : {};
-    result.set(farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits }));
-  }
+    return [[farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits })]];
+  };
+  const first = next?.isNews ? await askNext() : [];
+  const others = await askUntil(context, dueOf(listed, known, startedAtMs), { ...usual, known, endMs });
+  const last = next?.isNews ? [] : await askNext();
   const endedAtMs = context.age();
-  return withAsked(listed, result, (farm) => asBefore(farm, known.get(farm.name), before, endedAtMs));
+  return withAsked(listed, new Map([...first, ...others, ...last]), (farm) =>
+    asBefore(farm, known.get(farm.name), before, endedAtMs),
+  );
 }
 
 /**
@@ -83,19 +96,19 @@ export async function askSuspects<Listed extends SuspectedFarm>(
   listed: readonly Listed[],
   { before, hanging }: { readonly before: ListBefore | undefined; readonly hanging: number },
 ): Promise<readonly Listed[]> {
-  const nowMs = context.age();
   const known = byName(before);
   const suspects = listed.filter((farm) => hasProxy(farm) && suspectStates.includes(farm.state));
   const silent = suspects.filter(({ name }) => known.get(name)?.isSilent);
   const others = suspects.filter(({ name }) => !known.get(name)?.isSilent);
-  const next = nextSilent(silent, known, nowMs)?.farm;
+  const next = nextSilent(context, silent, known)?.farm;
   const asSilent = (farm: Listed): Listed => ({ ...farm, isSilent: true, asked: known.get(farm.name)?.asked });
   const otherwise = (farm: Listed): Listed => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(otherwise);
   const limits = limitsOf(await emptyCallMs(context));
   const endMs = context.age() + firstRunMs;
-  const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs });
+  // The appliance has just given up its wait for them, and answered.
+  const asked = await askUntil(context, due.map(asSilent), { ...limits, known, endMs, callsEnd: true });
   return withAsked(listed, asked, otherwise);
 }
 
@@ -159,24 +172,56 @@ function dueOf<Listed extends SuspectedFarm>(
     .toSorted((one, other) => compare(lastMs(one), lastMs(other)) || Number(hasProxy(other)) - Number(hasProxy(one)));
 }
 
-/** Returns the silent farm whose turn it is, if any. */
+/**
+ * Returns the silent farm whose turn it is, if any: at once one with news, else the one that waited
+ * longest of those that are due.
+ */
 function nextSilent<Listed extends SuspectedFarm>(
+  context: CollectContext,
   listed: readonly Listed[],
   known: ReadonlyMap<string, SuspectedFarm>,
-  nowMs: number,
 ) {
-  const silent = listed.filter(({ name }) => known.get(name)?.isSilent);
-  const lastMs = Math.max(neverMs, ...silent.map(({ name }) => askedAt(known.get(name))));
-  if (nowMs - lastMs < silentEveryMs) return undefined;
-  const [farm] = silent.toSorted((one, other) => askedAt(known.get(one.name)) - askedAt(known.get(other.name)));
+  const nowMs = context.age();
+  const lastMs = ({ name }: Listed): number => askedAt(known.get(name));
+  const silent = listed
+    .filter(({ name }) => known.get(name)?.isSilent)
+    .toSorted((one, other) => compare(lastMs(one), lastMs(other)));
+  const withNews = silent.find(({ name }) => hasNews(context, known.get(name)));
+  const isRested = nowMs - Math.max(neverMs, ...silent.map(lastMs)) >= silentEveryMs;
+  const isDue = (farm: Listed): boolean => isRested && nowMs - lastMs(farm) >= pauseMs(known.get(farm.name));
+  const farm = withNews ?? silent.find(isDue);
   const awaitedAtMs = farm && (known.get(farm.name)?.asked?.awaitedAtMs ?? neverMs);
-  return farm && { farm, isPatient: nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs };
+  const isPatient = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
+  return farm && { farm, isPatient, isNews: withNews !== undefined };
+}
+
+/** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
+export function hasNews(
+  { facts, changedAtMs }: Pick<CollectContext, 'facts' | 'changedAtMs'>,
+  farm: SuspectedFarm | undefined,
+): boolean {
+  if (!farm?.isSilent) return false;
+  const { name } = farm;
+  return [facts.answersSinceMs?.get(name), changedAtMs(name)].some((atMs) => (atMs ?? neverMs) > askedAt(farm));
+}
+
+/** Returns the time between two calls for a farm that is silent. */
+function pauseMs(farm: SuspectedFarm | undefined): number {
+  const vain = farm?.asked?.vain ?? 0;
+  return vain === 0 ? silentEveryMs : Math.min(afterVainMs * 2 ** (vain - 1), longestAfterVainMs);
+}
+
+/** Returns true if the appliance is known to give up its wait for a proxy, by one that is silent. */
+export function doCallsEnd(farms: readonly SuspectedFarm[]): boolean {
+  return farms.some(({ isSilent, asked }) => isSilent === true && asked?.vain === 0);
 }
 
 interface Limits {
   readonly callMs: number;
   readonly limitMs: number;
   readonly workMs: number;
+  /** True where the appliance is known to give up its wait for a proxy. */
+  readonly callsEnd?: boolean;
 }
 
 /** Returns the farm with its state; undefined if it is gone. */
@@ -184,10 +229,11 @@ async function askState<Listed extends SuspectedFarm>(
   context: CollectContext,
   farm: Listed,
   was: SuspectedFarm | undefined,
-  { callMs, limitMs, workMs: countedMs }: Limits,
+  { callMs, limitMs, workMs: countedMs, callsEnd = false }: Limits,
 ): Promise<Listed | undefined> {
   const { read, age } = context;
-  const asked: AskedFarm = { atMs: age(), awaitedAtMs: limitMs === patientMs ? age() : was?.asked?.awaitedAtMs };
+  const isPatient = limitMs === patientMs;
+  const asked: AskedFarm = { atMs: age(), awaitedAtMs: isPatient ? age() : was?.asked?.awaitedAtMs };
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
@@ -201,15 +247,24 @@ async function askState<Listed extends SuspectedFarm>(
       throw error;
     });
     const isSilent = tookMs >= Math.max(hungMs, 2 * callMs);
-    const found = { ...farm, state: stateWord(params.status), isSilent, asked };
+    const found = {
+      ...farm,
+      state: stateWord(params.status),
+      isSilent,
+      asked: { ...asked, ...(isSilent && { vain: 0 }) },
+    };
     return isSilent ? found : { ...found, ...(await addressOf(context, farm, limitMs)) };
   } catch (error) {
     if (!(error instanceof ApplianceError) || ofAppliance.includes(error.reason)) throw error;
     if (error.reason === 'not_found' || error.reason === 'bad_request') return undefined;
-    const isSilent = error.reason === 'timeout' && hasProxy(farm);
+    const isUnanswered = error.reason === 'timeout' || error.reason === 'gateway_timeout';
+    const isSilent = isUnanswered && hasProxy(farm);
     // An appliance that answers nothing else has not lost its proxies alone.
-    if (error.reason === 'timeout') await read('readFarmsSummary', {});
-    return { ...farm, state: isSilent && was?.isSilent ? was.state : 'unknown', isSilent, asked };
+    if (isUnanswered) await read('readFarmsSummary', {});
+    const state = isSilent && was?.isSilent ? was.state : 'unknown';
+    const before = was?.isSilent ? (was.asked?.vain ?? 0) : 0;
+    const vain = callsEnd && !isPatient ? 0 : before + 1;
+    return { ...farm, state, isSilent, asked: { ...asked, ...(isSilent && { vain }) } };
   }
 }
 

@@ -24,6 +24,11 @@ export interface Facts {
   readonly licensed: boolean | undefined;
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
   readonly activationEndSeconds: number | undefined;
+  /**
+   * Since when the probes of a farm have met no proxy that hangs, on the clock of ages; without the
+   * farms of which a probe cannot tell. Undefined without probes.
+   */
+  readonly answersSinceMs: ReadonlyMap<string, number> | undefined;
 }
 
 export type Edition = 'community' | 'enterprise';
@@ -54,6 +59,8 @@ export interface CollectContext {
    * is none, or a stale one.
    */
   readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
+  /** Returns when a farm was last changed through the gateway, on the clock of ages. */
+  readonly changedAtMs: (farm: string) => number | undefined;
   /** The interval of its schedule. */
   readonly intervalMs: number;
   /** Aborts when the poller closes. */

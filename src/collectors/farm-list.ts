@@ -1,6 +1,6 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { type CollectContext, type FarmFact, orIfMissing, type CollectorReadOptions, stateWord } from './collector.ts';
-import { type AskedFarm, askEachFarm, askSuspects, byName, hungMs } from './ask-farms.ts';
+import { type AskedFarm, askEachFarm, askSuspects, byName, doCallsEnd, hungMs } from './ask-farms.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
@@ -60,6 +60,9 @@ function mayReadAtOnce({ age }: CollectContext, before: FarmList | undefined): b
   if (!before) return true;
   const hanging = countSilent(before);
   if (age() < (before.retryAtMs ?? 0)) return false;
+  // A list might never end either, and is tried once where it alone has the addresses.
+  const isTried = before.hasAddresses === true || before.retryAtMs !== undefined;
+  if (hanging > 0 && isTried && !doCallsEnd(before.farms)) return false;
   return hanging === 0 || isQuicker(before, hanging) || (!before.hasAddresses && hasEnd(before, hanging));
 }
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { certificates, type Certificate } from './certificates.ts';
-import { type Collector, defineCollector, farmAreas } from './collector.ts';
+import { type ApplianceCollector, defineCollector, farmAreas } from './collector.ts';
 import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
@@ -22,6 +22,11 @@ export interface ProbedFarm {
   readonly connectSeconds: number | undefined;
   /** Why there is no connection. */
   readonly failure: ProbeFailure | 'not_allowed' | undefined;
+  /**
+   * Since when each probe has met a proxy that does not hang, on the clock of ages: it answered a
+   * handshake, or its address refused the connection. Undefined while that is not known.
+   */
+  readonly answersSinceMs: number | undefined;
   /** When the appliance last said that it runs, on the clock of ages. */
   readonly ranAtMs: number;
   readonly known: KnownFarm;
@@ -77,7 +82,7 @@ const impatientMs = 1_000;
  * list of farms is away the last one serves: nobody else tells then whether clients are served.
  * vip-targets.ts decides what may be connected to.
  */
-export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
+export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -101,7 +106,9 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
     const probeNow = async (target: VipTarget, ranAtMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
       const limit = isSilent(earlier) ? { withinMs: impatientMs } : {};
       const probedAtMs = age();
-      return { ...(await probeFarm(target, limit, signal)), ranAtMs, probedAtMs };
+      const result = await probeFarm(target, limit, signal);
+      const answersSinceMs = hasAnswered(result) ? (earlier?.answersSinceMs ?? probedAtMs) : undefined;
+      return { ...result, ranAtMs, probedAtMs, answersSinceMs };
     };
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
@@ -112,10 +119,10 @@ export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly Pr
         const ranAtMs = ranAt.get(target.farm) ?? age();
         const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
-        const hasAnswered = result.isReachable === true || target.known.hasAnswered === true;
+        const wasReached = result.isReachable === true || target.known.hasAnswered === true;
         // A farm for UDP refuses as well.
         const isReachable = target.mayBeUdp && !result.isReachable ? undefined : result.isReachable;
-        probed[index] = { ...result, isReachable, known: { ...result.known, hasAnswered } };
+        probed[index] = { ...result, isReachable, known: { ...result.known, hasAnswered: wasReached } };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -184,6 +191,14 @@ export function isUnanswered({ isReachable, served }: Pick<ProbedFarm, 'isReacha
   return isReachable === true && served.length > 0 && served.every(({ failure }) => failure === 'timeout');
 }
 
+/**
+ * Returns true for a farm whose proxy does not hang: a handshake was answered, or nobody listens
+ * any more. A connection alone says nothing, since the kernel accepts it.
+ */
+export function hasAnswered({ failure, served }: Pick<ProbedFarm, 'failure' | 'served'>): boolean {
+  return failure === 'refused' || served.some((each) => each.failure !== 'timeout');
+}
+
 /** Returns true for a farm that did not answer its last probe in time; false without one. */
 function isSilent(probed: ProbedFarm | undefined): boolean {
   return probed?.failure === 'timeout' || (probed?.served.some((each) => each.failure === 'timeout') ?? false);
@@ -193,7 +208,7 @@ async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
   signal: AbortSignal,
-): Promise<Omit<ProbedFarm, 'ranAtMs' | 'probedAtMs'>> {
+): Promise<Omit<ProbedFarm, 'ranAtMs' | 'probedAtMs' | 'answersSinceMs'>> {
   const { farm, known, vip: reported, vport, address, endpoint, serverNames, stored } = target;
   const about = { farm, known, vip: reported, vport, address };
   if (!endpoint)

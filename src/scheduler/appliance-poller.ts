@@ -1,6 +1,7 @@
 import type { Area } from '../appliance/api/table.ts';
 import type { CallReport } from '../appliance/client.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
+import { farms } from '../collectors/farms.ts';
 import { steadyNow } from '../lib/time.ts';
 import { Calls } from './calls.ts';
 import type { ApplianceStatus } from '../state/status.ts';
@@ -137,7 +138,7 @@ export class AppliancePoller {
    * reading under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void> {
-    this.#runner.farmsChanged();
+    this.#runner.farmsChanged(farm);
     if (areasOfRoutes.includes(area)) this.#tryMissingRoutes();
     return this.#refresh.area(area, farm);
   }
@@ -219,13 +220,17 @@ export class AppliancePoller {
     const stepMs = steadyNow();
     const step = await this.#runner.step(job, run);
     this.#follow(step);
-    if (step.outcome !== undefined) return this.#runs.end(job, run, step.outcome);
+    if (step.outcome !== undefined) {
+      this.#runs.end(job, run, step.outcome);
+      if (job.collector.makesNoCalls && this.#runner.hasNews()) void this.#refresh.list(farms.name);
+      return;
+    }
     if (job.isUrgent || !run.byFarm) return;
     // A step is never due before the last one, so that a job that is behind does not push away
     // others.
-    const { begun, farms } = run.byFarm;
+    const { begun, farms: all } = run.byFarm;
     const spreadMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
-    job.due = { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / farms.length) };
+    job.due = { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / all.length) };
   }
 
   async #runFarm(job: Job, farm: string): Promise<void> {
@@ -248,9 +253,9 @@ export class AppliancePoller {
     this.#report.changed();
     if (reason === 'unlicensed') this.#doubtLicence();
     if (!changes) return;
-    const { farms, newFarms, version, isLicensedAgain } = changes;
+    const { farms: changed, newFarms, version, isLicensedAgain } = changes;
     // Until their next run, backends and probes would show what was before.
-    for (const farm of farms) void this.#refresh.farm(farm, newFarms.includes(farm));
+    for (const farm of changed) void this.#refresh.farm(farm, newFarms.includes(farm));
     if (version) {
       this.#parts.log.info(version, 'version changed, missing routes are tried again');
       this.#tryMissingRoutes();

@@ -37,6 +37,12 @@ export class Refresh {
     await Promise.all(probes.map((job) => this.#again(job)));
   }
 
+  /** Runs a collector that reads the whole appliance, after a run under way. */
+  async list(collector: string): Promise<void> {
+    const job = this.#parts.jobs.get(collector);
+    if (job) await this.#again(job);
+  }
+
   /**
    * Reads what a change of a farm's state has made out of date, or all of a farm that is new, and
    * probes it; within the budget. When very many farms change, the next runs read the others.

@@ -6,6 +6,7 @@ import {
   isFarmCollector,
   type ReadFrom,
 } from '../collectors/collector.ts';
+import { hasNews } from '../collectors/ask-farms.ts';
 import { farms } from '../collectors/farms.ts';
 import { summary } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
@@ -33,6 +34,8 @@ export class Runner {
   /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
   readonly #refused = new Map<string, readonly FarmFact[] | undefined>();
   readonly #l4Farms: L4Farms;
+  /** When farms were changed through the gateway, on the clock of ages. */
+  readonly #changed = new Map<string, number>();
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -42,9 +45,18 @@ export class Runner {
     });
   }
 
-  /** Takes notice of a change that was made to farms. */
-  farmsChanged(): void {
+  /** Takes notice of a change that was made to farms, of one if it is named. */
+  farmsChanged(farm: string | undefined): void {
     this.#l4Farms.changed();
+    for (const name of this.#changed.keys()) if (!this.#isListed({ name })) this.#changed.delete(name);
+    if (farm !== undefined) this.#changed.set(farm, this.#parts.known.age());
+  }
+
+  /** Returns true if a farm that is silent answers clients since it was asked, see hasNews. */
+  hasNews(): boolean {
+    const { known } = this.#parts;
+    const context = { facts: known.facts, changedAtMs: (farm: string) => this.#changed.get(farm) };
+    return known.reading(farms)?.data.farms.some((farm) => hasNews(context, farm)) ?? false;
   }
 
   /**
@@ -222,6 +234,7 @@ export class Runner {
       vip,
       newest: (collector, farm) => known.reading(collector, farm)?.data,
       unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
+      changedAtMs: (farm) => this.#changed.get(farm),
       // Facts may be newer after a call than before it.
       get facts() {
         return known.facts;

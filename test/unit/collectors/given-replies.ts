@@ -47,6 +47,7 @@ const nothingKnown: Facts = {
   version: undefined,
   licensed: undefined,
   activationEndSeconds: undefined,
+  answersSinceMs: undefined,
 };
 
 /** How an appliance says no; `routeMissing` is what an edition says that lacks the call. */
@@ -96,6 +97,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     labels: {},
     intervalMs: 30_000,
     newest: () => undefined,
+    changedAtMs: () => undefined,
     unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
     signal: new AbortController().signal,
     vip: plainVip,

@@ -16,11 +16,14 @@ const key = 'key-of-root';
 /**
  * The simulated appliance with so many farms, of which the last ten are L4 farms, on the clock of
  * the test. The list of statistics takes 30 ms for each, as measured, and `listMs` more. The next
- * call for the state of a farm in `slowOnce` takes 5 s.
+ * call for the state of a farm in `slowOnce` takes 5 s. Where `neverEnds`, the appliance never gives
+ * up its wait for a proxy that hangs: its web server does.
  */
 export function givenAppliance(count = 60, collectorNames: readonly string[] = byDefault) {
   const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
-  const fault = { listMs: 0, slowOnce: new Set<string>() };
+  const fault = { listMs: 0, slowOnce: new Set<string>(), neverEnds: false };
+  /** The calls that waited for a proxy that hangs. */
+  const hanging: ReadKey[] = [];
   const world = recordedWorld();
   world.users.get('root')!.key = key;
   world.farms.clear();
@@ -45,14 +48,19 @@ export function givenAppliance(count = 60, collectorNames: readonly string[] = b
     return hungProxyWaitMs(world, route, path);
   };
   const callMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
+    const waitsMs = waitMs(asked, params);
+    if (fault.neverEnds && waitsMs > 15_000) return webServerLimitMs;
     const isSlow = asked === 'readFarmStatus' && fault.slowOnce.delete(params.farmname ?? '');
     const workMs = asked === 'listFarmStats' ? 40 + 30 * count + fault.listMs : isSlow ? 5_000 : 0;
-    return Math.min(Math.max(workMs + waitMs(asked, params), 60), webServerLimitMs);
+    return Math.min(Math.max(workMs + waitsMs, 60), webServerLimitMs);
   };
   const given = givenPoller({
     names: collectorNames,
     maxBusyRatio: 0.25,
-    callMs,
+    callMs(asked, params) {
+      if (waitMs(asked, params) > 15_000) hanging.push(asked);
+      return callMs(asked, params);
+    },
     answer(asked, params): Answer {
       if (callMs(asked, params) >= webServerLimitMs) return { fails: 'gateway_timeout' };
       for (const name of asked === 'listFarmStats' ? names : asked === 'readFarmStatus' ? [params.farmname ?? ''] : [])
@@ -75,6 +83,7 @@ export function givenAppliance(count = 60, collectorNames: readonly string[] = b
     ...given,
     names,
     fault,
+    hanging,
     hang(farm: string, runState: 'hung' | 'readable' = 'hung') {
       world.farms.get(farm)!.runState = runState;
     },

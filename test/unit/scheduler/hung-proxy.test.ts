@@ -53,6 +53,37 @@ describe.each([1, 2, 3])('with %i of 60 proxies that hang, by the default config
   });
 });
 
+describe('on an appliance whose calls to a proxy that hangs never end', () => {
+  it('leaves at most eight processes in an hour, and asks at once after a change through the gateway', async () => {
+    const { poller, page, hang, fault, hanging } = givenAppliance(12);
+    fault.neverEnds = true;
+    poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    hang('shop-0');
+    await vi.advanceTimersByTimeAsync(60 * minuteMs);
+
+    expect(valueOf(await page(), 'zlb_farm_proxy_answers', { farm: 'shop-0' })).toBe(0);
+    expect(hanging.length, hanging.join(' ')).toBeLessThanOrEqual(8);
+
+    hang('shop-0', 'readable');
+    const changed = poller.changed('farms', 'shop-0');
+    await vi.advanceTimersByTimeAsync(minuteMs / 2);
+    await changed;
+    expect(valueOf(await page(), 'zlb_farm_proxy_answers', { farm: 'shop-0' })).toBe(1);
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop-0' })).toBe('up');
+  });
+
+  it('leaves as few when the proxy hangs from the start', async () => {
+    const { poller, hang, fault, hanging } = givenAppliance(12);
+    fault.neverEnds = true;
+    hang('shop-0');
+    poller.start();
+    await vi.advanceTimersByTimeAsync(60 * minuteMs);
+
+    expect(hanging.length, hanging.join(' ')).toBeLessThanOrEqual(8);
+  });
+});
+
 it('takes one slow answer for one farm, while another hangs, for no hung proxy', async () => {
   const { poller, page, names, hang, fault } = givenAppliance();
   const others = names.filter((name) => name !== 'shop-10');
