@@ -42,8 +42,11 @@ export type Reply = { readonly status: number } & (
   | { readonly kind: 'text'; readonly text: string }
   /** A download. */
   | { readonly kind: 'file'; readonly filename: string; readonly content: Buffer }
-  /** The web server's own HTML, for a request that does not reach the API or makes it crash. */
-  | { readonly kind: 'page' }
+  /**
+   * The web server's own HTML, for a request that does not reach the API, makes it crash, or waits
+   * in it for so long.
+   */
+  | { readonly kind: 'page'; readonly afterMs?: number }
 );
 
 type JsonReply = Extract<Reply, { readonly kind: 'json' }>;

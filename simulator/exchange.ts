@@ -4,7 +4,7 @@ import { sleep } from '../src/lib/time.ts';
 import { type Api, createApi } from './api.ts';
 import type { Reply } from './call.ts';
 import { type Fault, type FaultTable, substitute } from './faults.ts';
-import { hungProxyWaitMs, webServerLimitMs } from './hung-proxy.ts';
+import { hungProxyWaitMs, leaveProcess, webServerLimitMs } from './hung-proxy.ts';
 import { actOnL4Daemon } from './l4-daemon.ts';
 import { RequestLog } from './request-log.ts';
 import { deliver, dress } from './response.ts';
@@ -82,6 +82,7 @@ export class Exchanges {
     const instead: Reply | undefined = isEnded ? { kind: 'page', status: 504 } : substitute(fault, world);
     const reply = instead ?? this.#replyTo(request, asked, content, nowMs);
     await this.#parts.afterCall?.();
+    if (reply.kind === 'page' && reply.afterMs !== undefined) await this.#pause(reply.afterMs, signal);
     const gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
     await deliver(response, dress(reply, { release: world.release, nowMs, gzip }), fault, signal);
   }
@@ -103,6 +104,7 @@ export class Exchanges {
     if (!destination) return false;
     const isUnanswered = actOnL4Daemon(world, route, destination.path);
     const waitMs = isUnanswered ? webServerLimitMs : hungProxyWaitMs(world, route, destination.path);
+    if (waitMs >= webServerLimitMs && !isUnanswered) leaveProcess(world, destination.path);
     if (waitMs > 0) await this.#pause(Math.min(waitMs, webServerLimitMs), signal);
     if (waitMs >= webServerLimitMs) return true;
     if (latency === 'none') return false;

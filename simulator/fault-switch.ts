@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import type { DemonstrationAppliance } from './demo.ts';
 import type { Fault } from './faults.ts';
 import { percentDecoded } from '../src/lib/text.ts';
+import { endHang } from './hung-proxy.ts';
 import { hangL4Daemon, killL4Daemon, restoreL4Farms, startL4Daemon } from './l4-daemon.ts';
 import { listen, type Port } from './listener.ts';
+import type { HttpFarm } from './world-farms.ts';
 import type { World } from './world.ts';
 
 interface NamedFault {
@@ -11,8 +13,10 @@ interface NamedFault {
   readonly about: string;
   /** The fault of all its calls. */
   readonly fault?: Fault;
-  /** The fault of its L4 daemon; with neither, it is a fault of a farm. */
+  /** The fault of its L4 daemon. */
   readonly ofDaemon?: (world: World) => void;
+  /** Begins or ends the fault of an HTTP farm. */
+  readonly ofFarm?: (farm: HttpFarm, isOn: boolean) => void;
 }
 
 /** The faults that a person can cause, by name. */
@@ -36,8 +40,25 @@ const namedFaults: Readonly<Record<string, NamedFault>> = {
   },
   'l4-daemon-hung': { about: 'its L4 daemon hangs: reads that ask it never end', ofDaemon: hangL4Daemon },
   'l4-daemon-restarted': { about: 'its L4 daemon started again without its farms', ofDaemon: startL4Daemon },
-  'hung-proxy': { about: 'the proxy of a farm hangs' },
-  'backends-down': { about: 'all backends of a farm are down' },
+  'hung-proxy': {
+    about: 'the proxy of a farm hangs',
+    ofFarm: (farm, isOn) => {
+      if (isOn) farm.runState = 'hung';
+      else endHang(farm);
+    },
+  },
+  'dead-proxy': {
+    about: 'the proxy of a farm died; the farm is down until it is started',
+    ofFarm: (farm, isOn) => {
+      farm.running = !isOn;
+    },
+  },
+  'backends-down': {
+    about: 'all backends of a farm are down',
+    ofFarm: (farm, isOn) => {
+      for (const { backends } of farm.services) for (const each of backends) each.status = isOn ? 'down' : 'up';
+    },
+  },
 };
 
 /** A fault that cannot be caused; the message says which ones can. */
@@ -54,7 +75,7 @@ async function switchFault(appliances: readonly DemonstrationAppliance[], words:
   const { appliance } = appliances.find((each) => each.name === name) ?? {};
   const known = Object.hasOwn(namedFaults, fault) ? namedFaults[fault] : undefined;
   const farm = appliance?.world.farms.get(farmName);
-  if (!appliance || !known || isOfFarm(known) !== (farmName !== ''))
+  if (!appliance || !known || (known.ofFarm !== undefined) !== (farmName !== ''))
     throw new UnknownFaultError(`'${words}' is no fault; they are:\n${faultList(appliances)}`);
   if (known.fault) {
     if (isOn) appliance.fail('*', known.fault);
@@ -68,8 +89,7 @@ async function switchFault(appliances: readonly DemonstrationAppliance[], words:
   }
   if (farm?.profile !== 'http')
     throw new UnknownFaultError(`${name} has no HTTP farm '${farmName}'; it has ${httpFarms(appliance).join(', ')}`);
-  if (fault === 'hung-proxy') farm.runState = isOn ? 'hung' : 'readable';
-  else for (const { backends } of farm.services) for (const each of backends) each.status = isOn ? 'down' : 'up';
+  known.ofFarm?.(farm, isOn);
   await appliance.farms?.follow();
 }
 
@@ -78,17 +98,13 @@ export async function beginFaults(appliances: readonly DemonstrationAppliance[],
   for (const words of list.split(',').filter(Boolean)) await switchFault(appliances, words.trim(), true);
 }
 
-function isOfFarm({ fault, ofDaemon }: NamedFault): boolean {
-  return fault === undefined && ofDaemon === undefined;
-}
-
 function httpFarms({ world }: DemonstrationAppliance['appliance']): readonly string[] {
   return [...world.farms.values()].filter(({ profile }) => profile === 'http').map(({ name }) => name);
 }
 
 function faultList(appliances: readonly DemonstrationAppliance[]): string {
   const rows = Object.entries(namedFaults).map(([name, fault]) => {
-    const words = `APPLIANCE/${name}${isOfFarm(fault) ? '/FARM' : ''}`;
+    const words = `APPLIANCE/${name}${fault.ofFarm ? '/FARM' : ''}`;
     return `  ${words.padEnd(32)}${fault.about}`;
   });
   return [...rows, `Appliances: ${appliances.map(({ name }) => name).join(', ')}`, ''].join('\n');

@@ -16,6 +16,8 @@ interface FarmBase {
    * answer the appliance; hung-proxy.ts has the times.
    */
   runState: 'readable' | 'unreadable' | 'hung';
+  /** Processes that calls without an answer have left on the appliance; they stay while it hangs. */
+  leftProcesses?: number;
 }
 
 export interface HttpFarm extends FarmBase {
@@ -86,7 +88,8 @@ export interface HttpBackend extends BackendBase {
   port: number;
   timeout: number | null;
   weight: number | null;
-  priority: number;
+  /** zproxy has none unless it is set. */
+  priority: number | null;
 }
 
 interface HttpSession {

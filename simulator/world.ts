@@ -16,6 +16,8 @@ export interface World {
   readonly release: Release;
   /** Decides the version keys of an older release: `zevenet_version` or `skudonet_version`. */
   readonly product: 'relianoid' | 'zevenet' | 'skudonet';
+  /** The proxy of HTTP farms. ZEVENET CE 5.13 has zproxy unless it is told otherwise. */
+  readonly proxy: 'pound' | 'zproxy';
   hostname: string;
   productVersion: string;
   applianceVersion: string;
@@ -57,14 +59,16 @@ export interface World {
 }
 
 /**
- * The daemon of L4 farms, nftlb, and its faults, as measured on RELIANOID CE 7.9.0 and SKUDONET CE
- * 7.1.0 (docs/api.md §1.7). Its death changes no state and cuts nobody; its start empties the rules
- * of all L4 farms, of which no read tells.
+ * The daemon of L4 farms, nftlb, and its faults, as measured on RELIANOID CE 7.9.0, SKUDONET CE
+ * 7.1.0 and ZEVENET CE 5.13 (docs/api.md §1.7). Its death changes no state and cuts nobody; its
+ * start empties the rules of all L4 farms, of which no read tells.
  */
 export interface L4Daemon {
   state: 'running' | 'dead' | 'hung';
   /** Processes that calls without an answer have left on the appliance. */
   leftProcesses: number;
+  /** Farms whose start waits for the daemon while it hangs. */
+  readonly startsLater: Set<string>;
 }
 
 /** True for the newest Community release, which has quirks of its own. */
@@ -155,7 +159,8 @@ interface SystemLoad {
 }
 
 interface SystemSettings {
-  snmpCommunity: string;
+  /** Undefined before SNMP was ever set, on older releases. */
+  snmpCommunity: string | undefined;
 }
 
 /** A licence and the reason to refuse it (docs/api.md §3.19); Enterprise only. */

@@ -43,11 +43,13 @@ export const backendHandlers: Handlers = {
     const made = httpBackend(service.backends.length, text(input, 'ip'), number(input, 'port', 0), {
       timeout: number(input, 'timeout', null),
       weight: number(input, 'weight', null),
-      priority: number(input, 'priority', 1),
+      priority: number(input, 'priority', call.world.proxy === 'zproxy' ? null : 1),
     });
     service.backends.push(made);
-    const { id, ip, port, timeout, weight } = made;
-    return created('The backend is added.', { id, ip, port, status: 'up', timeout, weight }, pending(farm));
+    const { id, ip, port, timeout, weight, priority } = made;
+    const ofProxy = call.world.proxy === 'zproxy' ? { priority, connection_limit: null } : {};
+    const params = { id, ip, port, status: 'up', timeout, weight, ...ofProxy };
+    return created('The backend is added.', params, pending(call, farm));
   },
 
   'PUT /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
@@ -55,10 +57,12 @@ export const backendHandlers: Handlers = {
     const backend = backendOf(call, serviceOf(call, farm).backends);
     const input = checkParameters(call, httpModel);
     setTexts(backend, input, ['ip']);
-    setNumbers(backend, input, ['port', 'priority']);
-    backend.timeout = number(input, 'timeout', backend.timeout);
-    backend.weight = number(input, 'weight', backend.weight);
-    return done('Backend modified.', { params: input, ...pending(farm) });
+    setNumbers(backend, input, ['port']);
+    for (const name of ['timeout', 'weight', 'priority'] as const) backend[name] = number(input, name, backend[name]);
+    // A weight is printed as text there.
+    const params =
+      call.world.proxy === 'zproxy' && 'weight' in input ? { ...input, weight: text(input, 'weight') } : input;
+    return done('Backend modified.', { params, ...pending(call, farm) });
   },
 
   'DELETE /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
@@ -69,7 +73,7 @@ export const backendHandlers: Handlers = {
     service.backends = service.backends
       .filter((backend) => backend !== gone)
       .map((backend, id) => Object.assign(backend, { id }));
-    return done('The backend is out.', { success: 'true', ...pending(farm) });
+    return done('The backend is out.', { success: 'true', ...pending(call, farm) });
   },
 
   'POST /farms/{farmname}/backends': (call) => {

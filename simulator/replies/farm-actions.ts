@@ -3,7 +3,8 @@ import { checkParameters, onlyText, required, text } from '../parameters.ts';
 import { type BackendState, type DatalinkBackend, type Farm, farmStatus, type L4Backend } from '../world-farms.ts';
 import { isNewestCommunity } from '../world.ts';
 import { isTaken } from './farm-changes.ts';
-import { loadRules } from '../l4-daemon.ts';
+import { loadRules, touchL4Daemon } from '../l4-daemon.ts';
+import { endHang } from '../hung-proxy.ts';
 import { backendOf, farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 import { interfaceOfAddress, interfaceStatus } from './interfaces.ts';
 
@@ -15,13 +16,17 @@ export const farmActionHandlers: Handlers = {
     const action = onlyText(call, 'action', { values: ['stop', 'start', 'restart'] });
     // The configuration is tested before every action, stop included.
     if (farm.profile === 'http' && farm.configError !== undefined) return refuse(400, farm.configError);
-    if (action === 'stop') farm.running = false;
-    else if (needsStart(farm, action)) {
-      farm.running = false;
+    const isStart = action !== 'stop';
+    if (isStart && !needsStart(farm, action)) return acted(call, farm, action);
+    farm.running = false;
+    endHang(farm);
+    const unanswered = touchL4Daemon(call.world, farm, isStart);
+    if (unanswered) return unanswered;
+    if (isStart) {
       farm.needsRestart = false;
       begin(call, farm);
     }
-    return done(`${action} is done.`, { params: { action, status: action === 'stop' ? farmStatus(farm) : 'up' } });
+    return acted(call, farm, action);
   },
 
   // Maintenance of backends (docs/api.md §5.2).
@@ -49,6 +54,12 @@ export const farmActionHandlers: Handlers = {
   },
 };
 
+function acted({ world }: Call, farm: Farm, action: string): Reply {
+  // zproxy's API reads the state again; the others say `up` after each start.
+  const status = action === 'stop' || world.proxy === 'zproxy' ? farmStatus(farm) : 'up';
+  return done(`${action} is done.`, { params: { action, status } });
+}
+
 function needsStart(farm: Farm, action: string): boolean {
   if (action === 'restart' || farmStatus(farm) === 'down') return true;
   if (farm.needsRestart) refuse(400, 'A change is pending; restart it.');
@@ -64,7 +75,6 @@ function begin({ world }: Call, farm: Farm): void {
   if (isTaken(world, farm.vip, farm.vport, farm)) return refuse(400, `${farm.vip}:${farm.vport} is taken.`);
   farm.running = true;
   loadRules(world, farm);
-  if (farm.runState === 'hung') farm.runState = 'readable';
   if (farm.profile === 'http') farm.loaded = farm.certificates.flatMap((file) => world.certificates.get(file) ?? []);
 }
 

@@ -2,6 +2,7 @@ import { type Call, created, done, type Handlers, refuse, type Reply } from '../
 import { checkParameters, type Parameter, required, text } from '../parameters.ts';
 import type { Farm } from '../world-farms.ts';
 import { datalinkFarm, gslbFarm, httpFarm, l4Farm } from '../world-parts.ts';
+import { touchL4Daemon } from '../l4-daemon.ts';
 import type { World } from '../world.ts';
 import { farmOf } from './find.ts';
 import { interfaceOfAddress } from './interfaces.ts';
@@ -20,9 +21,11 @@ export const farmChangeHandlers: Handlers = {
 
   // Removal of farms (docs/api.md §4.1).
   'DELETE /farms/{farmname}': (call) => {
-    const { name: farm } = farmOf(call);
-    call.world.farms.delete(farm);
-    return done(`The farm ${farm} is gone.`);
+    const farm = farmOf(call);
+    const unanswered = touchL4Daemon(call.world, farm, false);
+    if (unanswered) return unanswered;
+    call.world.farms.delete(farm.name);
+    return done(`The farm ${farm.name} is gone.`);
   },
 };
 
@@ -50,7 +53,10 @@ function createFarm(call: Call): Reply {
   const running = !isTaken(world, vip, vport);
   const farm = madeFrom(world, profile, { name: farmname, vip, vport: profile === 'datalink' ? nic : vport, running });
   if (!farm) return refuse(400, `The farm ${farmname} cannot be made here.`);
-  world.farms.set(farmname, source ? { ...structuredClone(source), name: farmname, vip, vport, running } : farm);
+  const made = source ? { ...structuredClone(source), name: farmname, vip, vport, running } : farm;
+  world.farms.set(farmname, made);
+  const unanswered = running && touchL4Daemon(world, made, true);
+  if (unanswered) return unanswered;
   return created(`The farm ${farmname} is made.`, {
     farmname,
     profile,

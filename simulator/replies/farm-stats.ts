@@ -59,11 +59,14 @@ function statistics(call: Call): Reply {
 }
 
 function httpStatistics(call: Call, farm: HttpFarm): Reply {
-  if (!farm.running || farm.runState === 'hung') return withSessions(call, [], []);
+  const isZproxy = call.world.proxy === 'zproxy';
+  if (!farm.running || farm.runState === 'hung')
+    return withSessions(call, [], [], isZproxy ? { warning: 'The sessions cannot be read.' } : {});
   const sessions = farm.services.flatMap((service) =>
     service.sessions.map(({ client, backend }) => {
       const { id = 0, ip = '', port = 0 } = service.backends.find((each) => each.id === backend) ?? {};
-      return { session: client, service: service.id, id, backend_ip: ip, backend_port: port };
+      const ofProxy = isZproxy ? { id: `${ip}-${port}`, ttl: '1m33s0ms' } : { id };
+      return { session: client, service: service.id, ...ofProxy, backend_ip: ip, backend_port: port };
     }),
   );
   return withSessions(
@@ -99,9 +102,15 @@ function rowOf({ world, nowMs }: Call, farm: Farm, backend: HttpBackend | L4Back
   return { ip, status: shownStatus(status), ...counters, alias: aliasIn(world) };
 }
 
-function withSessions({ world }: Call, backends: readonly unknown[], sessions: readonly unknown[]): Reply {
+function withSessions(
+  { world }: Call,
+  backends: readonly unknown[],
+  sessions: readonly unknown[],
+  more: object = {},
+): Reply {
   // Older releases have no count (docs/api.md §3.6).
-  return json(200, { backends, sessions, total_sessions: world.release === 'newest' ? sessions.length : undefined });
+  const count = world.release === 'newest' ? sessions.length : undefined;
+  return json(200, { backends, sessions, total_sessions: count, ...more });
 }
 
 function gslbStatistics(farm: GslbFarm): Reply {

@@ -5,6 +5,7 @@ import {
   type Farm,
   farmStatus,
   type GslbFarm,
+  type HttpBackend,
   type HttpFarm,
   inListOrder,
   type L4Backend,
@@ -42,25 +43,40 @@ const enterpriseService = {
   sts_timeout: '',
 } as const;
 
+/** What zproxy adds to a service. */
+const zproxyService = { pinnedconnection: 0, rewritelocation: 'disabled', routingpolicy: 'ROUND_ROBIN' } as const;
+
 /** Returns one service with its backends (docs/api.md §3.9). */
-export function serviceView(world: World, service: Service) {
+export function serviceView(world: World, farm: HttpFarm, service: Service) {
   const { sessions: _sessions, ...settings } = service;
   const enterprise = world.edition === 'enterprise' ? enterpriseService : {};
-  return { ...settings, ...enterprise, backends: httpBackends(world, service) };
+  const ofProxy = world.proxy === 'zproxy' ? zproxyService : {};
+  return { ...settings, ...enterprise, ...ofProxy, backends: httpBackends(world, farm, service) };
 }
 
 /** Returns the backends of an HTTP service as the configuration has them, without counters. */
-export function httpBackends(world: World, { backends }: Service) {
-  return backends.map(({ id, ip, port, status, timeout, weight, priority }) => ({
-    id,
-    ip,
-    port,
-    status: shownStatus(status),
-    timeout,
-    weight,
-    priority: world.release === 'newest' ? priority : undefined,
+export function httpBackends(world: World, farm: HttpFarm, { backends }: Service) {
+  const isZproxy = world.proxy === 'zproxy';
+  return backends.map((backend) => ({
+    id: backend.id,
+    ip: backend.ip,
+    port: backend.port,
+    // zproxy is not there to be asked, and its API says `up` for what it does not know.
+    status: isZproxy && !farm.running ? 'up' : shownStatus(backend.status),
+    timeout: backend.timeout,
+    weight: backend.weight,
+    priority: isZproxy || world.release === 'newest' ? backend.priority : undefined,
     alias: aliasIn(world),
+    ...(isZproxy && { connection_limit: null, tag: tagOf(world, backend) }),
   }));
+}
+
+/** Returns the number of a backend among those of all HTTP farms, with which zproxy marks packets. */
+function tagOf({ farms }: World, backend: HttpBackend): number {
+  const all = [...farms.values()].flatMap((farm) =>
+    farm.profile === 'http' ? farm.services.flatMap(({ backends }) => backends) : [],
+  );
+  return 512 + all.indexOf(backend);
 }
 
 /** Returns null, the alias of every backend. The Community Edition prints none. */
@@ -103,7 +119,7 @@ const tlsSetting = /^(?:cipher|disable_)/;
 const headerRules = { addheader: [], headremove: [], addresponseheader: [], removeresponseheader: [] };
 
 /** Returns `params` of one HTTP farm. Only HTTPS farms have the TLS part. */
-export function httpParams(farm: HttpFarm) {
+export function httpParams(world: World, farm: HttpFarm) {
   const isHttps = farm.listener === 'https';
   const settings = Object.entries(farm.settings).filter(([name]) => isHttps || !tlsSetting.test(name));
   // A farm without its certificate prints a number instead of a name (docs/api.md §3.9).
@@ -116,6 +132,7 @@ export function httpParams(farm: HttpFarm) {
     ...Object.fromEntries(settings),
     certlist: isHttps ? files.map((file, index) => ({ file, id: index + 1 })) : undefined,
     ...headerRules,
+    ...(world.proxy === 'zproxy' && { replacerequestheader: [], replaceresponseheader: [] }),
   };
 }
 

@@ -31,13 +31,14 @@ export const farmReadHandlers: Handlers = {
 
   'GET /farms/{farmname}/services/{service}': (call) => {
     const farm = httpFarmOf(call);
-    return read(serviceView(call.world, serviceOf(call, farm)));
+    return read(serviceView(call.world, farm, serviceOf(call, farm)));
   },
 
   'GET /farms/{farmname}/services/{service}/backends': (call) => {
-    const service = httpFarmOf(call).services.find(({ id }) => id === param(call, 'service'));
+    const farm = httpFarmOf(call);
+    const service = farm.services.find(({ id }) => id === param(call, 'service'));
     // Not a 404: an unknown service is null here (docs/api.md §3.10).
-    return read(service ? httpBackends(call.world, service) : null);
+    return read(service ? httpBackends(call.world, farm, service) : null);
   },
 };
 
@@ -66,8 +67,8 @@ function farmDetail(call: Call): Reply {
   const ipds = world.edition === 'enterprise' ? { ipds: ipdsOf(world, farm.name) } : {};
   switch (farm.profile) {
     case 'http':
-      return read(httpParams(farm), {
-        services: farm.services.map((service) => serviceView(world, service)),
+      return read(httpParams(world, farm), {
+        services: farm.services.map((service) => serviceView(world, farm, service)),
         ...ipds,
       });
     case 'l4xnat':

@@ -1,5 +1,13 @@
 import { type Call, param, refuse } from '../call.ts';
-import type { DatalinkFarm, Farm, HttpFarm, L4Farm, Service } from '../world-farms.ts';
+import {
+  type DatalinkFarm,
+  type Farm,
+  type FarmState,
+  farmStatus,
+  type HttpFarm,
+  type L4Farm,
+  type Service,
+} from '../world-farms.ts';
 
 /** Returns the farm that the path names, or refuses. */
 export function farmOf(call: Call, otherwise = 404): Farm {
@@ -38,8 +46,12 @@ export function backendOf<Backend extends { readonly id: number }>(call: Call, b
   return backends.find((backend) => backend.id === id) ?? refuse(404, `There is no backend ${id}.`);
 }
 
-/** Marks a running farm as changed until its restart, and returns the status to print. */
-export function pending(farm: HttpFarm): { readonly status?: string } {
+/**
+ * Marks a running farm as changed until its restart, and returns the status to print. zproxy loads
+ * each change at once.
+ */
+export function pending({ world }: Call, farm: HttpFarm): { readonly status?: FarmState } {
+  if (world.proxy === 'zproxy') return { status: farmStatus(farm) };
   if (!farm.running) return {};
   farm.needsRestart = true;
   return { status: 'needed restart' };

@@ -53,9 +53,9 @@ export const httpFarmHandlers: Handlers = {
     if (service.persistence !== '') setNumbers(service, input, ['ttl']);
     if (['URL', 'COOKIE', 'HEADER'].includes(service.persistence)) setTexts(service, input, ['sessionid']);
     redirect(service, text(input, 'redirect', service.redirect));
-    const status = pending(farm);
+    const status = pending(call, farm);
     return done(`The service ${service.id} is changed.`, {
-      params: serviceView(call.world, service),
+      params: serviceView(call.world, farm, service),
       ...status,
     });
   },
@@ -69,7 +69,8 @@ export const httpFarmHandlers: Handlers = {
     if (farm.certificates.includes(file)) return refuse(400, 'The farm has it already.');
     // Community farms have one certificate; Enterprise farms append (docs/api.md §4.1).
     farm.certificates = call.world.edition === 'community' ? [file] : [...farm.certificates, file];
-    return done('The certificate is added.', { success: 'true', ...pending(farm) });
+    const status = call.world.proxy === 'zproxy' ? {} : pending(call, farm);
+    return done('The certificate is added.', { success: 'true', ...status });
   },
 
   'DELETE /farms/{farmname}/certificates/{certificate}': (call) => {
@@ -78,7 +79,7 @@ export const httpFarmHandlers: Handlers = {
     if (call.world.edition === 'community' || farm.certificates.length < 2)
       return refuse(400, 'The last certificate stays.');
     farm.certificates = farm.certificates.filter((other) => other !== file);
-    return done('The certificate is taken out.', { success: 'true', ...pending(farm) });
+    return done('The certificate is taken out.', { success: 'true', ...pending(call, farm) });
   },
 
   'POST /farms/{farmname}/certificates/{certificate}/actions': (call) => {
@@ -92,7 +93,7 @@ export const httpFarmHandlers: Handlers = {
     farm.certificates.splice(position, 0, file);
     return done('The certificate is moved.', {
       params: { position },
-      ...pending(farm),
+      ...pending(call, farm),
       ...(farm.running ? { info: 'A restart puts it in force.' } : {}),
     });
   },

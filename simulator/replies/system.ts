@@ -65,8 +65,11 @@ export const systemHandlers: Handlers = {
   // No state is behind these: they answer as they were recorded.
   'GET /system/dns': () => read({ primary: '192.0.2.53', secondary: '' }),
   'GET /system/ntp': () => read({ server: 'pool.ntp.org' }),
-  'GET /system/snmp': ({ world: { settings } }) =>
-    read({ status: 'false', ip: '*', port: '161', scope: '0.0.0.0/0', community: settings.snmpCommunity }),
+  'GET /system/snmp': ({ world: { settings } }) => {
+    const community = settings.snmpCommunity;
+    if (community === undefined) return read({ status: 'false', ip: null, port: null, scope: null, community: null });
+    return read({ status: 'false', ip: '*', port: '161', scope: '0.0.0.0/0', community });
+  },
 
   // Backups (docs/api.md §3.12, §4.7).
   'GET /system/backup': ({ world }) =>

@@ -209,7 +209,8 @@ function l4Farms(): readonly Farm[] {
   ];
 }
 
-function templates(): readonly Farmguardian[] {
+/** Returns the templates of checks that all recorded products have. */
+export function templates(): readonly Farmguardian[] {
   return [
     template('check_tcp', 'check_tcp -p PORT -H HOST', 'Connects.'),
     template('check_udp', 'nmap -sU -p PORT HOST | grep open', 'Looks for an open UDP port.', 'true'),
@@ -236,7 +237,8 @@ function templates(): readonly Farmguardian[] {
   ];
 }
 
-function template(name: string, command: string, description: string, cut_conns = 'false'): Farmguardian {
+/** Makes a template of a check. */
+export function template(name: string, command: string, description: string, cut_conns = 'false'): Farmguardian {
   return farmguardian(name, { command, description, cut_conns, interval: 15, timeout: 15, template: true });
 }
 

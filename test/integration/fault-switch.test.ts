@@ -76,7 +76,7 @@ it('each fault of all calls begins and ends', async () => {
     for (const method of ['PUT', 'DELETE'])
       expect((await send(method, `/lb-berlin/${name}${farm ?? ''}`)).status, name).toBe(200);
 
-  expect(rows).toHaveLength(12);
+  expect(rows).toHaveLength(13);
 });
 
 it.each([
