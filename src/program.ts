@@ -48,7 +48,7 @@ try {
 
 function crash(error: unknown): never {
   process.stderr.write(
-    `zlb-exporter: a mistake in the program itself; report it with these lines\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    `zlb-exporter: internal error; please report it with the lines below\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
   end(1);
 }

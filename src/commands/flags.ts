@@ -57,15 +57,17 @@ export function refuseForeignFlags(flags: Flags, command: CommandName | ''): voi
   const name = Object.keys(flags).find((each) => !(each in taken));
   if (name === undefined) return;
   if (name === 'shard')
-    throw new UsageError(`--shard goes with the exporter itself and with check, not with ${command}`);
+    throw new UsageError(`--shard is only valid with the exporter itself and with check, not with ${command}`);
   if (name in exporter.flags)
-    throw new UsageError(`--${name} does not go with ${command}, which asks a running exporter; see ${command} --help`);
+    throw new UsageError(
+      `--${name} is not valid with ${command}, which asks a running exporter; see ${command} --help`,
+    );
   if (command === 'deliver')
-    throw new UsageError(`--${name} does not go with deliver; zlb-exporter deliver --help explains it`);
+    throw new UsageError(`--${name} is not valid with deliver; zlb-exporter deliver --help explains it`);
   const taker = Object.keys(commands)
     .filter(isCommand)
     .find((each) => name in commands[each].flags);
-  throw new UsageError(`--${name} goes with zlb-exporter ${taker}; zlb-exporter ${taker} --help explains it`);
+  throw new UsageError(`--${name} is only valid with zlb-exporter ${taker}; zlb-exporter ${taker} --help explains it`);
 }
 
 interface OptionToken {

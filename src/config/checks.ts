@@ -43,7 +43,7 @@ function requireUniqueNames({ settings, source }: Checked, report: ReportProblem
     const at: Path = ['appliances', index, 'name'];
     const { file, key } = source.locate(['appliances', first]);
     const where = file === source.locate(at).file ? key : `${key} in ${file}`;
-    report(at, `is the name of ${where} too; give each appliance its own`);
+    report(at, `duplicates ${where}; give each appliance its own`);
   }
 }
 
@@ -85,7 +85,7 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
       if (written === undefined) continue;
       report(
         written,
-        `lets readings vanish between polls: "${schedule}" leaves up to ${formatDuration(gapMs)} between two, max_stale is ${formatDuration(maxStaleMs)}; ` +
+        `readings would be stale between polls: "${schedule}" polls up to ${formatDuration(gapMs)} apart, max_stale is ${formatDuration(maxStaleMs)}; ` +
           `set max_stale to more than that, such as ${formatDuration(3 * gapsOf(schedule).longestMs)} for three polls`,
       );
     }
@@ -161,7 +161,7 @@ function requireUniqueTokens({ settings: { admin } }: Checked, report: ReportPro
     ['sha256', 'digest', 'make a token of its own with `zlb-exporter token`'],
   ] as const) {
     for (const { index, first } of findRepeats((admin?.tokens ?? []).map((token) => token[key])))
-      report(['admin', 'tokens', index, key], `is the ${word} of admin.tokens[${first}] too; ${remedy}`);
+      report(['admin', 'tokens', index, key], `duplicates the ${word} of admin.tokens[${first}]; ${remedy}`);
   }
 }
 
@@ -176,7 +176,7 @@ function requireKnownAppliances({ settings: { admin, appliances } }: Checked, re
       if (name.includes('*') || known.includes(name)) continue;
       report(
         ['admin', 'tokens', index, 'appliances', position],
-        `is the name of no appliance; ${suggest(name, known, 'write one of those in appliances, or a pattern such as lb-*')}`,
+        `names an appliance that is not configured; ${suggest(name, known, 'write one of those in appliances, or a pattern such as lb-*')}`,
       );
     }
   }
@@ -191,7 +191,10 @@ function requireTwins({ settings: { twins, appliances } }: Checked, report: Repo
     for (const [position, name] of pair.entries()) {
       const at: Path = ['twins', index, position];
       if (!known.includes(name))
-        report(at, `is the name of no appliance; ${suggest(name, known, 'write one of those in appliances')}`);
+        report(
+          at,
+          `names an appliance that is not configured; ${suggest(name, known, 'write one of those in appliances')}`,
+        );
       else if (taken.has(name)) report(at, 'has a twin already; name each appliance once');
       taken.add(name);
     }

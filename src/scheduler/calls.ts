@@ -252,10 +252,7 @@ export class Calls {
     const { state, waitMs } = this.#breaker;
     if (isSilence(reason) || state === 'open') this.#startProbing();
     if (before === 'closed' && state === 'open')
-      log.warn(
-        { reason, retryInSeconds: Math.round(waitMs / 1_000) },
-        'appliance does not answer as it should, polling paused',
-      );
+      log.warn({ reason, retryInSeconds: Math.round(waitMs / 1_000) }, 'circuit breaker open, polling paused');
     if (before !== 'closed' && state === 'closed') {
       log.info('appliance answers again, polling resumed');
       onRecovered();

@@ -119,7 +119,7 @@ describe('clients that do not read', () => {
     expect(lines.join('')).toContain('127.0.0.2');
   });
 
-  it('are finally cut off, also without other clients', async () => {
+  it('are cut off after the limit, even without other clients', async () => {
     const { url, lines } = await given({ maxMs: 50 });
 
     const reader = await slowReader(url);

@@ -19,7 +19,7 @@ export async function until<Seen>(
     if (holds(seen)) return seen;
     const passedMs = performance.now() - startedAt;
     if (passedMs > withinMs)
-      throw new Error(`did not come true within ${withinMs} ms; last seen: ${readable(seen).slice(0, 4_000)}`);
+      throw new Error(`timed out after ${withinMs} ms; last seen: ${readable(seen).slice(0, 4_000)}`);
     const pauseMs = Math.min(firstPauseMs + passedMs / 10, longestPauseMs);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

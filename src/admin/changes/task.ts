@@ -148,7 +148,8 @@ export function readAsked(asked: Asked, known: KnownTasks): NewChange {
   const ageMs = askedAtMs === undefined ? 0 : known.now() - askedAtMs;
   if (!(ageMs >= 0 && ageMs <= maxAgeMs)) throw malformed('asked_at is not a moment of the last hour');
   const isNow = asked.run === 'now';
-  if (!isNow && (asked.break_glass || asked.detach)) throw malformed('break_glass and detach go with run: now alone');
+  if (!isNow && (asked.break_glass || asked.detach))
+    throw malformed('break_glass and detach are only valid with run: now');
   return {
     appliance,
     task: readTask(asked, known),

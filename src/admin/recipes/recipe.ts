@@ -137,8 +137,7 @@ export async function waitUntil<Seen>(
     const seen = await read();
     if (isDone(seen)) return seen;
     const description = describe(seen);
-    if (steadyNow() >= deadline)
-      throw new AdminError('It did not come true in time', { detail: `${description}.`, remedy });
+    if (steadyNow() >= deadline) throw new AdminError('Timed out waiting', { detail: `${description}.`, remedy });
     if (description !== shown) progress(description);
     shown = description;
     await sleep(pollIntervalMs);

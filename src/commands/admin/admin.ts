@@ -61,5 +61,5 @@ const always = /^(?:admin\.|help$)/;
 function refuseFlags(flags: Flags, { name: what, flags: taken }: Pick<AdminCommand, 'name' | 'flags'>): void {
   const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.some((each) => each === name));
   if (stray !== undefined)
-    throw new UsageError(`--${stray} does not go with ${what}; zlb-exporter admin --help explains it`);
+    throw new UsageError(`--${stray} is not valid with ${what}; zlb-exporter admin --help explains it`);
 }

@@ -57,7 +57,7 @@ export async function readTlsFiles(
   if ((files.cert === undefined) !== (files.key === undefined))
     throw new UsageError(`--${prefix}cert-file and --${prefix}key-file go together: a certificate and its key`);
   if (url.protocol === 'http:' && (files.ca ?? files.cert) !== undefined)
-    throw new UsageError(`certificates go with https only; write --${prefix}url=https://…`);
+    throw new UsageError(`certificates are only used with https; write --${prefix}url=https://…`);
   const ca = files.ca && (await contentOf(`--${prefix}ca-file`, files.ca, certificatesIn));
   const cert = files.cert && (await contentOf(`--${prefix}cert-file`, files.cert, certificatesIn));
   const key = files.key && (await contentOf(`--${prefix}key-file`, files.key, privateKeyIn));

@@ -54,7 +54,7 @@ export const plugin: Command = async (context) => {
     if (error instanceof UsageError) throw error;
     const { message } = toError(error);
     const isBug = !(error instanceof NothingKnown);
-    return answer('UNKNOWN', lineOf('UNKNOWN', isBug ? `a mistake in the program itself: ${message}` : message));
+    return answer('UNKNOWN', lineOf('UNKNOWN', isBug ? `internal error: ${message}` : message));
   }
 };
 
@@ -74,7 +74,7 @@ function readCall({ flags, arguments: words }: CommandContext) {
   if (rest.length > 0 || (name !== undefined && !takesName))
     throw new UsageError(`plugin ${word} takes ${takesName ? 'an appliance and a name' : 'only an appliance'}`);
   if (!good && (flags.warning ?? flags.critical) !== undefined)
-    throw new UsageError(`-w and -c do not go with plugin ${word}`);
+    throw new UsageError(`-w and -c are not valid with plugin ${word}`);
   const limits = limitsOf(flags, good ?? 'at least');
   return { appliance, judge: (seen: SeenAppliance) => judge(seen, name ?? '*', limits) };
 }

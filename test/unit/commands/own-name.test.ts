@@ -34,7 +34,7 @@ describe('the name of the program for its user', () => {
 
     expect(said.join('\n')).toMatch(/^Usage: npm start --silent -- check /);
     expect(warned).toEqual([
-      'zlb-exporter: --dry-run goes with npm start --silent -- admin; npm start --silent -- admin --help explains it',
+      'zlb-exporter: --dry-run is only valid with npm start --silent -- admin; npm start --silent -- admin --help explains it',
     ]);
   });
 });

@@ -242,7 +242,7 @@ appliances:
       loadText(`${least}collectors: { farms: { max_stale: &short 1s }, summary: { max_stale: *short } }`),
     );
 
-    expect(refused.map((line) => line.replace(/: lets .*/, ''))).toEqual([
+    expect(refused.map((line) => line.replace(/: readings .*/, ''))).toEqual([
       'zlb.yml:4:42: collectors.farms.max_stale',
       'zlb.yml:4:70: collectors.summary.max_stale',
     ]);
@@ -276,7 +276,7 @@ describe('an invalid file', () => {
       expect.stringContaining('appliances[1].labels.site: the environment variable SITE is not set'),
     ]);
     expect(await refusal(loadText(twice, { env: { SITE: 'paris' } }))).toEqual([
-      expect.stringContaining('appliances[1].name: is the name of appliances[0] too'),
+      expect.stringContaining('appliances[1].name: duplicates appliances[0]'),
     ]);
   });
 

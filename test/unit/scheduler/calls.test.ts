@@ -129,7 +129,7 @@ describe('the breaker before the calls', () => {
     expect(asked).toEqual(['readStats', 'readSystemVersion']);
     expect([calls.wouldAdmit, breaker.state]).toEqual([true, 'closed']);
     expect(lines.map(({ msg }) => msg)).toEqual([
-      'appliance does not answer as it should, polling paused',
+      'circuit breaker open, polling paused',
       'appliance answers again, polling resumed',
     ]);
     await calls.close();

@@ -55,7 +55,7 @@ it('does not call a backend drained whose connections the appliance does not tel
   const { steps } = await drainBackend.plan(givenContext([{ ...row, id: '0', service: 'front', established: null }]));
 
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
-    title: 'It did not come true in time',
+    title: 'Timed out waiting',
     message: expect.stringContaining('still connections unknown'),
   });
 });
@@ -77,7 +77,7 @@ it.each([
   const { steps } = await drainBackend.plan(context);
 
   await expect(steps[0]!.run(() => Promise.resolve())).rejects.toMatchObject({
-    title: 'It did not come true in time',
+    title: 'Timed out waiting',
   });
   expect(clock.steadyMs).toBe(300_000);
 });

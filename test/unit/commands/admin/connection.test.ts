@@ -113,7 +113,7 @@ describe('the connection to the gateway', () => {
   it.each([
     [{ 'admin.cert-file': 'cert' }, '--admin.cert-file and --admin.key-file go together'],
     [{ 'admin.key-file': 'key' }, '--admin.cert-file and --admin.key-file go together'],
-    [{ 'admin.ca-file': 'cert', 'admin.url': 'http://localhost' }, 'certificates go with https only'],
+    [{ 'admin.ca-file': 'cert', 'admin.url': 'http://localhost' }, 'certificates are only used with https'],
     [{ 'admin.ca-file': 'key' }, '--admin.ca-file holds no PEM certificate'],
     [{ 'admin.cert-file': 'key', 'admin.key-file': 'key' }, '--admin.cert-file holds no PEM certificate'],
     [{ 'admin.cert-file': 'cert', 'admin.key-file': 'cert' }, '--admin.key-file holds no PEM private key'],
