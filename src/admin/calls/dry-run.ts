@@ -18,6 +18,7 @@ import {
   overriddenBy,
   questionOf,
 } from '../policy/guards/guard.ts';
+import { isKnownSilent } from '../policy/guards/farms.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from '../policy/operation.ts';
@@ -176,7 +177,7 @@ async function currentObject(
   const found = wanted && !(await mayAct(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
-  if (await waitsForProxy(answers, params)) return null;
+  if (isKnownSilent(reach, params.farmname) || (await waitsForProxy(answers, params))) return null;
   const known = await request.planning?.get(questionOf(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {

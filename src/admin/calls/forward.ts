@@ -16,7 +16,7 @@ import {
 } from '../policy/problem.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { minBytesPerSecond } from './pace.ts';
-import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
+import { answerInTime, bodyError, discard, discardLate, withEnd } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { isChange } from '../policy/policy.ts';
 import type { AdminAnswer } from './request.ts';
@@ -70,11 +70,12 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     if (!progress.isSent) return 'unsent';
     return isChange(call) ? 'perhaps' : 'none';
   };
+  const given = withEnd(slot.signal, !isChange(call));
   const answered = appliance.relay.send({
     ...upload,
     method: operation.method,
     path,
-    signal: slot.signal,
+    signal: given.signal,
     beforeSending() {
       parts.beforeSending();
       // The caller got "no answer": nothing may be sent after that.
@@ -95,6 +96,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   } catch (error) {
     progress.isLate = true;
     discardLate(exchange);
+    given.end();
     throw upstreamProblem(error, appliance.name, effect());
   }
   const answer = await exchange;

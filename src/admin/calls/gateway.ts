@@ -9,6 +9,7 @@ import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
 import { codeOfStatus } from '../../appliance/answer.ts';
 import { assert } from '../../lib/check.ts';
+import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, refuseFrozen } from '../policy/freeze.ts';
 import {
@@ -35,7 +36,7 @@ import { type AdminAppliance, createReach, type ApplianceReach } from './reach.t
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
-import type { QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
+import type { QueuedWork, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
 
 export interface GatewayParts {
   /** The appliances by name; a reload changes the content. */
@@ -67,7 +68,7 @@ export interface AdmittedCall extends PermittedCall {
 
 type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
 type QueuedCaller = Pick<AdminRequest, 'principal' | 'appliance' | 'signal'>;
-type QueuePlace = Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>;
+type QueuePlace = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'what'>;
 
 /** A slot of the queue that a request holds, with the connections for its calls. */
 interface HeldSlot {
@@ -162,7 +163,8 @@ export class Gateway {
     const permitted = await this.#permit(request);
     const { call } = permitted;
     const { risk } = call.operation.row;
-    return await this.#inQueue(request, { kind: 'read', signal: request.signal }, async ({ reach }) => {
+    const place = { kind: 'read', signal: request.signal, what: this.#workOf(permitted, 'dry run') } as const;
+    return await this.#inQueue(request, place, async ({ reach }) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
       if (risk !== 'read' && !request.planning) await recorder.record(subjectOf(permitted), { event: 'dry_run' });
@@ -186,7 +188,8 @@ export class Gateway {
     const { key, row, method } = call.operation;
     authorise(caller.principal, call);
     refuseFrozen(freeze, call);
-    return await this.#inQueue(caller, { kind: 'read', signal }, async ({ reach }) => {
+    const what = { noun: 'question for parameters', object: `of ${key}` };
+    return await this.#inQueue(caller, { kind: 'read', signal, what }, async ({ reach }) => {
       refuseFrozen(freeze, call);
       await recorder.record({ ...caller, operation: key, method, path: call.path }, { event: 'discovery' });
       return { operation: key, route: row.route, ...(await discover(reach, call)) };
@@ -210,15 +213,23 @@ export class Gateway {
   }
 
   /** Returns the place of a request in the queue, and the signal that ends it before it is sent. */
-  #placeOf({ request, call, body }: PermittedCall): QueuePlace {
-    if (!isChange(call)) return { kind: 'read', signal: request.signal };
+  #placeOf(permitted: PermittedCall): QueuePlace {
+    const { request, call, body } = permitted;
+    if (!isChange(call)) return { kind: 'read', signal: request.signal, what: this.#workOf(permitted, 'read') };
     // An admin may have to stop a farm in an emergency: that passes waiting changes.
     const isStop = call.operation.key === 'actOnFarm' && body?.fields.action === 'stop';
     return {
       kind: 'change',
+      what: this.#workOf(permitted, 'change'),
       signal: AbortSignal.any([request.signal, this.#parts.freeze.signal]),
       urgent: isStop && request.principal.role === 'admin',
     };
+  }
+
+  /** Names the work of a request by its farm, or its operation. */
+  #workOf({ request, call, body }: PermittedCall, noun: string): QueuedWork {
+    const farm = this.#parts.recorder.holdsSecret(call.params, request.token) ? undefined : farmOf(call, body);
+    return { noun, object: farm === undefined ? `(${call.operation.key})` : `of farm ${oneLine(farm, 100)}` };
   }
 
   /** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
@@ -305,7 +316,7 @@ export class Gateway {
       ...held,
       memory: bodyLimits.memory,
       freeze,
-      timeoutMs,
+      timeoutMs: Math.min(permitted.request.limitMs ?? timeoutMs, timeoutMs),
       beforeSending: () => {
         this.#recheck(permitted, held);
         if (isChange(permitted.call)) over = onLeaving(...this.#touchOf(permitted));

@@ -54,14 +54,26 @@ export function createReach({ appliance, slot, timeoutMs, signal }: ReachParts) 
     urlOf: (path: string): string => relay.urlOf(path),
     async send(request: ReachRequest): Promise<RelayAnswer> {
       refuseGone();
-      const exchange = relay.send({ ...request, signal: slot.signal });
+      const given = withEnd(slot.signal, request.method === 'GET');
+      const exchange = relay.send({ ...request, signal: given.signal });
       slot.keepFor(exchange);
       return await answerInTime(exchange, request.path, timeoutMs).catch((error: unknown) => {
         discardLate(exchange);
+        given.end();
         throw error;
       });
     },
   };
+}
+
+/**
+ * Returns a signal that also aborts at `end`, if it is that of a read: once its caller has an
+ * answer, it holds no slot. Another call runs to its end, as it does on the appliance.
+ */
+export function withEnd(signal: AbortSignal, isRead: boolean) {
+  if (!isRead) return { signal, end: () => undefined };
+  const ending = new AbortController();
+  return { signal: AbortSignal.any([signal, ending.signal]), end: () => ending.abort() };
 }
 
 /** Resolves like the exchange, or rejects with `timeout`. The exchange continues. */

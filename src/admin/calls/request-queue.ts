@@ -1,3 +1,5 @@
+import { counted } from '../../lib/text.ts';
+import { steadyNow } from '../../lib/time.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
 /** A request for a slot on an appliance. */
@@ -5,6 +7,8 @@ export interface QueueRequest {
   readonly appliance: string;
   readonly kind: 'read' | 'change';
   readonly principal: string;
+  /** What it is, to tell those that wait for it. */
+  readonly what: QueuedWork;
   /** True to overtake waiting requests that are not urgent; never running ones. */
   readonly urgent?: boolean;
   /**
@@ -12,6 +16,12 @@ export interface QueueRequest {
    * caller.
    */
   readonly signal: AbortSignal;
+}
+
+/** Such as a `read` `of farm shop`. */
+export interface QueuedWork {
+  readonly noun: string;
+  readonly object: string;
 }
 
 /** A slot on an appliance, held from the first call of a request to the end of the last one. */
@@ -49,9 +59,14 @@ interface QueuedRequest extends QueueRequest {
   readonly refuse: (problem: AdminProblem) => void;
 }
 
+/** What holds a slot, and since when by the steady clock. */
+interface Holder extends QueuedWork {
+  readonly sinceMs: number;
+}
+
 /** The requests of one kind for one appliance. */
 interface Line {
-  running: number;
+  readonly running: Set<Holder>;
   waiting: readonly QueuedRequest[];
   /** The names of the principals that had a slot, the last one at the end. */
   readonly served: Set<string>;
@@ -64,12 +79,13 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 
   function lineOf({ appliance, kind }: QueueRequest): Line {
     const key = `${kind} ${appliance}`;
-    const line = lines.get(key) ?? { running: 0, waiting: [], served: new Set<string>() };
+    const line = lines.get(key) ?? { running: new Set<Holder>(), waiting: [], served: new Set<string>() };
     lines.set(key, line);
     return line;
   }
 
-  function makeRoom({ waiting }: Line, { appliance, principal, urgent = false }: QueueRequest): void {
+  function makeRoom(line: Line, { appliance, principal, urgent = false }: QueueRequest): void {
+    const { waiting } = line;
     const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
     if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
     const largest = largestShare(waiting);
@@ -79,19 +95,17 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       last.refuse(busy(`${appliance} has other callers, and ${last.principal} has most requests waiting`));
       return;
     }
-    throw busy(`${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}`);
+    throw busy(
+      `${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}; ${occupantsOf(line)}`,
+    );
   }
 
-  /** Resolves when the request has a slot. */
-  async function enter(line: Line, request: QueueRequest): Promise<void> {
+  /** Resolves when the request has a slot, to what holds it. */
+  async function enter(line: Line, request: QueueRequest): Promise<Holder> {
     const slots = request.kind === 'read' ? maxReads() : 1;
-    if (line.running < slots && line.waiting.length === 0) {
-      line.running += 1;
-      noteServed(line, request);
-      return;
-    }
+    if (line.running.size < slots && line.waiting.length === 0) return take(line, request);
     makeRoom(line, request);
-    await wait(line, request, maxWaitMs);
+    return await wait(line, request, maxWaitMs);
   }
 
   async function ended(): Promise<void> {
@@ -99,8 +113,8 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
     while (underWay.size > 0) await Promise.all(underWay);
   }
 
-  function leave(line: Line): void {
-    line.running -= 1;
+  function leave(line: Line, holder: Holder): void {
+    line.running.delete(holder);
     nextOf(line)?.admit();
   }
 
@@ -112,14 +126,14 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
     async run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result> {
       if (request.signal.aborted) throw abortReason(request);
       const line = lineOf(request);
-      await enter(line, request);
+      const holder = await enter(line, request);
       const exchanges: Promise<unknown>[] = [];
       const working = work({ signal: closing.signal, keepFor: (exchange) => void exchanges.push(exchange) });
       const ended = Promise.allSettled([working])
         .then(() => Promise.allSettled(exchanges))
         .then(() => {
           underWay.delete(ended);
-          leave(line);
+          leave(line, holder);
         });
       underWay.add(ended);
       return await working;
@@ -145,9 +159,25 @@ function largestShare(waiting: readonly QueuedRequest[]): readonly QueuedRequest
   return [...shares.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
 }
 
-function noteServed({ served }: Line, { principal }: QueueRequest): void {
+/** Gives a slot to a request. */
+function take({ running, served }: Line, { principal, what }: QueueRequest): Holder {
   served.delete(principal);
   served.add(principal);
+  const holder = { ...what, sinceMs: steadyNow() };
+  running.add(holder);
+  return holder;
+}
+
+/** Names what holds the slots: `2 reads of farm shop, unanswered for 40 s`. */
+function occupantsOf({ running }: Line): string {
+  const alike = Map.groupBy(running, ({ noun, object }) => `${noun} ${object}`);
+  const named = [...alike.values()].flatMap((holders) => {
+    const [first] = holders;
+    if (!first) return [];
+    const seconds = Math.round((steadyNow() - Math.min(...holders.map(({ sinceMs }) => sinceMs))) / 1_000);
+    return `${counted(holders.length, first.noun)} ${first.object}, unanswered for ${seconds} s`;
+  });
+  return `under way: ${named.join('; ') || 'nothing'}`;
 }
 
 /**
@@ -163,11 +193,13 @@ function nextOf({ waiting, served }: Line): QueuedRequest | undefined {
 }
 
 /** Resolves when a freed slot was assigned to a request. */
-function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<void> {
+function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<Holder> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       end();
-      reject(busy(`${request.appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`));
+      const seconds = maxWaitMs / 1_000;
+      const busyWith = `${request.appliance} was busy with other requests of the gateway for ${seconds} s`;
+      reject(busy(`${busyWith}; ${occupantsOf(line)}`));
     }, maxWaitMs);
     const takeBack = (): void => {
       end();
@@ -177,9 +209,7 @@ function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<voi
       ...request,
       admit() {
         end();
-        line.running += 1;
-        noteServed(line, request);
-        resolve();
+        resolve(take(line, request));
       },
       refuse(problem) {
         end();

@@ -26,6 +26,8 @@ export interface AdminRequest extends Caller, UnreadBody {
   readonly force: boolean;
   /** True if the caller sends at once, in an emergency, what needs approval. */
   readonly breakGlass: boolean;
+  /** The time after which a read is given up, if that is less than usual. */
+  readonly limitMs?: number | undefined;
   /** Set only for a call of a change that is carried out. */
   readonly plan?: PinnedPlan;
   /** True if another person has approved that plan. */

@@ -4,7 +4,6 @@ import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
-import { inTime } from '../../lib/time.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
 import { wholeBody } from '../calls/reach.ts';
 import type { AdminRequest, PinnedPlan, RecentReads } from '../calls/request.ts';
@@ -67,8 +66,8 @@ function createCalls(
   const { id, appliance } = asked;
   const requestOf = (write: Write): AdminRequest => requestFor(callOf(operations, write), write, parts);
 
-  async function send(write: Write): Promise<CallAnswer> {
-    const request = requestOf(write);
+  async function send(write: Write, limitMs?: number): Promise<CallAnswer> {
+    const request = { ...requestOf(write), limitMs };
     try {
       const admitted = await gateway.admit(request);
       if (admitted.approval === 'waits') throw needsApproval(write);
@@ -79,6 +78,8 @@ function createCalls(
       if (whole.status >= 400) throw applianceError(whole, appliance);
       return whole;
     } catch (error) {
+      if (limitMs !== undefined && error instanceof AdminProblem && error.code === 'upstream_timeout')
+        throw new LateError(appliance);
       // The body may break off, or be too long.
       throw error instanceof ApplianceError ? upstreamProblem(error, appliance, 'none') : error;
     }
@@ -88,8 +89,7 @@ function createCalls(
     appliance,
     async read(key, params, withinMs) {
       const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof key]['reply'] } = endpoints[key];
-      const sent = send({ key, params });
-      const answer = await (withinMs === undefined ? sent : inTime(sent, withinMs, () => new LateError(appliance)));
+      const answer = await send({ key, params }, withinMs);
       const expected = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, maxAnswerBytes) };
       const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);

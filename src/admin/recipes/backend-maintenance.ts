@@ -3,7 +3,15 @@ import { AdminError, cannot } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type BackendRow, type FarmSummary, findFarm, isHttpFarm, readBackends, statusWords } from './farm.ts';
+import {
+  type BackendRow,
+  type FarmSummary,
+  findFarm,
+  isHttpFarm,
+  readBackends,
+  refuseSilent,
+  statusWords,
+} from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
 /** A backend with its health. */
@@ -30,6 +38,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   const farm = await findFarm(context, name);
   if (!isHttpFarm(farm) && farm.profile !== 'l4xnat')
     throw cannot(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
+  refuseSilent(context.calls, farm);
   if (farm.status === 'down') throw cannot(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
   const rows = await readBackends(context, farm);
   const found = rows.filter(

@@ -4,7 +4,7 @@ import { remembered } from '../../lib/text.ts';
 import { cannot } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
-import { addressOf, type FarmSummary, readAgain } from './farm.ts';
+import { addressOf, type FarmSummary, readAgain, refuseSilent } from './farm.ts';
 import { type DeliveryOptions, type Kept, predecessorOf, type Stored } from './predecessor.ts';
 import { withWayBack } from './put-back.ts';
 import type { RecipeContext, Step } from './recipe.ts';
@@ -66,6 +66,7 @@ export async function planReplacement(
 ): Promise<{ readonly delivery: FarmDelivery; readonly listed: Stored | undefined }> {
   const farm = await readState(context, farmname);
   if (farm.profile !== 'https') throw cannot(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
+  refuseSilent(context.calls, farm);
   const used = await farmCertificates(context, farmname);
   const others = used.filter((file) => file !== renewed.file);
   const [old] = wanted === undefined ? others : others.filter((file) => file === wanted);

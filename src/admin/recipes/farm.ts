@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../../appliance/client.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
+import { adminCommand } from '../../lib/text.ts';
 import { AdminError, cannot } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
 import type { RecipeContext } from './recipe.ts';
@@ -15,6 +16,8 @@ export interface FarmSummary {
   readonly address: string;
   /** True if its proxy does not answer the appliance. */
   readonly isSilent?: boolean;
+  /** When that was found, in Unix milliseconds, if the exporter knows it. */
+  readonly askedMs?: number | undefined;
 }
 
 /** The time in which a proxy that does not hang lets the appliance answer, which waits 20 s. */
@@ -40,8 +43,12 @@ export async function findFarm(
       remedy: 'Check farm=…; names are case-sensitive.',
     });
   }
-  const last = knownFarms()?.find((farm) => farm.name === name && farm.vip !== undefined);
+  const known = knownFarms()?.find((farm) => farm.name === name);
+  const last = known?.vip === undefined ? undefined : known;
   const address = last ? addressOf(last.vip, last.vport) : '';
+  // A look at it might never end, and would leave a process on the appliance.
+  if (known?.isSilent)
+    return { name, profile: known.profile || listed, address, status: '', isSilent: true, askedMs: known.askedMs };
   const found = await readAgain(context, { name, profile: last?.profile ?? listed, address, status: '' });
   if (last || found.isSilent) return found;
   const list = await unlessLate(calls.read('listFarms', {}, listMs));
@@ -49,6 +56,13 @@ export async function findFarm(
   if (!row) return found;
   const { profile, status, vip, vport } = row;
   return { name, profile: profile ?? '', status: status ?? '', address: addressOf(vip, vport) };
+}
+
+/** Rejects with an AdminError for a silent farm: what else is read of it may never end. */
+export function refuseSilent({ appliance }: Pick<RecipeContext['calls'], 'appliance'>, farm: FarmSummary): void {
+  if (!farm.isSilent) return;
+  const restart = adminCommand(appliance, 'restart-farm', `farm=${farm.name}`);
+  throw cannot(`The proxy of ${farm.name} does not answer ${appliance}`, `Restart the farm first: ${restart}.`);
 }
 
 /** Reads the status of a farm that was found before. */

@@ -116,6 +116,8 @@ const pollIntervalMs = 5_000;
 interface Wait<Seen> {
   readonly read: () => Promise<Seen>;
   readonly isDone: (seen: Seen) => boolean;
+  /** Returns true for a read that was not answered: the next ones are made ever more rarely. */
+  readonly isVain?: (seen: Seen) => boolean;
   /** Describes what was read, for the person who waits. */
   readonly describe: (seen: Seen) => string;
   readonly withinMs: number;
@@ -129,10 +131,11 @@ interface Wait<Seen> {
  */
 export async function waitUntil<Seen>(
   { steadyNow, sleep, progress }: Pick<RecipeContext, 'steadyNow' | 'sleep' | 'progress'>,
-  { read, isDone, describe, withinMs, remedy }: Wait<Seen>,
+  { read, isDone, isVain = () => false, describe, withinMs, remedy }: Wait<Seen>,
 ): Promise<Seen> {
   const deadline = steadyNow() + withinMs;
   let shown = '';
+  let pauseMs = pollIntervalMs;
   for (;;) {
     const seen = await read();
     if (isDone(seen)) return seen;
@@ -140,6 +143,7 @@ export async function waitUntil<Seen>(
     if (steadyNow() >= deadline) throw new AdminError('Timed out waiting', { detail: `${description}.`, remedy });
     if (description !== shown) progress(description);
     shown = description;
-    await sleep(pollIntervalMs);
+    await sleep(pauseMs);
+    pauseMs = isVain(seen) ? 2 * pauseMs : pollIntervalMs;
   }
 }

@@ -1,6 +1,6 @@
 import { adminCommand, listed } from '../../lib/text.ts';
 import { profilesIn } from '../../appliance/harmless.ts';
-import { formatDuration } from '../../lib/time.ts';
+import { ago, formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
 import {
@@ -32,7 +32,7 @@ export const restartFarm: Recipe = {
     const before = await readState(context, context.values.farm ?? '');
     return {
       facts: [
-        `Farm ${before.name} (${before.profile})${placeOf(before)} is ${summary(before)}.`,
+        `Farm ${before.name} (${before.profile})${placeOf(before)} is ${summary(before, context)}.`,
         ...(before.status === 'down' ? ['A restart starts it.'] : []),
         ...(isHttpFarm(before) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
@@ -84,7 +84,8 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
         after = await waitUntil(context, {
           read: async () => withBackends(context, await readAgain(context, before)),
           isDone: (seen) => isAsGood(seen, before),
-          describe: (seen) => `it is ${summary(seen)}`,
+          describe: (seen) => `it is ${summary(seen, context)}`,
+          isVain: ({ isSilent = false }) => isSilent,
           withinMs,
           remedy: `If it is down: ${startCommand(calls.appliance, name)}. If backends are down: look at them first.`,
         });
@@ -95,7 +96,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
       title: 'Compare before and after',
       // The last reading of the wait is a moment old.
       async run() {
-        return `Before: ${summary(before)}. After: ${summary(after)}.`;
+        return `Before: ${summary(before, context)}. After: ${summary(after, context)}.`;
       },
     },
   ];
@@ -134,8 +135,15 @@ function placeOf({ address }: FarmSummary): string {
   return address && ` at ${address}`;
 }
 
-function summary({ status, backends, backendsUp, isSilent }: FarmState): string {
-  if (isSilent) return 'silent: its proxy does not answer the appliance, and a restart is the repair';
+function summary(
+  { status, backends, backendsUp, isSilent, askedMs }: FarmState,
+  { now }: Pick<RecipeContext, 'now'>,
+): string {
+  if (isSilent) {
+    const when =
+      askedMs === undefined ? '' : ` (asked ${ago(askedMs, now())}, and not again: a look may never end there)`;
+    return `silent: its proxy does not answer the appliance${when}, and a restart is the repair`;
+  }
   if (status === 'down') return 'down, and its backends are unknown until it is up';
   return `${statusWords(status)}, ${backendsUp} of ${backends} backends up`;
 }

@@ -1,7 +1,7 @@
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { unlessL4 } from '../../../appliance/harmless.ts';
-import { calledFarm, isMissing } from './farms.ts';
+import { calledFarm, isKnownSilent, isMissing } from './farms.ts';
 import { callParam, couldMean, type Guard, type GuardContext, type Trap } from './guard.ts';
 
 type ListedBackend = ReplyOf<'listFarmBackends'>['params'][number];
@@ -75,6 +75,8 @@ const unknownBackend: Guard = {
   operations: backendOperations,
   about: 'The appliance accepts the id of a backend that is one past the last, and does nothing.',
   async inspect(context) {
+    const { farmname } = context.params;
+    if (farmname !== undefined && isKnownSilent(context, farmname)) return silentFarm(farmname);
     const backends = await configuredBackends(context);
     const wanted = callParam(context, 'backend');
     if (!backends || backends.some(({ id }) => id === wanted)) return undefined;
@@ -105,6 +107,8 @@ const lastHealthyBackend: Guard = {
     if (!deletions.includes(context.operation) && !couldMean(context, 'maintenance')) return undefined;
     const farm = await calledFarm(context);
     if (!farm || farm.status === 'down') return undefined;
+    // unknown_backend refuses it.
+    if (isKnownSilent(context, farm.name)) return undefined;
 
     const { service } = context.params;
     const wanted = callParam(context, 'backend');
@@ -128,6 +132,15 @@ const lastHealthyBackend: Guard = {
     };
   },
 };
+
+/** The reads of such a farm may never end. */
+function silentFarm(farm: string): Trap {
+  return {
+    severity: 'blocking',
+    message: `The proxy of the farm ${farm} does not answer the appliance, so its backends were not read.`,
+    remedy: 'Restart the farm first.',
+  };
+}
 
 function unknownProfile(farm: string): Trap {
   return {

@@ -18,7 +18,8 @@ const proxyAnswersMs = 5_000;
 
 /**
  * Reads the farm in the path with two calls; undefined if the appliance has none of that name. The
- * first one asks no proxy, and shows how slow the appliance is.
+ * first one asks no proxy, and shows how slow the appliance is. The second one is left out for a farm
+ * that is known to be silent: it might never end.
  */
 export async function calledFarm(context: GuardContext): Promise<FarmFacts | undefined> {
   const name = callParam(context, 'farmname');
@@ -26,6 +27,7 @@ export async function calledFarm(context: GuardContext): Promise<FarmFacts | und
   const listed = profilesIn(await context.read('readFarmsSummary', {}))?.get(name);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
   const profile = listed ?? '';
+  if (listed !== undefined && isKnownSilent(context, name)) return { name, profile, status: '', isSilent: true };
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
     return { name, profile, status: params.status ?? '' };
@@ -37,6 +39,11 @@ export async function calledFarm(context: GuardContext): Promise<FarmFacts | und
     if (listed === undefined && isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** Returns true for a farm whose proxy does not answer the appliance, as the exporter read it last. */
+export function isKnownSilent({ knownFarms }: Pick<GuardContext, 'knownFarms'>, name = ''): boolean {
+  return knownFarms()?.some((farm) => farm.name === name && farm.isSilent) ?? false;
 }
 
 /**

@@ -32,6 +32,8 @@ export interface PolledFarm {
   readonly vport?: string | undefined;
   /** True if its proxy does not answer the appliance. */
   readonly isSilent?: boolean;
+  /** When the appliance was last asked for it alone, in Unix milliseconds; of a silent farm. */
+  readonly askedMs?: number | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
 }

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { type AdminAppliance, createReach } from '../../../../src/admin/calls/reach.ts';
 import { createRequestQueue, type QueueSlot } from '../../../../src/admin/calls/request-queue.ts';
-import type { RelayAnswer } from '../../../../src/appliance/relay.ts';
+import { ApplianceError } from '../../../../src/appliance/errors.ts';
+import type { RelayAnswer, RelayRequest } from '../../../../src/appliance/relay.ts';
 
 const here = new AbortController().signal;
-const place = { appliance: 'lb-1', kind: 'read', principal: 'alice', signal: here } as const;
+const what = { noun: 'read', object: 'of farm shop' };
+const place = { appliance: 'lb-1', kind: 'read', what, principal: 'alice', signal: here } as const;
 
 it('an appliance that works on a call for which nobody waits any more gets no other one in its place', async () => {
   const answer = Promise.withResolvers<RelayAnswer>();
@@ -13,7 +15,7 @@ it('an appliance that works on a call for which nobody waits any more gets no ot
   const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
   const order: string[] = [];
   const ask = (slot: QueueSlot) =>
-    createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms' });
+    createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'PUT', path: '/farms/shop' });
 
   await expect(queue.run(place, ask)).rejects.toMatchObject({ reason: 'timeout' });
   const next = queue.run(place, async () => void order.push('next'));
@@ -23,4 +25,24 @@ it('an appliance that works on a call for which nobody waits any more gets no ot
   await next;
 
   expect(order).toEqual(['answer', 'next']);
+});
+
+it('a read whose caller has its answer is aborted, and holds no slot', async () => {
+  const relay = {
+    send: ({ signal }: RelayRequest) =>
+      new Promise<never>((_, reject) =>
+        signal.addEventListener('abort', () =>
+          reject(new ApplianceError('cancelled', { endpoint: '/farms', message: 'cut' })),
+        ),
+      ),
+  };
+  const appliance = { relay, knownFarms: () => undefined } as unknown as AdminAppliance;
+  const queue = createRequestQueue({ maxReads: () => 1, maxWaiting: 4, maxWaitMs: 60_000 });
+
+  const asked = queue.run(place, (slot) =>
+    createReach({ appliance, slot, timeoutMs: 1, signal: here }).send({ method: 'GET', path: '/farms/shop/status' }),
+  );
+
+  await expect(asked).rejects.toMatchObject({ reason: 'timeout' });
+  await expect(queue.run(place, () => Promise.resolve('next'))).resolves.toBe('next');
 });

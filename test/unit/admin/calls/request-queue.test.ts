@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRequestQueue, type QueueSlot, type QueueRequest } from '../../../../src/admin/calls/request-queue.ts';
 
 const here = new AbortController().signal;
@@ -11,7 +11,8 @@ function givenQueue({ maxReads = 1, maxWaiting = 4 }: { maxReads?: number; maxWa
     request(principal: string, turn: Partial<QueueRequest> = {}) {
       const { promise: work, resolve: end } = Promise.withResolvers<void>();
       let slot: QueueSlot | undefined;
-      const ran = queue.run({ appliance: 'lb-1', kind: 'read', principal, signal: here, ...turn }, (held) => {
+      const what = { noun: 'read', object: 'of farm shop' };
+      const ran = queue.run({ appliance: 'lb-1', kind: 'read', what, principal, signal: here, ...turn }, (held) => {
         slot = held;
         return work;
       });
@@ -48,6 +49,25 @@ describe('the request queue', () => {
     first.end();
 
     expect([await third.state(), await fourth.state()]).toEqual(['runs', 'waits']);
+  });
+
+  it('names what holds the slots, and for how long, to those that wait in vain', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { request } = givenQueue({ maxReads: 3 });
+    request('alice');
+    await vi.advanceTimersByTimeAsync(10_000);
+    request('bob');
+    request('bob', { what: { noun: 'dry run', object: 'of farm db' } });
+    const late = request('carol');
+    await vi.advanceTimersByTimeAsync(30_000);
+
+    await expect(late.ran).rejects.toMatchObject({
+      code: 'busy',
+      message: expect.stringContaining(
+        'for 1 s; under way: 2 reads of farm shop, unanswered for 11 s; 1 dry run of farm db, unanswered for 1 s',
+      ),
+    });
   });
 
   it('runs one change at a time, beside the reads', async () => {

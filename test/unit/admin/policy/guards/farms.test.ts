@@ -41,7 +41,8 @@ describe('a restart of a farm whose proxy does not answer', () => {
     const fileGone = await inspect('actOnFarm', { ...hung, listCertificates: { params: [] } }, options);
 
     expect(namesOf(alone)).toEqual(['restart_may_leave_down warning']);
-    expect(alone.asked).toEqual(['readFarmsSummary', 'readFarmStatus shop', 'listInterfaces', 'listCertificates']);
+    // A read of the farm itself might never end, and leave a process on the appliance.
+    expect(alone.asked).toEqual(['readFarmsSummary', 'listInterfaces', 'listCertificates']);
     expect(namesOf(meeting)).toEqual(['restart_may_leave_down blocking']);
     expect(namesOf(fileGone)).toEqual(['restart_may_leave_down blocking']);
   });
