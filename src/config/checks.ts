@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { gapsOf, maxDelayMs } from '../lib/cron.ts';
-import { formatDuration } from '../lib/time.ts';
+import { formatDuration, parseDuration } from '../lib/time.ts';
 import { findRepeats } from '../lib/same.ts';
 import { closestWord, remembered } from '../lib/text.ts';
 import { type CollectorSettings, mergeCollectors, sendersOf } from './settings.ts';
 import type { Path, Problems, ReportProblem } from './problems.ts';
 import { blockListOf, isIn, isLoopback, parseEndpoint } from '../lib/address.ts';
 import { matchOperations, type OperationRoutes } from './admin-settings.ts';
-import { isAtMostOncePerMinute } from './schedule.ts';
-import type { ConfigSettings } from './schema.ts';
+import { eitherDay, isAtMostOncePerMinute } from './schedule.ts';
+import { type ConfigSettings, longestMaxStale } from './schema.ts';
 import type { YamlSource } from './yaml-file.ts';
 
 interface Checked {
@@ -86,10 +86,30 @@ function requireLongEnoughMaxStale({ settings, source, collectorDefaults }: Chec
       report(
         written,
         `readings would be stale between polls: "${schedule}" polls up to ${formatDuration(gapMs)} apart, max_stale is ${formatDuration(maxStaleMs)}; ` +
-          `set max_stale to more than that, such as ${formatDuration(3 * gapsOf(schedule).longestMs)} for three polls`,
+          remedyFor(schedule, gapOf),
       );
     }
   }
+}
+
+/** Returns what keeps readings of a schedule until its next poll. */
+function remedyFor(schedule: string, gapOf: (schedule: string) => number): string {
+  const maxStale = longEnough(schedule, gapOf);
+  const ways = eitherDay(schedule)?.flatMap((each) => {
+    const ofOne = longEnough(each, gapOf);
+    return ofOne === undefined ? [] : [`"${each}" with max_stale ${ofOne}`];
+  });
+  if (ways && ways.length > 0)
+    return `both its day of month and its day of week must fit, and in a crontab either; write one alone: ${ways.join(', or ')}`;
+  if (maxStale === undefined) return `poll more often, since max_stale can be ${longestMaxStale} at most`;
+  return `set max_stale to more than that, such as ${maxStale} for three polls`;
+}
+
+/** Returns a `max_stale` of three polls, or the longest that is allowed; undefined if none is enough. */
+function longEnough(schedule: string, gapOf: (schedule: string) => number): string | undefined {
+  const longestMs = parseDuration(longestMaxStale) ?? 0;
+  if (gapOf(schedule) >= longestMs) return undefined;
+  return formatDuration(Math.min(3 * gapsOf(schedule).longestMs, longestMs));
 }
 
 /** Reports a schedule that would connect to a farm more than once a minute. */

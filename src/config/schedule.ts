@@ -1,5 +1,10 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
 import type { Parsed } from '../lib/check.ts';
+import { isEverDue } from '../lib/cron.ts';
+
+/** The fields of an expression, in its order, and the last value of each. */
+const fieldNames = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week'] as const;
+const lastValues = [59, 59, 23, 31, 12, 7] as const;
 
 /** Parses a node-cron expression of six fields, seconds first. */
 export function schedule(text: string): Parsed<string> {
@@ -11,8 +16,25 @@ export function schedule(text: string): Parsed<string> {
   // node-cron lists all numbers of a range before it looks whether they fit.
   if (/-\d{3}/.test(expression)) return { problem: 'holds a range beyond what any field has; none goes beyond 59' };
   const { errors } = validateDetailed(expression);
-  if (errors.length === 0) return { value: expression };
-  return { problem: errors.map(wrongField).join(', ') };
+  if (errors.length > 0) return { problem: errors.map((error) => wrongField(error, fields)).join(', ') };
+  const problem = fields.map(wideStep).find((each) => each !== undefined);
+  if (problem !== undefined) return { problem };
+  // Days by their weeks, and two fields of days, can exclude each other in each month.
+  const mayNeverRun = /[#LW]/i.test(expression) || eitherDay(expression) !== undefined;
+  if (mayNeverRun && !isEverDue(expression))
+    return { problem: 'never runs: on no day fit its day of month, its month and its day of week' };
+  return { value: expression };
+}
+
+/**
+ * Returns the two schedules of which a crontab would make one: with a day of month and a day of
+ * week, it runs on each day that fits either, and here only on days that fit both. Undefined for a
+ * schedule with one of them.
+ */
+export function eitherDay(expression: string): readonly [string, string] | undefined {
+  const [second, minute, hour, day = '*', month, weekday = '*'] = expression.split(' ');
+  if ([day, weekday].some((each) => /^[*?]$/.test(each))) return undefined;
+  return [`${second} ${minute} ${hour} ${day} ${month} *`, `${second} ${minute} ${hour} * ${month} ${weekday}`];
 }
 
 /** Returns true for a schedule that names one second of a minute. */
@@ -20,7 +42,20 @@ export function isAtMostOncePerMinute(expression: string): boolean {
   return parse(expression).second.length === 1;
 }
 
-function wrongField({ field, value }: CronFieldError): string {
+function wrongField({ field, value, message }: CronFieldError, fields: readonly string[]): string {
   if (field === 'expression') return 'holds a character that means nothing in a schedule; write digits, * , - and /';
+  // A day that exists, and not in these months.
+  if (message.includes('impossible')) return `no month of "${fields[4]}" has a day "${value}"`;
   return `"${value}" cannot be its ${field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
+}
+
+/** Returns the problem of a step beyond the end of its field: it means the first value alone. */
+function wideStep(text: string, index: number): string | undefined {
+  const [last = 0, name = ''] = [lastValues[index], fieldNames[index]];
+  const step = text
+    .split(',')
+    .map((part) => part.split('/')[1])
+    .find((each) => Number(each) > last);
+  if (step === undefined) return undefined;
+  return `"${text}" steps by ${step} in its ${name}, which ends at ${last}; write the one value that it means`;
 }

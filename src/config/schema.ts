@@ -9,12 +9,14 @@ export type ConfigSchema = ReturnType<typeof configSchema>;
 /** The settings as the file has them: those for all appliances and their own are apart. */
 export type ConfigSettings = SettingsOf<ConfigSchema>;
 
+export const longestMaxStale = '365d';
+
 const collector = mapping({
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.' })),
   schedule: Type.Optional(
     value('schedule', {
       description:
-        'When it polls: six fields, seconds first. UTC if it runs every hour; local time if it names hours: of the hour that comes twice, one is left out.',
+        'When it polls: six fields, seconds first. A day of month and a day of week must both fit. UTC if it runs every hour; local time if it names hours: of the hour that comes twice, one is left out.',
       examples: ['*/30 * * * * *'],
     }),
   ),
@@ -22,7 +24,7 @@ const collector = mapping({
     value('duration', {
       description: 'The age at which a reading is removed. Must be longer than the time between two polls.',
       above: '0s',
-      to: '365d',
+      to: longestMaxStale,
       examples: ['3m'],
     }),
   ),

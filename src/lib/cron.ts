@@ -21,6 +21,16 @@ export function nextMatches(expression: string, count: number, given?: string): 
   return [...times].toSorted((one, other) => one - other).slice(0, count);
 }
 
+/** Returns false for an expression that no day fits, such as one for the second Monday that is a 1st. */
+export function isEverDue(expression: string): boolean {
+  try {
+    return nextMatches(expression, 1, 'UTC').length > 0;
+  } catch {
+    // node-cron looks some decades ahead.
+    return false;
+  }
+}
+
 /** The times between the runs of a schedule. */
 interface Gaps {
   readonly shortestMs: number;
