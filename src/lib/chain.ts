@@ -4,6 +4,8 @@ import { partOf } from './pem.ts';
 
 /** No chain in use is as long. */
 const maxIssuers = 8;
+/** Signatures that are checked for one chain: a server may send hundreds of certificates of one name. */
+const maxSignatures = 16;
 
 /**
  * Returns the issuers of a certificate among others, each after the one that it issued, as a client
@@ -17,12 +19,13 @@ export function chainOf(
   nowMs: number,
 ): readonly X509Certificate[] {
   const issuers: X509Certificate[] = [];
+  let signatures = 0;
   for (let last = leaf; issuers.length < maxIssuers && !isRoot(last); ) {
     const child = last;
-    const fitting = others
-      .filter((each) => each !== leaf && !issuers.includes(each) && hasIssued(each, child))
-      .toSorted((one, other) => other.validToDate.getTime() - one.validToDate.getTime());
-    const best = fitting.find((each) => isValidAt(each, nowMs)) ?? fitting[0];
+    const best = others
+      .filter((each) => each !== leaf && !issuers.includes(each) && isNamedBy(each, child))
+      .toSorted((one, other) => rankOf(other, nowMs) - rankOf(one, nowMs))
+      .find((each) => (signatures += 1) <= maxSignatures && hasIssued(each, child));
     if (!best || (!isValidAt(best, nowMs) && isAnchored(last, nowMs))) break;
     issuers.push(best);
     last = best;
@@ -52,10 +55,26 @@ export function isAnchored(certificate: X509Certificate, nowMs: number): boolean
   });
 }
 
+/** Returns a larger number for what a client takes first: what is valid, and then what ends last. */
+function rankOf(certificate: X509Certificate, nowMs: number): number {
+  const endsMs = certificate.validToDate.getTime();
+  return isValidAt(certificate, nowMs) ? endsMs : endsMs - Number.MAX_SAFE_INTEGER;
+}
+
+/** Compares names and key identifiers. */
+function isNamedBy(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  try {
+    return certificate.checkIssued(issuer);
+  } catch {
+    // A key of a kind that OpenSSL does not know.
+    return false;
+  }
+}
+
 /** Compares names and key identifiers, and checks the signature: authorities may have one name. */
 function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boolean {
   try {
-    return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+    return isNamedBy(issuer, certificate) && certificate.verify(issuer.publicKey);
   } catch {
     // A key of a kind that OpenSSL does not know.
     return false;

@@ -6,6 +6,7 @@ import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vit
 import { type CertificateParts, createCertificate, type Identity } from '../../simulator/certificate.ts';
 import { chainEndOf, type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
 import { freePort } from '../support/free-port.ts';
+import { issue } from '../support/issue.ts';
 import { until, untilIs } from '../support/until.ts';
 import { givenTls, listening, times } from './given-vip.ts';
 
@@ -115,6 +116,32 @@ describe('a probe by TLS', () => {
       { commonName: 'upper', issuer: 'root', notAfterSeconds: Date.UTC(2028, 5, 1) / 1_000 },
     ]);
     expect(chainEndOf(certificate)).toBe(Date.UTC(2026, 5, 1) / 1_000);
+  });
+
+  it('takes of an intermediate that is served twice the one that is valid, in any order, as deliver does', async () => {
+    const dayMs = 86_400_000;
+    const within = (from: number, until: number) => ({
+      notBefore: new Date(Date.now() + from * dayMs),
+      notAfter: new Date(Date.now() + until * dayMs),
+    });
+    const authority = { subject: { CN: 'inter' }, isAuthority: true, issuer: issue() };
+    const valid = createCertificate({ ...authority, ...within(-100, 60) });
+    const ended = createCertificate({ ...authority, ...within(-100, -10), key: createPrivateKey(valid.key) });
+    const leaf = createCertificate({
+      subject: { CN: 'shop.test' },
+      altNames: ['DNS:shop.test'],
+      issuer: valid,
+      ...within(-1, 80),
+    });
+    const ends: number[] = [];
+    for (const chain of [[ended, valid], [valid, ended], [ended]]) {
+      const cert = [leaf, ...chain].map((each) => each.cert).join('');
+      const { port } = await listening(createTlsServer({ key: leaf.key, cert }));
+      const { certificate } = await probe(port);
+      ends.push(((certificate && chainEndOf(certificate)) ?? 0) - Date.now() / 1_000);
+    }
+
+    expect(ends.map((seconds) => Math.round(seconds / 86_400))).toEqual([60, 60, -10]);
   });
 
   it.each([

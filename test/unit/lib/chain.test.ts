@@ -1,0 +1,24 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createCertificate } from '../../../simulator/certificate.ts';
+import { chainOf } from '../../../src/lib/chain.ts';
+import { dayMs } from '../../support/issue.ts';
+
+it('a chain among two hundred certificates of one name and one key costs few checks of signatures', () => {
+  const dates = { notBefore: new Date(Date.now() - dayMs), notAfter: new Date(Date.now() + dayMs) };
+  const { privateKey: key } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const authority = (CN: string) => ({ subject: { CN }, key: key.export({ type: 'pkcs8', format: 'pem' }).toString() });
+  // Two that sign each other, so that no chain ends.
+  const [one, other] = [authority('one'), authority('other')];
+  const issuedBy = (issuer: typeof one, subject: { readonly CN: string }) =>
+    new X509Certificate(createCertificate({ subject, issuer, key, isAuthority: true, ...dates }).cert);
+  const others = Array.from({ length: 200 }, (_, index) =>
+    index % 2 === 0 ? issuedBy(one, other.subject) : issuedBy(other, one.subject),
+  );
+  const leaf = issuedBy(one, { CN: 'shop.test' });
+  const verify = vi.spyOn(X509Certificate.prototype, 'verify');
+  onTestFinished(() => verify.mockRestore());
+
+  expect(chainOf(leaf, others, Date.now())).toHaveLength(8);
+  expect(verify.mock.calls.length).toBeLessThan(30);
+});
