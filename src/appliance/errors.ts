@@ -138,6 +138,7 @@ const messageOfOpenssl = /^[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
 /** Returns the platform's message of an error, without what only its developers need. */
 export function messageOf(thrown: unknown): string {
   const error = toError(thrown);
+  if (isInterimAnswer(error)) return 'it sent an interim answer, 100 or 101, that nobody asked for';
   const [, library, reason] = messageOfOpenssl.exec(error.message) ?? [];
   if (library && reason) return `${library}: ${reason}`;
   // Node reports a refused dual-stack connect as an aggregate with an empty message.
@@ -151,12 +152,31 @@ const remedies: Partial<Record<FailureReason, string>> = {
   oversize: 'raise limits.body_bytes if such a reply is expected',
 };
 
+/** Returns true for the message about a server that speaks no version of TLS which Node.js accepts. */
+export function isOldTls(message: string): boolean {
+  return /protocol version|unsupported protocol/.test(message);
+}
+
+export const oldTlsRemedy =
+  'it speaks no TLS that is accepted here, 1.2 or newer: update the appliance, or allow newer versions in its web server';
+
+/** Returns true for the message about a certificate whose key or digest OpenSSL does not verify. */
+export function isWeakCertificate(message: string): boolean {
+  return /(?:key|algorithm) too weak/.test(message);
+}
+
+export const weakCertificateRemedy =
+  'give the appliance a certificate with RSA 2048, ECDSA and SHA-256 or better, or pin this one by tls.fingerprint_sha256';
+
 /**
  * Returns what an operator can do about a failed call, to be appended to the message; '' if there
  * is no advice.
  */
 export function remedyFor(reason: FailureReason, thrown: unknown): string {
   if (thrown instanceof NameError) return `; ${nameRemedy}`;
+  const { message } = toError(thrown);
+  if (reason === 'tls' && isOldTls(message)) return `; ${oldTlsRemedy}`;
+  if (reason === 'tls' && isWeakCertificate(message)) return `; ${weakCertificateRemedy}`;
   const remedy = remedies[neverConnected(thrown) ? 'connect' : reason];
   return remedy ? `; ${remedy}` : '';
 }

@@ -90,10 +90,13 @@ async function readUser(url: URL, file: string): Promise<Secret> {
   return new Secret(text);
 }
 
-function refusalText(status: number, { origin }: URL, appliance: string | undefined, said: string): string {
+function refusalText(status: number, { origin, pathname }: URL, appliance: string | undefined, said: string): string {
   if (status === 401) return `the exporter at ${origin} refuses the user or the password of --exporter.user-file`;
-  if (status === 404 && appliance !== undefined)
+  // The words of `/api/status`; what answers for another path has others.
+  if (status === 404 && appliance !== undefined && /^(?:No|That) appliance /.test(said))
     return `the exporter at ${origin} does not watch an appliance ${appliance}`;
+  if (status === 404)
+    return `no exporter answers under ${origin}${pathname} (404): check the host, the port and the path of --exporter.url`;
   return `the exporter at ${origin} answered ${status}: ${oneLine(said, 200).trim()}`;
 }
 

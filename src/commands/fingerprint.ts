@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
-import { messageOf } from '../appliance/errors.ts';
+import { isOldTls, messageOf, oldTlsRemedy } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
 import { lookupBy, maxNameMs, NameError, nameRemedy, Names } from '../lib/names.ts';
 import { partOf, shownNameOf } from '../lib/pem.ts';
@@ -37,11 +37,14 @@ export const fingerprint: Command = async ({ arguments: words, stopped, say, war
 
 /** Returns why a server showed no certificate and what to do, without a full stop. */
 export function noCertificateText({ host, port }: TlsTarget, error: unknown): string {
+  const message = messageOf(error);
   const remedy =
     error instanceof NameError
       ? nameRemedy
-      : 'check the address, and that the port is that of the web interface (usually 444)';
-  return `${host}:${port} showed no certificate: ${messageOf(error)}; ${remedy}`;
+      : isOldTls(message)
+        ? oldTlsRemedy
+        : 'check the address, and that the port is that of the web interface (usually 444)';
+  return `${host}:${port} showed no certificate: ${message}; ${remedy}`;
 }
 
 /** Returns `AB:CD:…`, which people compare more easily than 64 digits in a row. */
@@ -86,6 +89,7 @@ export interface ShownCertificate {
   readonly subject: string;
   /** The same as `subject` for a certificate that signed itself. */
   readonly issuer: string;
+  readonly startsAtMs: number;
   readonly endsAtMs: number;
 }
 
@@ -113,6 +117,7 @@ export async function readShownCertificate(parts: ShownParts): Promise<ShownCert
     fingerprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
     subject,
     issuer: isOwnIssuer ? subject : (partOf(certificate.issuer, 'CN') ?? partOf(certificate.issuer, 'O') ?? 'nobody'),
+    startsAtMs: certificate.validFromDate.getTime(),
     endsAtMs: certificate.validToDate.getTime(),
   };
 }

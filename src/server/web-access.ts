@@ -9,7 +9,7 @@ import type { Prepared } from '../lib/prepared.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
 import {
-  certificateEndsAtMs,
+  certificateLife,
   clientProblem,
   requiresReauthentication,
   tlsOptions,
@@ -67,7 +67,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   const throttledLog = new ThrottledLog(log);
   let { policy } = parts;
   let takeToken = createTokenBucket(policy);
-  warnIfExpired(policy, log);
+  warnIfInvalid(policy, log);
   const { app, connections } = createGuardedApp({
     tls: policy.tls && tlsOptions(policy.tls),
     responseTo: (code) => ({
@@ -106,7 +106,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
         commit() {
           if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next.tls));
           policy = next;
-          if (before.tls?.cert !== next.tls?.cert) warnIfExpired(next, log);
+          if (before.tls?.cert !== next.tls?.cert) warnIfInvalid(next, log);
           takeToken = createTokenBucket(next);
           if (requiresReauthentication(before, next)) connections.retire();
         },
@@ -119,12 +119,21 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
  * Warns only: an exporter that did not start would also hide its metrics from clients that do not
  * check the date.
  */
-function warnIfExpired({ tls }: WebPolicy, log: Logger): void {
+function warnIfInvalid({ tls }: WebPolicy, log: Logger): void {
   if (!tls) return;
-  const endsAtMs = certificateEndsAtMs(tls);
-  if (endsAtMs > Date.now()) return;
-  const notAfter = new Date(endsAtMs).toISOString();
-  log.warn({ notAfter }, 'the certificate of the metrics listener has expired; clients that check it do not connect');
+  const { startsAtMs, endsAtMs } = certificateLife(tls);
+  const nowMs = Date.now();
+  const rest = 'clients that check it do not connect';
+  if (endsAtMs <= nowMs)
+    log.warn(
+      { notAfter: new Date(endsAtMs).toISOString() },
+      `the certificate of the metrics listener has expired; ${rest}`,
+    );
+  if (startsAtMs > nowMs)
+    log.warn(
+      { notBefore: new Date(startsAtMs).toISOString() },
+      `the certificate of the metrics listener is not valid yet; until then ${rest}`,
+    );
 }
 
 /** The answer to a request that is not accepted, as an error for @fastify/basic-auth. */

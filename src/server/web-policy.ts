@@ -71,9 +71,13 @@ export function requiresReauthentication(before: WebPolicy, after: WebPolicy): b
   return !isDeepStrictEqual(rulesOf(before), rulesOf(after));
 }
 
-/** Returns when the server certificate ends, in Unix milliseconds. */
-export function certificateEndsAtMs({ cert }: Pick<WebTls, 'cert'>): number {
-  return new X509Certificate(cert).validToDate.getTime();
+/** Returns when the server certificate begins and ends, in Unix milliseconds. */
+export function certificateLife({ cert }: Pick<WebTls, 'cert'>): {
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+} {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  return { startsAtMs: validFromDate.getTime(), endsAtMs: validToDate.getTime() };
 }
 
 /**

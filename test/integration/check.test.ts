@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
@@ -19,7 +21,8 @@ import { givenContext } from '../unit/commands/given-command.ts';
 import { givenFolder } from '../support/folder.ts';
 import { canActAsOthers } from '../support/programs.ts';
 import { tlsMaterialOf } from '../../simulator/tls.ts';
-import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
+import { listening } from '../support/listening.ts';
+import { makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 
 const apiKey = 'canarykey';
 
@@ -58,6 +61,26 @@ async function givenListener(onConnection: (socket: Socket) => void): Promise<nu
   await once(server, 'listening');
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** A self-signed certificate of RSA. */
+function certificateOf({ bits = 2_048, fromDays = -1 }: { readonly bits?: number; readonly fromDays?: number }) {
+  const dayMs = 86_400_000;
+  return createCertificate({
+    subject: { CN: 'appliance' },
+    altNames: ['IP:127.0.0.1'],
+    notBefore: new Date(Date.now() + fromDays * dayMs),
+    notAfter: new Date(Date.now() + 30 * dayMs),
+    key: generateKeyPairSync('rsa', { modulusLength: bits }).privateKey,
+  });
+}
+
+/** Listens with TLS of any age and strength. */
+async function givenTlsListener(options: TlsOptions): Promise<number> {
+  const server = createTlsServer({ minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0', ...options }, (socket) =>
+    socket.on('error', () => undefined),
+  );
+  return await listening(server);
 }
 
 /** The diagnosis with findings and remedies, without the facts above. */
@@ -312,6 +335,53 @@ describe('the report of check', () => {
     expect(findings(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
   });
 
+  it('says that an appliance with TLS 1.1 alone speaks none that is accepted here', async () => {
+    const { cert, key } = certificateOf({ bits: 2_048 });
+    const port = await givenTlsListener({ cert, key, maxVersion: 'TLSv1.1' });
+
+    const { out } = await check([{ name: 'lb-1', url: `https://127.0.0.1:${port}`, api_key: apiKey }]);
+    const { context, warned } = givenContext({});
+    await runCommandLine(['fingerprint', `127.0.0.1:${port}`], context);
+
+    expect(out).toMatch(/^lb-1 {2}FAILED {2}.*; it speaks no TLS that is accepted here, 1\.2 or newer/m);
+    expect(findings(out)).toContain(`127.0.0.1:${port} speaks no TLS that is accepted here: version 1.2 or newer.`);
+    expect(warned).toEqual([expect.stringContaining('it speaks no TLS that is accepted here, 1.2 or newer')]);
+    expect(out + warned.join()).not.toMatch(/ca_file|port in url/);
+  });
+
+  it.each([
+    ['has a weak key', { bits: 1_024 }, 'has a key or a digest that is too weak to be verified', 'too weak; give'],
+    ['begins tomorrow', { fromDays: 1 }, 'is not valid before 20', 'not yet valid; check'],
+  ])('says that a certificate which is its own ca_file %s, and that it can be pinned', async (_, parts, says, line) => {
+    const { cert, key } = certificateOf(parts);
+    const port = await givenTlsListener({ cert, key });
+    const file = join(givenFolder(), 'ca.pem');
+    await writeFile(file, cert);
+
+    const { out } = await check([
+      { name: 'lb-1', url: `https://127.0.0.1:${port}`, api_key: apiKey, tls: { ca_file: file } },
+    ]);
+
+    expect(out).toContain(line);
+    expect(findings(out)).toContain(says);
+    expect(findings(out)).toMatch(/pin .*\n.*fingerprint_sha256: '[0-9a-f]{64}'/);
+    expect(findings(out)).not.toContain('ca_file');
+  });
+
+  it('says that an interim answer came which nobody asked for, and no answer after it', async () => {
+    const { url, material } = await startTlsServer((socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'),
+      ),
+    );
+    const tls = { fingerprint_sha256: material.fingerprintSha256 };
+
+    const { out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls }]);
+
+    expect(out).toMatch(/^lb-1 {2}FAILED {2}.*it sent an interim answer, 100 or 101, that nobody asked for/m);
+    expect(out).toMatch(/Reached +127\.0\.0\.1:\d+ gave no answer of HTTP$/m);
+  });
+
   it('trusts a certificate with an empty subject as its ca_file, and names its first alternative name', async () => {
     const { cert, key } = createCertificate({
       subject: {},
@@ -502,21 +572,31 @@ describe('the report of check', () => {
     expect(appliance.requests).toEqual([]);
   });
 
-  it('says until when the certificate of the gateway is valid', async () => {
+  it('says from when and until when the certificates of its listeners are valid', async () => {
     const { entry } = await givenAppliance();
     const folder = givenFolder();
     const outs: string[] = [];
-    for (const expired of [false, true]) {
-      const { cert, key } = makeMaterial({ expired });
-      const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const tls = { cert_file: certFile, key_file: keyFile };
+    const web = join(folder, 'web.yml');
+    await writeFile(web, JSON.stringify({ tls_server_config: tls }));
+    for (const { cert, key } of [makeMaterial(), makeMaterial({ expired: true }), certificateOf({ fromDays: 5 })]) {
       await writeFile(certFile, cert);
       await writeFile(keyFile, key, { mode: 0o600 });
       const tokens = [{ name: 'alice', sha256: 'a'.repeat(64), role: 'viewer' }];
-      outs.push((await check([entry], { admin: { tls: { cert_file: certFile, key_file: keyFile }, tokens } })).out);
+      const more = { admin: { tls, tokens }, requests: { listen_tcp: '127.0.0.1:5514', tls } };
+      outs.push((await check([entry], more, {}, [`--web.config.file=${web}`])).out);
     }
 
     expect(outs[0]).toMatch(/^The admin gateway: .* TLS, 1 token, .*\n {2}Its certificate is valid until \d{4}-/m);
+    expect(outs[0]).toContain('The log of requests: 127.0.0.1:5514 TLS.\n');
     expect(outs[1]).toMatch(/^ {2}Warning {2}Its certificate EXPIRED on \d{4}-.* Renew it\.$/m);
+    expect(outs.map((out) => out.match(/Its certificate EXPIRED/g)?.length)).toEqual([undefined, 3, undefined]);
+    expect(outs.map((out) => out.match(/Its certificate is NOT VALID before \d{4}-.*clock/g)?.length)).toEqual([
+      undefined,
+      undefined,
+      3,
+    ]);
   });
 });
 
@@ -536,6 +616,22 @@ describe('check of several appliances', () => {
     expect(out).toMatch(/^wrong-key +FAILED +reachable, but the key is refused/m);
     expect(warned).toEqual([expect.stringContaining('1 of 2 appliances')]);
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('asks them side by side: one that is silent keeps the others from nothing', async () => {
+    const sockets: Socket[] = [];
+    const silent = async () =>
+      `https://127.0.0.1:${await givenListener((socket) => void (sockets.push(socket) === 3 && hangUp()))}`;
+    const hangUp = (): void => sockets.forEach((socket) => socket.destroy());
+    const appliances = await Promise.all(
+      ['one', 'two', 'three'].map(async (name) => ({ name, url: await silent(), api_key: apiKey })),
+    );
+
+    const { out } = await check(appliances);
+
+    // Each is given up when all three are connected to.
+    expect(out.match(/closes it before the end of an answer/g)).toHaveLength(3);
+    expect(out.match(/^\w+(?= +FAILED)/gm)).toEqual(['one', 'two', 'three']);
   });
 
   it('validates the whole configuration, and tries those of a shard alone', async () => {

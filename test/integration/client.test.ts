@@ -402,7 +402,7 @@ describe('a failure on the network', () => {
       name: 'an answer that is only interim',
       trouble: ({ socket }) => void socket?.end('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
       reason: 'malformed',
-      says: /bad upgrade$/,
+      says: /it sent an interim answer, 100 or 101, that nobody asked for$/,
     },
     {
       name: 'a page of HTML',

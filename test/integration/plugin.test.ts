@@ -32,6 +32,12 @@ it('the plug-in judges by the readings of an exporter, and never by old ones', a
   expect(await known(() => ask(url, 'connections', 'lb-1', 'shop', '-w', '1', '-c', '2'))).toMatchObject({ code: 2 });
   expect(await ask(url, 'farm', 'lb-2')).toEqual({ code: 3, line: saying(/^UNKNOWN - .* lb-2$/) });
 
+  // Not that the exporter does not watch it.
+  expect(await ask(`${url}/nope`, 'farm', 'lb-1')).toEqual({
+    code: 3,
+    line: saying(/^UNKNOWN - no exporter answers under http:.*\/nope \(404\): check .* path of --exporter\.url$/),
+  });
+
   await appliances[0]?.close();
   const silent = await until(intranet, ({ line }) => line.includes('of farms is'));
   expect(silent).toEqual({ code: 3, line: saying(/^UNKNOWN - lb-1: .* old/) });

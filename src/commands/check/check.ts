@@ -5,7 +5,7 @@ import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles, type Files } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { bothOf, ConfigError } from '../../config/problems.ts';
-import { type Settings, settingsOfShard } from '../../config/settings.ts';
+import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
 import { Names } from '../../lib/names.ts';
@@ -21,6 +21,7 @@ import {
   gatewayNotes,
   l4Notes,
   openKeyNote,
+  receiverNotes,
   sharedAddressNotes,
   unusableNotes,
   variableNotes,
@@ -63,15 +64,11 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   let failed = 0;
   let withFindings = 0;
   const checks: ApplianceCheck[] = [];
-  for (const appliance of appliances) {
+  const checkOne = (appliance: ApplianceSettings) => checkAppliance({ appliance, settings, decode, names, stopped });
+  for await (const { checked, findings } of sideBySide(appliances, checkOne)) {
     if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
-    const checked = await checkAppliance({ appliance, settings, decode, names, stopped });
     const ok = checked.probe.failure === undefined;
-    const findings = [
-      ...findingsOf(checked),
-      ...(ok ? await adminKeyFindings({ appliance, settings, decode, names, stopped }) : []),
-    ];
     if (!ok) failed += 1;
     if (ok && findings.length > 0) withFindings += 1;
     report.appliance(checked, findings);
@@ -80,6 +77,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   l4Notes(checks).forEach(report.note);
   if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
   gatewayNotes(settings.admin).forEach(report.note);
+  receiverNotes(settings.requests).forEach(report.note);
   const unusable = await unusableNotes(settings);
   unusable.forEach(report.note);
   const all = counted(appliances.length, 'appliance');
@@ -108,7 +106,38 @@ function settingsWithNotes(
   return settings;
 }
 
-async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
+/** One that is silent is waited for. */
+const maxAtOnce = 8;
+
+/** Yields the results of a work in the order of its items, of which a few are under way at once. */
+async function* sideBySide<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result, void> {
+  const begun: Promise<Result>[] = [];
+  for (const [index, first] of items.entries()) {
+    for (const item of items.slice(begun.length, index + maxAtOnce)) {
+      const result = work(item);
+      // Thrown when it is its turn.
+      result.catch(() => undefined);
+      begun.push(result);
+    }
+    yield await (begun[index] ?? work(first));
+  }
+}
+
+interface Reported {
+  readonly checked: ApplianceCheck;
+  readonly findings: readonly Finding[];
+}
+
+async function checkAppliance(parts: ProbeParts): Promise<Reported> {
+  const checked = await probed(parts);
+  const ok = checked.probe.failure === undefined;
+  return { checked, findings: [...findingsOf(checked), ...(ok ? await adminKeyFindings(parts) : [])] };
+}
+
+async function probed(parts: ProbeParts): Promise<ApplianceCheck> {
   const { appliance, settings, names, stopped } = parts;
   const probe = await probeAppliance(parts);
   const address = addressOf(appliance);

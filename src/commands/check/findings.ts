@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { FailureReason } from '../../appliance/errors.ts';
+import { type FailureReason, isOldTls, isWeakCertificate } from '../../appliance/errors.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { l4Cure } from '../../state/farm-problems.ts';
@@ -324,12 +324,18 @@ function connectFinding({ message }: Failure, { address: { host, text } }: Appli
 }
 
 function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: ApplianceCheck): Finding {
+  if (isOldTls(message))
+    return finding(
+      `${address.text} speaks no TLS that is accepted here: version 1.2 or newer.`,
+      'Update the appliance, or allow newer versions in its web server. What it speaks:',
+      exact(`openssl s_client -connect ${address.text} -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null`),
+    );
   if (!shown)
     return finding(
       `${address.text} does not speak TLS as expected.`,
       'Check that the port in url is that of the web interface (usually 444).',
     );
-  const { fingerprintSha256: found, issuer, subject, endsAtMs } = shown;
+  const { fingerprintSha256: found, issuer, subject, startsAtMs, endsAtMs } = shown;
   const pin = pinLines(found, address.port);
   if (appliance.tls.fingerprintSha256 !== undefined)
     return finding(
@@ -344,12 +350,24 @@ function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: 
       'Renew it on the appliance. To continue until then, pin it:',
       ...pin,
     );
+  if (startsAtMs > nowMs)
+    return finding(
+      `The certificate of the API is not valid before ${new Date(startsAtMs).toISOString()}.`,
+      'Look at the clocks of the appliance and of this machine. To poll it until then, pin it:',
+      ...pin,
+    );
   if (/altnames|does not match/i.test(message))
     return finding(
       `The certificate is for another name (${subject}).`,
       'If that is this appliance, expect a name that is in the certificate:',
       exact('tls: { server_name: NAME }'),
       'Or pin it:',
+      ...pin,
+    );
+  if (isWeakCertificate(message))
+    return finding(
+      'A certificate of it has a key or a digest that is too weak to be verified.',
+      'Give the appliance one with RSA 2048, ECDSA and SHA-256 or better. To poll it until then, pin this one:',
       ...pin,
     );
   return finding(

@@ -4,7 +4,7 @@ import { tryFile } from '../../admin/journal/database.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { WebSettings } from '../../config/web-settings.ts';
-import { certificateEndsAtMs } from '../../server/web-policy.ts';
+import { certificateLife } from '../../server/web-policy.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
@@ -67,6 +67,21 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
   ];
 }
 
+/** Returns notes about the receiver of the log of requests. */
+export function receiverNotes(requests: Settings['requests']): readonly Note[] {
+  if (!requests) return [];
+  const { listenTcp, listenUdp, tls } = requests;
+  const listeners = [
+    ...(listenTcp === undefined ? [] : [`${listenTcp} ${tls ? 'TLS' : 'TCP'}`]),
+    ...(listenUdp === undefined ? [] : [`${listenUdp} UDP`]),
+  ];
+  const certificate = tls ? [certificateNote(tls.cert, 'appliances do')] : [];
+  return [
+    { text: `The log of requests: ${listeners.join(', ')}.` },
+    ...certificate.map((note) => ({ ...note, text: `  ${note.text}` })),
+  ];
+}
+
 /**
  * Tries the files that the exporter uses later than its start; resolves to a note for each that
  * this process cannot use.
@@ -117,14 +132,19 @@ export function webNotes({ tls, users }: WebSettings): readonly Note[] {
   ];
 }
 
-/** `clients` is a clause about clients that refuse an expired certificate. */
+/** `clients` is a clause about clients that refuse a certificate which is not valid now. */
 function certificateNote(cert: string, clients: string): Note {
-  const endsAtMs = certificateEndsAtMs({ cert });
-  if (endsAtMs > Date.now()) return { text: `Its certificate is valid until ${dayOf(endsAtMs)}.` };
-  return {
-    text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`,
-    isWrong: true,
-  };
+  const { startsAtMs, endsAtMs } = certificateLife({ cert });
+  const nowMs = Date.now();
+  const refused = `clients that check it, as ${clients}, refuse to connect`;
+  if (endsAtMs <= nowMs)
+    return { text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: ${refused}. Renew it.`, isWrong: true };
+  if (startsAtMs > nowMs)
+    return {
+      text: `Its certificate is NOT VALID before ${new Date(startsAtMs).toISOString()}: until then ${refused}. Take one that is valid now, or look at the clock of this machine.`,
+      isWrong: true,
+    };
+  return { text: `Its certificate is valid until ${dayOf(endsAtMs)}.` };
 }
 
 /** Returns a note for each appliance whose host and port another one before it has. */

@@ -122,8 +122,10 @@ function rowsOf(checked: ApplianceCheck): readonly ReportRow[] {
 
 function reachedText({ address: { text }, probe: { calls, failure } }: ApplianceCheck): string {
   const answered = calls.filter((call) => /^\d/.test(call.code) && !hasWaited(call));
-  if (answered.length === 0)
-    return failure?.reason === 'tls' ? `${text}, without a request: see TLS` : `${text} gave no answer`;
+  if (answered.length === 0) {
+    if (failure?.reason === 'tls') return `${text}, without a request: see TLS`;
+    return `${text} gave no answer${calls.some(({ code }) => code === 'malformed') ? ' of HTTP' : ''}`;
+  }
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
   return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
 }
