@@ -4,7 +4,8 @@ import { isRecord } from '../lib/check.ts';
 import { beginning } from '../lib/text.ts';
 import type { Decode, OnUnreadable } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
-import { type Excess, excessOf } from './reply-bounds.ts';
+import { type Excess, excessOf, withLengthOf } from './reply-bounds.ts';
+import { lengthKeyword } from './wire-types.ts';
 
 /** A complete answer to a GET. */
 export interface ApplianceAnswer {
@@ -50,12 +51,18 @@ export function checkAnswer(answer: ApplianceAnswer, expectation: Expected, deco
   // Early releases label JSON as text (docs/api.md §3.19 and §7).
   if (mediaType !== expected && mediaType !== 'text/plain')
     return malformed(`expected ${expected}, got ${mediaType || 'no content type'}`);
-  const body = expected === 'text/plain' ? { json: text } : parse(text, maxValues);
+  const body = expected === 'text/plain' ? { json: text } : parse(shortened(schema, text), maxValues);
   if ('reason' in body) return { ...body, provesKey: false };
   if (isErrorRow(body.json))
     return malformed(`the appliance answered 200 with an error${sentenceOf(body.json, mediaType)}`);
   const checked = decode(schema, body.json, onUnreadable);
   return checked.ok ? { value: body.json, provesKey: true } : { ...checked, provesKey: false };
+}
+
+/** Leaves out of a text the list of which the schema reads the length alone. */
+function shortened(schema: TSchema, text: string): string {
+  const list = lengthKeyword in schema ? schema[lengthKeyword] : undefined;
+  return typeof list === 'string' ? withLengthOf(list, text) : text;
 }
 
 /**

@@ -210,8 +210,8 @@ function uniteRows(
 const expectation: Readonly<Record<WireKind, string>> = {
   number: 'must be a number from 0, its digits, empty or null',
   signed: 'must be a number, its digits, empty or null',
-  text: 'must be a text, a number or null',
-  state: 'must be a text, a number or null',
+  text: 'must be a text, a number, true, false or null',
+  state: 'must be a text, a number, true, false or null',
   name: 'must be a text that is not empty',
 };
 
@@ -230,7 +230,9 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
   if (value === null) return kind === 'name' ? undefined : null;
   // `JSON.parse` turns 1e999 into Infinity.
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
-  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  // JSON::PP of newer Perls writes as true or false what older ones write as a text.
+  const isFlag = typeof value === 'boolean' && (kind === 'text' || kind === 'state');
+  if (typeof value !== 'number' && typeof value !== 'string' && !isFlag) return undefined;
   const written = String(value);
   const text = trimmed(written);
   if (kind === 'name') return text === '' ? undefined : bounded(written, maxNameLength);

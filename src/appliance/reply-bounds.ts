@@ -57,6 +57,43 @@ export function excessOf(text: string, maxValues: number): Excess | undefined {
 }
 
 /**
+ * Writes the number of its items in the place of a list at the top of a reply of which nothing else
+ * is read: it may have far more items than the rest of the reply. A text without it stays as it is.
+ */
+export function withLengthOf(list: string, text: string): string {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === openBracket || code === openBrace) depth += 1;
+    else if (code === closeBracket || code === closeBrace) depth -= 1;
+    if (code !== quote) continue;
+    const end = endOfString(text, at);
+    const isKey = depth === 1 && end - at - 1 === list.length && text.startsWith(list, at + 1);
+    const open = isKey ? (/^"\s{0,9}:\s{0,9}\[/.exec(text.slice(end, end + 22))?.[0].length ?? 0) : 0;
+    if (open > 0) return withLengthAt(text, end + open - 1);
+    at = end;
+  }
+  return text;
+}
+
+/** Writes a number in the place of the list that begins at `start`. */
+function withLengthAt(text: string, start: number): string {
+  let depth = 0;
+  let commas = 0;
+  let isEmpty = true;
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === closeBracket || code === closeBrace) depth -= 1;
+    if (depth === 0 && at > start) return `${text.slice(0, start)}${isEmpty ? 0 : commas + 1}${text.slice(at + 1)}`;
+    if (at > start && code > 0x20) isEmpty = false;
+    if (code === comma && depth === 1) commas += 1;
+    if (code === openBracket || code === openBrace) depth += 1;
+    if (code === quote) at = endOfString(text, at);
+  }
+  return text;
+}
+
+/**
  * Returns where the string that begins at `start` ends: the place of its closing quote, or the end
  * of the text.
  */

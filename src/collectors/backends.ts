@@ -125,7 +125,7 @@ export const backends = defineFarmCollector<FarmBackends>({
       const list = toBackends(current, rows);
       return {
         farm: current.name,
-        sessions: stats?.total_sessions ?? stats?.sessions?.length,
+        sessions: stats?.total_sessions ?? stats?.sessions ?? undefined,
         backends: saysNothing(current, list) ? undefined : list,
       };
     }),

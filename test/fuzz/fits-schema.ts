@@ -27,11 +27,17 @@ export function misfit(schema: TSchema, before: unknown, after: unknown, at = ''
   };
   return first(
     Object.entries(properties).map(([name, property]) => {
-      if (Object.hasOwn(after, name)) return misfit(property, before[name], after[name], `${at}/${name}`);
+      const sent = 'lengthOf' in schema && schema.lengthOf === name ? lengthOf(before[name]) : before[name];
+      if (Object.hasOwn(after, name)) return misfit(property, sent, after[name], `${at}/${name}`);
       if (Object.hasOwn(before, name)) return `${at}/${name} was taken away`;
       return required.includes(name) ? `${at}/${name} is missing` : undefined;
     }),
   );
+}
+
+/** Of a list of which nothing else is read, its length. */
+function lengthOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.length : value;
 }
 
 /** A row that was left out, or united with one of its name, has no place of its own any more. */
@@ -60,6 +66,7 @@ function misfitOfWire(kind: string, before: unknown, after: unknown, at: string)
   if (typeof after !== 'string' || (kind === 'name' && after === '')) return `${at} is no text`;
   if (typeof before === 'number')
     return Number(after) === before && after !== 'Infinity' ? undefined : `${at} is another`;
+  if (typeof before === 'boolean') return kind !== 'name' && after === String(before) ? undefined : `${at} is another`;
   if (kind === 'state' && typeof before === 'string')
     return before.toLowerCase().includes(after.split(' ')[0] ?? '') ? undefined : `${at} is another word`;
   const text = kind === 'text' && typeof before === 'string' ? before.trim() : before;

@@ -5,6 +5,7 @@ import { createDecoder } from '../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpointRows, endpoints } from '../../src/appliance/api/table.ts';
 import { createBodyScrubber } from '../../src/appliance/api-key.ts';
+import { withLengthOf } from '../../src/appliance/reply-bounds.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { damageJson, damages } from './damaged-json.ts';
@@ -39,7 +40,8 @@ describe('a damaged reply', () => {
         if ('reason' in verdict) {
           expect(verdict.reason).toBe('malformed');
         } else {
-          const before: unknown = isText(key) ? body : JSON.parse(body);
+          // Nothing is read of a list of sessions, so nothing is wrong with it.
+          const before: unknown = isText(key) ? body : JSON.parse(withLengthOf('sessions', body));
           expect(misfit(schemaOf(key), before, verdict.value)).toBeUndefined();
         }
         expect(Object.keys(Object.prototype)).toEqual([]);

@@ -11,6 +11,14 @@ const object = Type.Object({});
 const check = (answer: Partial<ApplianceAnswer>, schema: Parameters<typeof checkAnswer>[1]['schema'] = object) =>
   checkAnswer({ status: 200, mediaType: 'application/json', text: '{}', ...answer }, { schema, maxValues: 50 }, decode);
 
+it('the statistics of a farm are read however many sessions it has, and hold their number alone', () => {
+  const session = { session: '192.0.2.1', service: 'www', id: 0, backend_ip: '10.0.0.1', backend_port: 80 };
+  const backends = [{ id: 0, ip: '10.0.0.1', port: 80, service: 'www', status: 'up' }];
+  const text = JSON.stringify({ backends, sessions: Array.from({ length: 60_000 }, () => session) });
+
+  expect(check({ text }, endpoints.readFarmStats.reply)).toMatchObject({ value: { sessions: 60_000, backends: [{}] } });
+});
+
 describe('a refusal', () => {
   it.each(documentStatuses)('%i of the API is %s, with its sentence, and proves the key unless it is 401', (...row) => {
     const [status, reason] = row;

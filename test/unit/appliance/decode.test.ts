@@ -100,16 +100,18 @@ describe('a text on the wire', () => {
     ['443', '443'],
     ['" 443 "', '443'],
     ['null', null],
+    ['true', 'true'],
+    ['false', 'false'],
   ])('%s is %j', (written, text) => {
     expect(decoded(`{"text":${written}}`)).toEqual({ text });
   });
 
-  it.each(['true', '[]', '{}', '1e999'])('%s is absent and reported', (written) => {
+  it.each(['[]', '{}', '1e999'])('%s is absent and reported', (written) => {
     const { body, unreadable } = read(`{"text":${written}}`);
 
     expect(body).toEqual({ text: null });
     expect(unreadable).toMatchObject([{ field: 'text', count: 1 }]);
-    expect(decoded(`{"text":${written}}`)).toBe('/text must be a text, a number or null');
+    expect(decoded(`{"text":${written}}`)).toBe('/text must be a text, a number, true, false or null');
   });
 });
 

@@ -1,7 +1,8 @@
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
-import { excessOf, maxValuesOf } from '../../../src/appliance/reply-bounds.ts';
+import { excessOf, maxValuesOf, withLengthOf } from '../../../src/appliance/reply-bounds.ts';
 
 const mebibyte = 1_048_576;
 const many = (count: number, item: string): string => Array.from({ length: count }, () => item).join(',');
@@ -45,4 +46,33 @@ it.each([33, 20_000, 4_000_000])('a reply that is nested %i deep is malformed', 
 
 it('a reply that is nested 32 deep is within the bound', () => {
   expect(excessOf(`{"farms":[],"x":${nested(31)}}`, 100)).toBeUndefined();
+});
+
+it('the number of items stands in the place of any list of which only the length is read', () => {
+  const reply = fc.record({
+    before: fc.jsonValue(),
+    sessions: fc.array(fc.jsonValue()),
+    'sessions of another farm': fc.jsonValue(),
+  });
+  fc.assert(
+    fc.property(reply, fc.constantFrom(0, 1, 9), (body, indent) => {
+      const shortened = withLengthOf('sessions', JSON.stringify(body, null, indent));
+
+      expect(JSON.parse(shortened)).toEqual(JSON.parse(JSON.stringify({ ...body, sessions: body.sessions.length })));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it.each([
+  '{"params":{"sessions":[1,2]}}',
+  '{"note":"sessions","list":[1]}',
+  '{"sessions":null}',
+  '{"sessions":{"a":[1]}}',
+  '{"sessions":[1,2',
+  '["sessions",[1,2]]',
+  '{"sessions"',
+  '"sessions',
+])('a text without that list at its top stays as it is: %s', (text) => {
+  expect(withLengthOf('sessions', text)).toBe(text);
 });
