@@ -16,7 +16,7 @@ import { maxNameLength, maxTextLength } from '../../src/appliance/decode.ts';
 import { defaultMaxValues, maxDepth } from '../../src/appliance/reply-bounds.ts';
 import { maxListed, maxListedBytes } from '../../src/history/kept-event.ts';
 import { maxKept, maxReadingBytes } from '../../src/history/shares.ts';
-import { maxFound, maxFoundBytes } from '../../src/history/event.ts';
+import { maxFound, maxFoundBytes, maxReadBytes } from '../../src/history/event.ts';
 import { statesPerMinute } from '../../src/scheduler/failure-log.ts';
 import { maxTwinDifferences } from '../../src/server/status-api.ts';
 import { defaultMaxRows, maxBackends } from '../../src/appliance/wire-types.ts';
@@ -170,7 +170,7 @@ function others(): string {
     ['an event', `lists ${maxListed} differences, and ${kib(maxListedBytes)} of them; the others are counted`],
     [
       'an answer of `/api/history`',
-      `${count(maxFound)} events, and ${mib(maxFoundBytes)}; \`next\` leads to the older ones`,
+      `${count(maxFound)} events, and ${mib(maxFoundBytes)}, of ${mib(maxReadBytes)} that are searched; \`next\` leads to the older ones`,
     ],
     [
       'the last known configuration of an appliance, for comparisons',

@@ -39,6 +39,9 @@ export const history: Command = async (context) => {
   }
 };
 
+/** More than the largest history has; what answers may be no exporter. */
+const maxAnswers = 200;
+
 /** Asks again until it has all that is printed. */
 async function readAll(
   context: CommandContext,
@@ -46,7 +49,7 @@ async function readAll(
 ): Promise<Static<typeof Reply>> {
   const events: Static<typeof Told>[] = [];
   let next: string | undefined;
-  do {
+  for (let asked = 0; asked < maxAnswers && events.length < limit; asked += 1) {
     const { text } = await answerOf(context, '/api/history', {
       ...query,
       limit: String(limit - events.length),
@@ -54,8 +57,9 @@ async function readAll(
     });
     const reply = readReply(Reply, text) as Static<typeof Reply>;
     events.push(...reply.events);
-    next = reply.events.length > 0 ? reply.next : undefined;
-  } while (next !== undefined && events.length < limit);
+    ({ next } = reply);
+    if (next === undefined) break;
+  }
   return { events, ...(next !== undefined && { next }) };
 }
 

@@ -1,5 +1,5 @@
 import type { HistoryDatabase } from './database.ts';
-import { type EventQuery, type FoundEvents, type HistoryEvent, maxFoundBytes } from './event.ts';
+import { type EventQuery, type FoundEvents, type HistoryEvent, maxFoundBytes, maxReadBytes } from './event.ts';
 import { type KeptEvent, readEvent, toKept } from './kept-event.ts';
 
 /** An event that alternates is counted with those before it if three of them are within this time. */
@@ -41,7 +41,7 @@ export class EventLog {
     if (!this.#alternates(kept) && !this.#continues(kept)) this.#insert(kept);
   }
 
-  /** Returns the newest first. */
+  /** Returns the newest first; none, and where to go on, if none is among as many as one search reads. */
   find(query: EventQuery): FoundEvents {
     const { appliance, farm, sinceMs = Number.MIN_SAFE_INTEGER, kinds, before, limit } = query;
     const [untilMs = latest, untilId = latest] = before?.split('.').map(Number) ?? [];
@@ -62,7 +62,12 @@ export class EventLog {
     );
     const events: HistoryEvent[] = [];
     let bytes = 0;
+    let read = 0;
+    let lastRead: EventRow | undefined;
     for (const row of rows) {
+      read += row.bytes;
+      if (read > maxReadBytes && lastRead) return { events, next: `${lastRead.at}.${lastRead.id}` };
+      lastRead = row;
       const event = this.#read(row);
       if (!event || !isWanted(event, query)) continue;
       bytes += row.bytes;

@@ -60,6 +60,8 @@ export const elsewhere = 'elsewhere';
 /** The most events of one answer, and the most bytes of their texts. */
 export const maxFound = 1_000;
 export const maxFoundBytes = 1_048_576;
+/** The most bytes of events that one search reads: it looks into many that it does not want. */
+export const maxReadBytes = 16 * maxFoundBytes;
 
 /** Which events are wanted; omitted members match all. */
 export interface EventQuery {
@@ -84,6 +86,6 @@ export interface EventQuery {
 /** An answer with the newest events first. */
 export interface FoundEvents {
   readonly events: readonly HistoryEvent[];
-  /** The `before` of the next question; absent if there are no older events. */
+  /** The `before` of the next question, also after an answer without events; absent if there are no older ones. */
   readonly next?: string | undefined;
 }

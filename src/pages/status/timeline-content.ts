@@ -18,7 +18,7 @@ const statefulObjects = ['farm', 'backend', 'certificate', 'activation', 'interf
 export function changesPanel(filter: EventFilter, found: ShownEvents, adminUrl?: string, when = ''): Markup {
   const rows =
     found?.events.length === 0
-      ? emptyNote('No change is known.')
+      ? emptyNote(found.next === undefined ? 'No change is known.' : 'No change is known among the newest events.')
       : eventList(found?.events, adminUrl, filter.appliance);
   const link = linkTo({ kind: 'changes', list: 'changes', ...filter });
   return panel('changes', `What changed${when}`, [

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ConfiguredObject } from '../../../src/collectors/configured.ts';
-import { inMemory } from '../../../src/history/database.ts';
+import { HistoryDatabase, inMemory } from '../../../src/history/database.ts';
+import { EventLog } from '../../../src/history/event-log.ts';
 import type { NewEvent } from '../../../src/history/event.ts';
 import { toKept } from '../../../src/history/kept-event.ts';
 import { HistoryStore } from '../../../src/history/store.ts';
@@ -354,6 +355,29 @@ describe('an event of very many differences', () => {
 
     expect(answers).toBeGreaterThan(2);
     expect(found).toEqual(Array.from({ length: 300 }, (_, index) => (299 - index) * minuteMs));
+  });
+
+  it('is searched in parts, since a search may read far more than it finds', () => {
+    const database = new HistoryDatabase(inMemory);
+    onTestFinished(() => database.close());
+    const log = new EventLog(database, () => undefined);
+    const event = JSON.stringify({ appliance: 'lb', farm: '', kind: 'state', atMs: 1, count: 1, differences: [] });
+    for (let at = 0; at < 5_000; at += 1)
+      database.run(
+        `INSERT INTO events (appliance, farm, kind, at, bytes, subject, change, event)
+         VALUES ('lb', '', 'state', :at, 8192, '', '', :event)`,
+        { at, event },
+      );
+
+    const answers = [log.find({ farm: 'another', limit: 1_000 })];
+    for (let next = answers.at(-1)?.next; next !== undefined; next = answers.at(-1)?.next)
+      answers.push(log.find({ farm: 'another', limit: 1_000, before: next }));
+
+    expect(answers).toEqual([
+      { events: [], next: expect.any(String) },
+      { events: [], next: expect.any(String) },
+      { events: [] },
+    ]);
   });
 
   it('does not take more memory than is set aside, without anybody who prunes', () => {
