@@ -74,6 +74,8 @@ export class Proposals {
   /** The plans under way, by appliance. */
   readonly #planning = new Map<string, Promise<void>>();
   readonly #plans = new Allowance(maxPlansPerMinute);
+  /** A notification has thousands of alerts, each of which is compared with all changes. */
+  readonly #keys = new WeakMap<Change, string>();
 
   constructor(parts: ProposalsParts) {
     this.#parts = parts;
@@ -91,8 +93,8 @@ export class Proposals {
     const taken = { proposed: 0, withdrawn: 0, ignored: 0, ...(truncated > 0 && { truncated }) };
     // A notification may have thousands of alerts.
     const slice = createTimeSlice(sliceMs);
-    for (const [index, each] of alerts.entries()) {
-      if (index % 100 === 99 && slice.isOver) await slice.next();
+    for (const each of alerts) {
+      if (slice.isOver) await slice.next();
       const wanted = wantedBy(this.#parts, each, notifier);
       if (!wanted) taken.ignored += 1;
       else if (each.status === 'resolved') taken[(await this.#withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
@@ -211,9 +213,13 @@ export class Proposals {
   /** Returns the changes that do the same. */
   #changesLike(wanted: Wanted): readonly KnownChange[] {
     const key = keyOf(wanted);
-    return this.#parts.changes.all.filter(
-      ({ change: { appliance, recipe, parameters } }) => keyOfTask(appliance, recipe, parameters) === key,
-    );
+    return this.#parts.changes.all.filter(({ change }) => this.#keyOfChange(change) === key);
+  }
+
+  #keyOfChange(change: Change): string {
+    const key = this.#keys.get(change) ?? keyOfTask(change.appliance, change.recipe, change.parameters);
+    this.#keys.set(change, key);
+    return key;
   }
 }
 

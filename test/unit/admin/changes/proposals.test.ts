@@ -195,3 +195,24 @@ it.each([
 
   expect(keyOfTask(appliance, recipe, parameters) === key).toBe(isSame);
 });
+
+it('each change is compared with thousands of alerts by what was read of it once', async () => {
+  let reads = 0;
+  const changes = Array.from(
+    { length: 100 },
+    (_, index): Change => ({
+      ...proposal,
+      ...decidedBy('bob', 'denied'),
+      state: 'denied',
+      get parameters() {
+        reads += 1;
+        return { farm: `farm-${index}` };
+      },
+    }),
+  );
+  const { tell } = givenProposals(changes);
+
+  await tell(Array.from({ length: 1_000 }, (_, index) => ({ ...needsRestart, index: String(index) })));
+
+  expect(reads).toBe(100);
+});
