@@ -229,7 +229,8 @@ export class RequestCounts {
 
   /** Begins the failures of a farm that logs: of one that does not, 0 would be an untruth. */
   #begin(farm: string): void {
-    if (this.#begun.has(farm)) return;
+    // A name that is not known is not searched for: anybody can send one in each line.
+    if (this.#begun.has(farm) || !this.#names.has(farm)) return;
     const known = this.#learned.find(({ name }) => name === farm);
     if (!known) return;
     this.#begun.add(known.name);

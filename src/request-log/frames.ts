@@ -2,7 +2,7 @@
 export type FrameFault = 'too_long' | 'malformed' | 'empty';
 
 /**
- * The longest line. By default, rsyslog cuts lines at 8,192 bytes, where a client may have chosen
+ * The longest line. By default, rsyslog cuts lines at 8,096 bytes, where a client may have chosen
  * their end, and a relay may have made their header shorter.
  */
 export const maxLineBytes = 8_000;

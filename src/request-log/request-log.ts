@@ -218,9 +218,7 @@ class ApplianceLog implements Sender {
   }
 
   get isOverLimit(): boolean {
-    return (
-      (this.#slot === slotNow() && this.#linesInSlot >= linesPerSlot) || (this.#waiting.isFull && this.#awaitsList)
-    );
+    return this.#spent(slotNow()) >= linesPerSlot || (this.#waiting.isFull && this.#awaitsList);
   }
 
   line(text: string): void {
@@ -288,15 +286,21 @@ class ApplianceLog implements Sender {
 
   /** Counts what became of lines. */
   #count(result: LineResult, times: number): void {
-    this.#spend(times);
+    // What is dropped takes nothing from what comes later.
+    if (result !== 'over_limit') this.#spend(times);
     this.counts.line(result, times);
     this.#isBehind = true;
   }
 
   #spend(times: number): void {
     const slot = slotNow();
-    this.#linesInSlot = slot === this.#slot ? this.#linesInSlot + times : times;
+    this.#linesInSlot = this.#spent(slot) + times;
     this.#slot = slot;
+  }
+
+  /** Returns what was read in a slot, with what one line had too many for the slots before. */
+  #spent(slot: number): number {
+    return Math.max(0, this.#linesInSlot - linesPerSlot * (slot - this.#slot));
   }
 }
 

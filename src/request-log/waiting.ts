@@ -9,7 +9,10 @@ export interface Waiting {
   readonly sinceMs: number;
 }
 
-/** The most that wait for the names of an appliance, about 3 MB. */
+/**
+ * The most requests that wait for the names of an appliance, about 3 MB. All may be counted at once,
+ * and each costs, also where one line stands for many.
+ */
 export const maxWaiting = 10_000;
 /** Services of the proxy have no longer names. */
 const longestName = 127;
@@ -21,6 +24,7 @@ const maxVain = 1_000;
 export class WaitingRequests {
   #waiting: readonly Waiting[] = [];
   #added: Waiting[] = [];
+  #requests = 0;
   /** Names for which others waited: those of farms that are not polled, or were invented. */
   readonly #vain = new Set<string>();
 
@@ -29,7 +33,7 @@ export class WaitingRequests {
   }
 
   get isFull(): boolean {
-    return this.#waiting.length + this.#added.length >= maxWaiting;
+    return this.#requests >= maxWaiting;
   }
 
   /** Lets a request wait; returns false if that is in vain, or there is no place. */
@@ -38,6 +42,7 @@ export class WaitingRequests {
     if (this.isFull || this.#vain.has(names.join('\n')) || names.some(({ length }) => length > longestName))
       return false;
     this.#added.push({ request: withOwnNames(request), times, sinceMs: nowMs });
+    this.#requests += times;
     return true;
   }
 
@@ -56,6 +61,7 @@ export class WaitingRequests {
       return nowMs - sinceMs >= maxWaitMs ? 'late' : 'waiting';
     });
     [this.#waiting, this.#added] = [waiting, []];
+    this.#requests = waiting.reduce((sum, { times }) => sum + times, 0);
     if (this.#vain.size >= maxVain) this.#vain.clear();
     if (hasList) for (const { request } of late) this.#vain.add(namesOf(request).join('\n'));
     return { known, late };

@@ -126,7 +126,7 @@ async function saidAfter(
       (each) => each.key.startsWith(path) && /^(?:$|[.[])/.test(each.key.slice(path.length)),
     );
     if (ours.length > 0) {
-      const [first] = ours.filter((each) => !isOfOthers.test(each.message));
+      const first = ours.find((each) => !isOfOthers.test(each.message));
       if (!first) return [];
       const [values] = valuesIn(first.message);
       // One check follows another.

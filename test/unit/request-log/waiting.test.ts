@@ -35,6 +35,17 @@ it('no more than 10,000 wait, and none with a name that no farm can have', () =>
   expect(waiting.add(denial('more'), 1, 0)).toBe(false);
 });
 
+it('no more than 10,000 requests wait, however few lines stand for them', () => {
+  const waiting = new WaitingRequests();
+  expect(waiting.add(denial('never'), 9_999, 0)).toBe(true);
+  expect(waiting.add(denial('news'), 2, 0)).toBe(true);
+  expect([waiting.isFull, waiting.add(denial('more'), 1, 0)]).toEqual([true, false]);
+
+  waiting.take((name) => name === 'never', true, 1_000);
+  expect(waiting.add(denial('more'), 9_998, 0)).toBe(true);
+  expect(waiting.isFull).toBe(true);
+});
+
 it('those that wait keep their names, and not the lines that had them', async () => {
   const waiting = new WaitingRequests();
 
