@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { find, judgesFolder } from '../test/judges/tools.ts';
@@ -20,6 +20,12 @@ const fromPython = {
   openapi2jsonschema: 'openapi2jsonschema==0.9.0',
 } as const;
 
+/** Programs of Python of which several versions are there, each in a folder of its own. */
+const versionsFromPython = {
+  'certbot-4': { program: 'certbot', source: 'certbot==4.2.0' },
+  'certbot-5': { program: 'certbot', source: 'certbot==5.8.0' },
+} as const;
+
 /** The Kubernetes that the chart is checked with, and the Prometheus Operator. */
 const kubernetesVersion = 'v1.37.2';
 const operator = 'github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring';
@@ -38,7 +44,16 @@ for (const [name, source] of Object.entries(fromPython)) {
   attempt(name, join(python, 'bin/pip'), ['install', '--quiet', source]);
 }
 
+for (const [name, { program, source }] of Object.entries(versionsFromPython)) {
+  if (find(name)) continue;
+  const folder = join(judgesFolder, name);
+  attempt(name, 'python3', ['-m', 'venv', folder]);
+  attempt(name, join(folder, 'bin/pip'), ['install', '--quiet', source]);
+  if (existsSync(join(folder, 'bin', program))) symlinkSync(join(folder, 'bin', program), join(bin, name));
+}
+
 for (const suite of suites) fetchPrograms(suite);
+buildLego();
 writeCustomResources();
 writeSchemas();
 buildServers();
@@ -99,6 +114,55 @@ function buildServers(): void {
     program: 'import (\n\t"os"\n\t"go.etcd.io/etcd/server/v3/etcdmain"\n)\n\nfunc main() { etcdmain.Main(os.Args) }\n',
     flags: '',
   });
+}
+
+/** Builds lego 5 without its DNS providers, and with a logger for the one of a module that cannot be had. */
+function buildLego(): void {
+  if (find('lego-5')) return;
+  const cwd = join(judgesFolder, 'module-lego');
+  const logger = join(cwd, 'slogor');
+  mkdirSync(logger, { recursive: true });
+  writeFileSync(join(logger, 'go.mod'), 'module gitlab.com/greyxor/slogor\n\ngo 1.26.0\n');
+  writeFileSync(
+    join(logger, 'slogor.go'),
+    `package slogor
+
+import (
+	"io"
+	"log/slog"
+)
+
+type OptionFn func()
+
+func SetLevel(slog.Leveler) OptionFn { return func() {} }
+func SetTimeFormat(string) OptionFn { return func() {} }
+func DisableColor() OptionFn { return func() {} }
+func NewHandler(to io.Writer, _ ...OptionFn) slog.Handler { return slog.NewTextHandler(to, nil) }
+`,
+  );
+  const requirements = 'require github.com/go-acme/lego/v5 v5.6.0\n\nreplace gitlab.com/greyxor/slogor => ./slogor\n';
+  writeFileSync(join(cwd, 'go.mod'), `module judges\n\ngo 1.26.0\n\n${requirements}`);
+  writeFileSync(
+    join(cwd, 'main.go'),
+    `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/go-acme/lego/v5/cmd"
+)
+
+func main() {
+	if err := cmd.CreateRootCommand().Run(context.Background(), os.Args); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+`,
+  );
+  attempt('lego-5', 'go', ['build', '-mod=mod', '-tags=lego_dnslight', '-o', join(bin, 'lego-5'), '.'], { cwd });
 }
 
 interface ServerModule {

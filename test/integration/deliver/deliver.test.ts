@@ -1,6 +1,8 @@
+import { cp } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { addSecondFarm, attach, fileOf, given, httpsFarm, isNew, worldWith } from './given-deliver.ts';
+import { wordsOf } from '../../support/documented-command.ts';
 import { issue, type Issued, name } from '../../support/issue.ts';
 import { untilIs } from '../../support/until.ts';
 
@@ -430,6 +432,23 @@ describe('the hook of an ACME client', () => {
       expect.stringContaining('has it already'),
       expect.stringContaining('has it already'),
     ]);
+    expect(fileOf(world)).toEqual([isNew]);
+  });
+
+  it('of acme.sh finds the files that its command in docs/admin.md names', async () => {
+    const world = worldWith();
+    const { run, cert, key, folder } = await given({ 'lb-1': world });
+    const words = wordsOf('docs/admin.md', 'acme.sh ');
+    const after = (flag: string) => words[words.indexOf(flag) + 1] ?? '';
+    // It writes these files, and then hands the text to a shell.
+    await cp(cert, after('--fullchain-file').replace('/etc/acme', folder));
+    await cp(key, after('--key-file').replace('/etc/acme', folder));
+    const [program, ...hook] = after('--reloadcmd').replaceAll('/etc/acme', folder).split(' ');
+
+    const { code, err } = await run(hook);
+
+    expect([program, hook[0]]).toEqual(['zlb-exporter', 'deliver']);
+    expect(code, err).toBe(0);
     expect(fileOf(world)).toEqual([isNew]);
   });
 
