@@ -7,6 +7,7 @@ const long = [
   'test/docs/{commands,runbooks-even,runbooks-odd}.test.ts',
   'test/e2e/{alerting-scenes,changes-kill,console,dashboard-queries,distribution,icinga,log-output,package,permissions,repair-loop,rule-costs,silent-name-server,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-cases,alert-gaps,descriptors,politeness,request-flood,send-page,twins}.test.ts',
+  'test/integration/reload/storm.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/journal/{disk,kill,synced}.test.ts',
   'test/unit/scheduler/large-appliance.test.ts',
