@@ -24,6 +24,7 @@ import { maxNames as maxServerNames } from '../../src/collectors/vip-targets.ts'
 import { maxShards } from '../../src/config/shard.ts';
 import { bytesPerPart, freeParts } from '../../src/lib/growing-buffer.ts';
 import { formatDuration } from '../../src/lib/time.ts';
+import { maxUses } from '../../src/state/describe.ts';
 import { maxHits } from '../../src/pages/status/search.ts';
 import { maxNameLength as maxLoggedLength, maxNames } from '../../src/request-log/counts.ts';
 import { maxLineBytes } from '../../src/request-log/frames.ts';
@@ -177,6 +178,7 @@ function others(): string {
       `${mib(maxReadingBytes)}, compressed. Above that, what was read longest ago is not compared`,
     ],
     ['`transitions` of `/api/status`', `${maxHistory}. Above that, the appliances with the most lose their oldest`],
+    ['uses of certificates by farms that are described', `${count(maxUses)}; of more, none is known`],
     ['differences of twins that `/api/status` lists', `${count(maxTwinDifferences)}; the others are counted`],
     ['lines of the log about states of an appliance', `${count(statesPerMinute)} a minute; the others are counted`],
     ['hits of a search', `${maxHits} of each kind`],

@@ -165,7 +165,7 @@ export function isWeakCertificate(message: string): boolean {
   return /(?:key|algorithm) too weak/.test(message);
 }
 
-export const weakCertificateRemedy =
+const weakCertificateRemedy =
   'give the appliance a certificate with RSA 2048, ECDSA and SHA-256 or better, or pin this one by tls.fingerprint_sha256';
 
 /**

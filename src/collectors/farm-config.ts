@@ -260,5 +260,6 @@ function checksNamed(
   names: readonly (string | null | undefined)[],
   listed: ListedChecks | undefined,
 ): readonly ConfiguredObject[] {
-  return (listed?.rows ?? []).filter(({ name }) => names.includes(name)).map((row) => configuredCheck(row.name, row));
+  const wanted = new Set(names);
+  return (listed?.rows ?? []).filter(({ name }) => wanted.has(name)).map((row) => configuredCheck(row.name, row));
 }

@@ -171,8 +171,8 @@ function storedOf(
   config: FarmConfig | undefined,
   certificates: readonly Certificate[] | undefined,
 ): readonly Certificate[] | undefined {
-  const files = config?.certificates;
-  return files && certificates?.filter(({ file }) => files.includes(file));
+  const files = config?.certificates && new Set(config.certificates);
+  return files && certificates?.filter(({ file }) => files.has(file));
 }
 
 /** Returns the common names that a client may ask for; an empty name if there is none. */

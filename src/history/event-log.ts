@@ -60,6 +60,7 @@ export class EventLog {
         kinds: kinds ? JSON.stringify(kinds) : null,
       },
     );
+    const certificates = query.certificates && new Set(query.certificates);
     const events: HistoryEvent[] = [];
     let bytes = 0;
     let read = 0;
@@ -69,7 +70,7 @@ export class EventLog {
       if (read > maxReadBytes && lastRead) return { events, next: `${lastRead.at}.${lastRead.id}` };
       lastRead = row;
       const event = this.#read(row);
-      if (!event || !isWanted(event, query)) continue;
+      if (!event || !isWanted(event, farm, certificates)) continue;
       bytes += row.bytes;
       const last = events.at(-1);
       if (last && (events.length === limit || bytes > maxFoundBytes))
@@ -157,7 +158,11 @@ export class EventLog {
 }
 
 /** Compares what the columns do not say. */
-function isWanted(event: HistoryEvent, { farm, certificates }: EventQuery): boolean {
+function isWanted(
+  event: HistoryEvent,
+  farm: string | undefined,
+  certificates: ReadonlySet<string> | undefined,
+): boolean {
   if (farm === undefined || event.appliance === '' || event.farm === farm) return true;
   const { differences, unlisted = 0 } = event;
   if (differences.some((each) => each.farm === farm || (each.farm !== '' && unlisted > 0))) return true;
@@ -165,7 +170,7 @@ function isWanted(event: HistoryEvent, { farm, certificates }: EventQuery): bool
   return (
     event.kind === 'restart' ||
     differences.some(({ object, name }) =>
-      object === 'certificate' ? certificates.includes(name) : ['version', 'appliance'].includes(object),
+      object === 'certificate' ? certificates.has(name) : ['version', 'appliance'].includes(object),
     )
   );
 }

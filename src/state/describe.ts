@@ -217,19 +217,20 @@ function describeCertificates(
   const users = usersByFile(farmList ?? []);
   const lastUses = lastUsesByFile(snapshot);
   const configuredAt = (farmList ?? []).flatMap(({ configuredAtMs }) => configuredAtMs ?? []);
-  const areAllKnown = excluded === 0 && farmList?.every(isPresentedKnown) === true;
-  const probed = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ certificate }) => certificate));
+  const usersReadMs = Math.min(...configuredAt);
+  const areAllKnown = excluded === 0 && users !== undefined && farmList?.every(isPresentedKnown) === true;
   return store?.map((each) => {
-    const presenting = probed.filter((farm) => farm.certificates?.includes(each.file));
+    const ownUsers = users?.get(each.file);
+    const presenting = ownUsers?.filter(({ probe }) => probe?.served.some(({ certificate }) => certificate)) ?? [];
     const servedBy = presenting.filter((farm) => serves(farm, each)).map(({ name }) => name);
     const notServedBy = presenting.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
-    const usedBy = users.get(each.file) ?? (areAllKnown ? [] : undefined);
-    const lastKnownUse = usedBy ? undefined : lastUses.get(each.file);
+    const usedBy = ownUsers?.map(({ name }) => name) ?? (areAllKnown ? [] : undefined);
+    const lastKnownUse = usedBy ? undefined : lastUses?.get(each.file);
     return {
       ...each,
       state: closedState('certificate', each.state),
       usedBy,
-      ...(configuredAt.length > 0 && { usersReadMs: Math.min(...configuredAt) }),
+      ...(configuredAt.length > 0 && { usersReadMs }),
       ...(lastKnownUse && { lastKnownUse }),
       ...(servedBy.length > 0 && { servedBy }),
       ...(notServedBy.length > 0 && { notServedBy }),
@@ -263,27 +264,47 @@ function servesAnother({ probe, certificates: files }: FarmStatus, { commonName 
   );
 }
 
-/** Maps each file to the farms that are known to present it. */
-function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, readonly string[]> {
-  const users = new Map<string, string[]>();
-  for (const { name, certificates: files = [] } of farmList)
-    for (const file of files) users.set(file, [...(users.get(file) ?? []), name]);
+/**
+ * Uses of certificates by farms that are described. An appliance can name each certificate in each
+ * farm, which takes little memory and makes a description of hundreds of MB.
+ */
+export const maxUses = 50_000;
+
+/** Maps each file to the farms that are known to present it; undefined for too many. */
+function usersByFile(farmList: readonly FarmStatus[]): ReadonlyMap<string, readonly FarmStatus[]> | undefined {
+  if (isTooMany(farmList)) return undefined;
+  const users = new Map<string, FarmStatus[]>();
+  for (const farm of farmList)
+    for (const file of farm.certificates ?? []) {
+      const before = users.get(file);
+      if (before) before.push(farm);
+      else users.set(file, [farm]);
+    }
   return users;
 }
 
 /**
  * Maps each file to the farms that presented it when their configuration was last read, however
- * long ago. A farm that is gone has no reading.
+ * long ago; undefined for too many. A farm that is gone has no reading.
  */
-function lastUsesByFile({ readings, lastKnown, timeOf }: Snapshot): ReadonlyMap<string, LastKnownUse> {
-  const uses = new Map<string, LastKnownUse>();
-  for (const { data, takenAtMs } of readingsOf([...lastKnown.values(), ...readings.values()], farmConfig)) {
+function lastUsesByFile({ readings, lastKnown, timeOf }: Snapshot): ReadonlyMap<string, LastKnownUse> | undefined {
+  const configured = readingsOf([...lastKnown.values(), ...readings.values()], farmConfig);
+  if (isTooMany(configured.map(({ data }) => data))) return undefined;
+  const uses = new Map<string, { readonly farms: string[]; readMs: number }>();
+  for (const { data, takenAtMs } of configured) {
+    const readMs = timeOf(takenAtMs);
     for (const file of data.certificates ?? []) {
-      const { farms: before = [], readMs = Number.POSITIVE_INFINITY } = uses.get(file) ?? {};
-      uses.set(file, { farms: [...before, data.farm], readMs: Math.min(readMs, timeOf(takenAtMs)) });
+      const before = uses.get(file);
+      before?.farms.push(data.farm);
+      if (before) before.readMs = Math.min(before.readMs, readMs);
+      else uses.set(file, { farms: [data.farm], readMs });
     }
   }
   return uses;
+}
+
+function isTooMany(all: readonly { readonly certificates?: readonly string[] | undefined }[]): boolean {
+  return all.reduce((sum, { certificates: files = [] }) => sum + files.length, 0) > maxUses;
 }
 
 /** Returns true if it is known which certificates a farm presents; other profiles present none. */

@@ -248,6 +248,25 @@ it('the users of a certificate are as old as the oldest configuration that was r
   expect(status.certificates).toMatchObject([{ usedBy: ['shop'], usersReadMs: startedAtMs + 30_000 }]);
 });
 
+it.each([
+  ['50,000', 250, 250],
+  ['more than 50,000', 251, undefined],
+])('the status of an appliance whose farms name %s uses of certificates', (_, count, users) => {
+  const files = Array.from({ length: 200 }, (__, index) => `${index}.pem`);
+  const all = Array.from({ length: count }, (__, index) => ({ ...shop, name: `farm-${index}` }));
+  const config = { certificates: files, checks: [], backends: undefined, protocol: undefined };
+  const configured = all.map(({ name: farm }) => ({ collector: 'farm_config', farm, data: { farm, ...config } }));
+  const store = { collector: 'certificates', data: files.map((file) => ({ file, state: 'valid' })) };
+  const list = { collector: 'farms', data: { farms: all, excluded: 0 } };
+
+  const now = statusOf(list, store, ...configured).certificates;
+  const before = statusWith([list, store], configured).certificates;
+
+  // Nobody knows then, instead of a description of hundreds of megabytes.
+  expect(now?.map(({ usedBy }) => usedBy?.length)).toEqual(files.map(() => users));
+  expect(before?.map(({ lastKnownUse }) => lastKnownUse?.farms.length)).toEqual(files.map(() => users));
+});
+
 describe('the last known use of a certificate', () => {
   const store = { collector: 'certificates', data: [{ file: 'a.pem', state: 'valid' }] };
   const list = { collector: 'farms', data: { farms: [shop], excluded: 0 } };
