@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import { errorCode, toError } from '../lib/check.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { NameError, nameRemedy } from '../lib/names.ts';
 
 /**
@@ -129,20 +130,10 @@ export function neverConnected(thrown: unknown): boolean {
   return errorCode(thrown) === 'UND_ERR_CONNECT_TIMEOUT';
 }
 
-/** Node's advice at the end of some messages, which does not help users of this program. */
-const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
-
-/** OpenSSL's messages: thread, number, library, function, reason, and a line of its source. */
-const messageOfOpenssl = /^[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
-
-/** Returns the platform's message of an error, without what only its developers need. */
+/** Returns the platform's message of a transport error, without what only its developers need. */
 export function messageOf(thrown: unknown): string {
-  const error = toError(thrown);
-  if (isInterimAnswer(error)) return 'it sent an interim answer, 100 or 101, that nobody asked for';
-  const [, library, reason] = messageOfOpenssl.exec(error.message) ?? [];
-  if (library && reason) return `${library}: ${reason}`;
-  // Node reports a refused dual-stack connect as an aggregate with an empty message.
-  return error.message === '' ? errorCode(error) : error.message.replace(adviceOfNode, '');
+  if (isInterimAnswer(thrown)) return 'it sent an interim answer, 100 or 101, that nobody asked for';
+  return errorMessage(thrown);
 }
 
 const remedies: Partial<Record<FailureReason, string>> = {

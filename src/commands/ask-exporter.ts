@@ -1,15 +1,16 @@
-import type { TSchema } from 'typebox';
-import { headerOf } from '../appliance/answer.ts';
-import { createDecoder } from '../appliance/decode.ts';
-import { messageOf } from '../appliance/errors.ts';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../lib/check.ts';
+import { errorMessage } from '../lib/error-message.ts';
 import { readWhole } from '../lib/growing-buffer.ts';
+import { lookupBy, maxNameMs, Names } from '../lib/names.ts';
 import { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
-import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from './admin/connection.ts';
+import { type Shape, ShapeError } from '../lib/shape.ts';
 import type { CommandContext } from './command.ts';
 import { NothingKnown } from './plugin/check-result.ts';
 import { ExporterReply, type SeenAppliance } from './plugin/exporter-reply.ts';
+import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from './server-address.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The address of a running exporter and what its web configuration asks for. */
@@ -21,40 +22,63 @@ interface Exporter extends TlsFiles {
 
 const defaultUrl = 'http://127.0.0.1:9444';
 /** Monitoring systems give a plug-in a minute, some of them ten seconds. */
-const timeoutMs = 8_000;
+const defaultTimeoutSeconds = 8;
 const maxBytes = 64 * 1_048_576;
 /** Clocks of two machines may differ as much. */
 const maxDifferenceMs = 300_000;
 
 /** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<SeenAppliance> {
+  const begunMs = context.steadyNow();
   const { url, text, date } = await answerOf(context, '/api/status', { appliance });
+  const asked = `asked ${url.origin} in ${Math.round(context.steadyNow() - begunMs)} ms, ${text.length} bytes`;
   // The ages of readings are by the clock of the exporter.
-  return { ...read(text, appliance), nowMs: clockOf(date, url) };
+  return { ...read(text, appliance), nowMs: clockOf(date, url), asked: [asked] };
 }
 
 /** Asks a running exporter for a path; throws NothingKnown if it does not say. */
 export async function answerOf(context: CommandContext, path: string, query: Readonly<Record<string, string>>) {
   const exporter = await readExporter(context);
-  const { url, user } = exporter;
-  const agent = tlsAgent(exporter);
+  const { url } = exporter;
+  const timeoutMs = 1_000 * Number(context.flags.timeout ?? defaultTimeoutSeconds);
+  const limit = AbortSignal.timeout(timeoutMs);
   try {
-    const { statusCode, headers, body } = await agent.request({
-      origin: url.origin,
-      path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}?${new URLSearchParams(query).toString()}`,
-      method: 'GET',
-      headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
-      signal: AbortSignal.any([context.stopped, AbortSignal.timeout(timeoutMs)]),
-    });
-    const text = (await readWhole(body, maxBytes, answerTooLong)).toString();
+    const response = await get(exporter, path, query, AbortSignal.any([context.stopped, limit]));
+    const text = (await readWhole(response, maxBytes, answerTooLong)).toString();
+    const { statusCode = 0, headers } = response;
     if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, query.appliance, text));
-    return { url, text, date: headerOf(headers, 'date') };
+    return { url, text, date: headers.date ?? '' };
   } catch (error) {
     if (error instanceof NothingKnown) throw error;
-    throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${messageOf(error)}`);
-  } finally {
-    await agent.destroy();
+    const because = limit.aborted ? `it took longer than ${timeoutMs / 1_000} s` : errorMessage(error);
+    throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${because}`);
   }
+}
+
+/** Sends one GET over a connection of its own, and resolves to the response. */
+async function get(
+  { url, user, ca, cert, key }: Exporter,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  // A library for HTTP would take longer to load than the answer takes.
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  const names = new Names();
+  const sent = request(url, {
+    path: `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}?${new URLSearchParams(query).toString()}`,
+    headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
+    agent: false,
+    lookup: lookupBy((host) => names.addressesOf(host, maxNameMs)),
+    signal,
+    // Set here, so that no environment variable can switch it off.
+    rejectUnauthorized: true,
+    ...(ca && { ca }),
+    ...(cert && key && { cert, key: key.reveal() }),
+  });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response;
 }
 
 function answerTooLong(): NothingKnown {
@@ -100,17 +124,20 @@ function refusalText(status: number, { origin, pathname }: URL, appliance: strin
   return `the exporter at ${origin} answered ${status}: ${oneLine(said, 200).trim()}`;
 }
 
-/** Reads an answer; throws NothingKnown if it does not fit the schema. */
-export function readReply(schema: TSchema, text: string): unknown {
+/** Reads an answer; throws NothingKnown if it is not of the shape. */
+export function readReply<T>(shape: Shape<T>, text: string): T {
   const reply = parseJson(text);
   if (reply === undefined) throw new NothingKnown('what answers is no exporter: it does not speak JSON');
-  const decoded = createDecoder()(schema, reply);
-  if (!decoded.ok) throw new NothingKnown(`what answers is no exporter of this release: ${decoded.because}`);
-  return reply;
+  try {
+    return shape(reply, '');
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error;
+    throw new NothingKnown(`what answers is not a zlb-exporter of this version: ${error.message}`);
+  }
 }
 
-function read(text: string, name: string): Omit<SeenAppliance, 'nowMs'> {
-  const { appliances, demonstration } = readReply(ExporterReply, text) as ExporterReply;
+function read(text: string, name: string): Pick<SeenAppliance, 'appliance' | 'isDemonstration'> {
+  const { appliances, demonstration } = readReply(ExporterReply, text);
   const appliance = appliances.find((each) => each.name === name);
   if (!appliance) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
   return { appliance, isDemonstration: demonstration };

@@ -52,7 +52,7 @@ const exporterFlags = {
 
 /** The flags of every command. */
 const generalFlags = {
-  version: { label: '--version, -h, --help', about: '' },
+  version: { short: 'V', label: '--version, -h, --help', about: '' },
   help: { short: 'h' },
 } as const;
 
@@ -132,9 +132,17 @@ const historyFlags = {
 } as const;
 
 const pluginFlags = {
-  ...connectionFlags,
-  warning: { example: '28', short: 'w' },
+  warning: { example: '28', short: 'w', label: '-w, -c RANGE', about: 'what is good: else WARNING, CRITICAL' },
   critical: { example: '3', short: 'c' },
+  timeout: {
+    example: '10',
+    short: 't',
+    label: '-t SECONDS, -v',
+    about: 'limit of the answer (default 8); list each object',
+    refuse: (value: string) => (/^[1-9]\d{0,2}$/.test(value) ? undefined : 'must be a number of seconds from 1 to 999'),
+  },
+  verbose: { short: 'v' },
+  ...connectionFlags,
 } as const;
 
 type FlagsOf<Table> = {
@@ -266,15 +274,15 @@ Exit codes: 0 printed, 1 the exporter gives no answer, 2 the call is wrong.`,
 
 A check for Icinga, Nagios and the like, by the readings of a running exporter.
 A reading that is absent or too old is UNKNOWN. NAME may contain *.
-
-Checks
   appliance           does it answer, and is it read completely
-  farm                is it up; -w, -c: least percent of its backends (100; -)
-  connections         of farms; -w, -c: most established ones (else half-open)
-  certificate         -w, -c: least days (else the windows of the alerts)
+  farm                is it up; -w, -c: percent of its backends (100; -)
+  connections         -w, -c: established ones of a farm (else half-open ones)
+  certificate         -w, -c: days to its end (else the windows of the alerts)
   activation          the same for the licence
 Flags
 ${linesOf(pluginFlags)}
+RANGE is 10:20 for from 10 to 20, 10: or ~:20 without an end, @10:20 for not
+there; a number alone is the least percent or days, the most connections.
 
 Examples
   zlb-exporter plugin farm lb-paris shop

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { list, maybe, number, object, type Shaped, text } from '../lib/shape.ts';
 import { changeText } from '../lib/text.ts';
 import { answerOf, readReply } from './ask-exporter.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -6,15 +6,21 @@ import { NothingKnown } from './plugin/check-result.ts';
 import { tableLines } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
-const [word, maybe] = [Type.String(), Type.Optional(Type.String())];
-const time = Type.Number();
-const place = { object: word, farm: word, service: word, name: word };
-const differences = Type.Array(Type.Object({ ...place, setting: word, before: maybe, after: maybe }));
-const number = Type.Optional(Type.Number());
-const told = { by: maybe, text: maybe, count: Type.Number(), reversedMs: number, differences, unlisted: number };
+const difference = { object: text, farm: text, service: text, name: text, setting: text };
 /** The part of an event of `/api/history` that is printed. */
-const Told = Type.Object({ appliance: word, farm: word, atMs: time, sinceMs: number, ...told });
-const Reply = Type.Object({ events: Type.Array(Told), next: maybe });
+const Told = object({
+  appliance: text,
+  farm: text,
+  atMs: number,
+  sinceMs: maybe(number),
+  by: maybe(text),
+  text: maybe(text),
+  count: number,
+  reversedMs: maybe(number),
+  differences: list(object({ ...difference, before: maybe(text), after: maybe(text) })),
+  unlisted: maybe(number),
+});
+const Reply = object({ events: list(Told), next: maybe(text) });
 
 const header = ['SEEN (UTC)', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
 /** The most events that are printed; an answer has fewer of them if they are long. */
@@ -46,21 +52,21 @@ const maxAnswers = 200;
 async function readAll(
   context: CommandContext,
   query: Readonly<Record<string, string>>,
-): Promise<Static<typeof Reply>> {
-  const events: Static<typeof Told>[] = [];
+): Promise<Shaped<typeof Reply>> {
+  const events: Shaped<typeof Told>[] = [];
   let next: string | undefined;
   for (let asked = 0; asked < maxAnswers && events.length < limit; asked += 1) {
-    const { text } = await answerOf(context, '/api/history', {
+    const { text: answer } = await answerOf(context, '/api/history', {
       ...query,
       limit: String(limit - events.length),
       ...(next !== undefined && { before: next }),
     });
-    const reply = readReply(Reply, text) as Static<typeof Reply>;
+    const reply = readReply(Reply, answer);
     events.push(...reply.events);
     ({ next } = reply);
     if (next === undefined) break;
   }
-  return { events, ...(next !== undefined && { next }) };
+  return { events, next };
 }
 
 function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<string, string>> {
@@ -76,7 +82,7 @@ function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<
 }
 
 /** Returns a row for each difference; the first one has what they share. */
-function rowsOf(event: Static<typeof Told>): readonly (readonly (string | undefined)[])[] {
+function rowsOf(event: Shaped<typeof Told>): readonly (readonly (string | undefined)[])[] {
   const { appliance, farm, atMs, sinceMs, by, text, differences, unlisted = 0 } = event;
   const where = (of: string): string => [appliance || 'the exporter', of].filter(Boolean).join('/');
   const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
@@ -93,7 +99,7 @@ function rowsOf(event: Static<typeof Told>): readonly (readonly (string | undefi
 }
 
 /** Says how often something went to and fro, and when last in each direction. */
-function timesText({ count, reversedMs }: Static<typeof Told>): string {
+function timesText({ count, reversedMs }: Shaped<typeof Told>): string {
   if (count === 1) return '';
   return ` (${count} times${reversedMs === undefined ? '' : `, the other way last at ${utc(reversedMs)}`})`;
 }

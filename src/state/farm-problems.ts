@@ -2,6 +2,7 @@ import { listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import { isUnanswered, type ServedName } from '../collectors/vip.ts';
 import { chainEndOf, type ServedCertificate } from '../collectors/vip-probe.ts';
+import { isHung } from './hung-farm.ts';
 import { alertThresholds, expiryWindow } from './alert-thresholds.ts';
 import type { BackendStatus, FarmStatus, ProbeStatus } from './status.ts';
 import type { OwnProblem } from './problem.ts';
@@ -80,17 +81,6 @@ function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): Ow
     default:
       return undefined;
   }
-}
-
-/** A farm of the status, also as `/api/status` has it. */
-interface HungFarm {
-  readonly isSilent?: boolean | null | undefined;
-  readonly state: string;
-}
-
-/** Returns true for a proxy that does not answer its appliance; that of a stopped farm cannot. */
-export function isHung({ isSilent, state }: HungFarm): boolean {
-  return isSilent === true && state !== 'down';
 }
 
 function listener({ vip, vport }: FarmStatus): string {

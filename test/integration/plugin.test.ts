@@ -23,7 +23,7 @@ it('the plug-in judges by the readings of an exporter, and never by old ones', a
   const known = (answer: typeof intranet) => until(answer, ({ code }) => code !== 3);
 
   expect(await until(intranet, ({ code }) => code === 0)).toMatchObject({
-    line: saying(/^OK - 1 farm of lb-1: .* \| farms=1 /),
+    line: saying(/^OK - 1 farm of lb-1: .* \| farms=1;;;0 /),
   });
   expect(await known(() => ask(url, 'farm', 'lb-1', 'legacy'))).toEqual({
     code: 2,

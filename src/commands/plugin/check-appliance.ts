@@ -24,8 +24,8 @@ export function checkAppliance(seen: SeenAppliance): CheckResult {
     findings: [...findings, ...late],
     otherwise: `${name} answers, and all of its ${supported.length} readings are fresh`,
     measures: [
-      { label: 'readings', value: supported.length },
-      { label: 'overdue', value: late.length, warning: '0' },
+      { label: 'readings', value: supported.length, min: 0 },
+      { label: 'overdue', value: late.length, warning: '0', min: 0, max: supported.length },
     ],
   };
 }

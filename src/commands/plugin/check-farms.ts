@@ -1,5 +1,5 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
-import { isHung } from '../../state/farm-problems.ts';
+import { isHung } from '../../state/hung-farm.ts';
 import { counted, globMatcher, listed } from '../../lib/text.ts';
 import {
   findingOf,
@@ -42,18 +42,32 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
     const isRead = late === undefined || (reading?.lastSuccessMs == null && farm.backends != null);
     return found.length > 0 || isRead ? found : [{ state: 'UNKNOWN', text: `farm ${farm.name}: ${late}` }];
   });
-  const backends = farms.flatMap((farm) => farm.backends ?? []);
-  const upCount = backends.filter(({ state }) => state === 'up').length;
   const states = [...Map.groupBy(farms, ({ state }) => state)].map(([state, list]) => `${list.length} ${state}`);
+  const backends = backendsOf(farms);
+  const upCount = backends?.filter(({ state }) => state === 'up').length ?? 0;
+  const shares = farms.flatMap((farm) => sharesOf(farm).map(({ percent }) => percent));
   return {
     findings,
-    otherwise: `${counted(farms.length, 'farm')} of ${appliance.name}: ${states.join(', ')}; ${upCount} of ${counted(backends.length, 'backend')} up`,
+    otherwise: `${counted(farms.length, 'farm')} of ${appliance.name}: ${states.join(', ')}; ${backends ? `${upCount} of ${counted(backends.length, 'backend')} up` : 'not all backends are known'}`,
     measures: [
-      { label: 'farms', value: farms.length },
-      { label: 'backends', value: backends.length },
-      { label: 'backends_up', value: upCount },
+      { label: 'farms', value: farms.length, min: 0 },
+      ...(backends
+        ? [
+            { label: 'backends', value: backends.length, min: 0 },
+            { label: 'backends_up', value: upCount, min: 0, max: backends.length },
+          ]
+        : []),
+      ...(backends && shares.length > 0
+        ? [{ label: 'least_up', value: Math.min(...shares), unit: '%' as const, ...rangesOf(limits), min: 0, max: 100 }]
+        : []),
     ],
   };
+}
+
+/** Returns undefined if those of a farm are not known. */
+function backendsOf(farms: readonly MonitoredFarm[]) {
+  const lists = farms.flatMap(({ backends }) => (backends ? [backends] : []));
+  return lists.length === farms.length ? lists.flat() : undefined;
 }
 
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
@@ -67,20 +81,20 @@ export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLi
     if (state === 'unknown' || established == null || (pending == null && !byLimits))
       return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known${because}` }];
     const text = `farm ${name} has ${established} established and ${pending ?? 'an unknown number of'} pending connections${because}`;
-    if (byLimits) return [{ state: stateBy(limits, established, 'at most'), text }];
+    if (byLimits) return [{ state: stateBy(limits, established), text }];
     const { pendingConnections, pendingConnectionsRatio } = alertThresholds;
     const isMany = (pending ?? 0) > pendingConnections && (pending ?? 0) > pendingConnectionsRatio * established;
     return [{ state: isMany ? 'WARNING' : 'OK', text }];
   });
   const established = sumOf(farms.map((farm) => farm.established));
   const pending = sumOf(farms.map((farm) => farm.pending));
-  const ranges = farms.length === 1 ? rangesOf(limits, 'at most') : {};
+  const ranges = farms.length === 1 ? rangesOf(limits) : {};
   return {
     findings,
     otherwise: `${counted(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
     measures: [
-      ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges }]),
-      ...(pending === undefined ? [] : [{ label: 'pending', value: pending }]),
+      ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
+      ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),
     ],
   };
 }
@@ -101,16 +115,22 @@ function farmsOf(seen: SeenAppliance, glob: string): readonly MonitoredFarm[] {
   return found;
 }
 
-/** Compares the percentage of backends that are up, without those in maintenance, with limits. */
-function shareFindings({ name, backends }: MonitoredFarm, limits: OkLimits): readonly CheckedObject[] {
-  return [...Map.groupBy(backends ?? [], ({ service }) => service)].flatMap(([service, list]) => {
-    const count = (state: string): number => list.filter((each) => each.state === state).length;
-    const [up, unknown] = [count('up'), count('unknown')];
-    const wanted = list.length - count('maintenance');
-    const state = stateBy(limits, (100 * up) / wanted, 'at least');
+/** Compares the percentage of backends that are up with limits. */
+function shareFindings(farm: MonitoredFarm, limits: OkLimits): readonly CheckedObject[] {
+  return sharesOf(farm).flatMap(({ service, up, unknown, wanted, percent }) => {
+    const state = stateBy(limits, percent);
     if (state === 'OK') return [];
-    const where = `${service ? `service ${service} of ` : ''}farm ${name}`;
+    const where = `${service ? `service ${service} of ` : ''}farm ${farm.name}`;
     const text = `${up} of ${counted(wanted, 'backend')} of ${where} ${up === 1 ? 'is' : 'are'} up`;
     return [{ state: unknown > 0 && up + unknown === wanted ? 'UNKNOWN' : state, text }];
+  });
+}
+
+/** Returns how many backends of each service are up, without those in maintenance. */
+function sharesOf({ backends }: MonitoredFarm) {
+  return [...Map.groupBy(backends ?? [], ({ service }) => service)].flatMap(([service, list]) => {
+    const count = (state: string): number => list.filter((each) => each.state === state).length;
+    const [up, unknown, wanted] = [count('up'), count('unknown'), list.length - count('maintenance')];
+    return wanted === 0 ? [] : [{ service, up, unknown, wanted, percent: (100 * up) / wanted }];
   });
 }

@@ -11,15 +11,20 @@ export type State = keyof typeof exitCodes;
 export interface CheckedObject {
   readonly state: State;
   readonly text: string;
+  /** What follows the text where there is room. */
+  readonly more?: string;
 }
 
 /** A number for graphs. */
 interface Measure {
   readonly label: string;
   readonly value: number;
+  readonly unit?: '%';
   /** As ranges: `28:` is at least 28. */
   readonly warning?: string | undefined;
   readonly critical?: string | undefined;
+  readonly min?: number;
+  readonly max?: number;
 }
 
 /** The answer of a check: its findings, and what to say if none of them is a problem. */
@@ -35,38 +40,99 @@ export class NothingKnown extends Error {
 }
 
 const worstFirst: readonly State[] = ['CRITICAL', 'WARNING', 'UNKNOWN'];
-/** Findings of a line; the others are counted. */
-const maxShown = 5;
+/** The text of the first line: a short message carries as much. */
+const maxFirst = 160;
 /** Nagios cuts output at 8 KiB. */
-const maxText = 1_000;
+const maxLines = 40;
+const maxLine = 500;
 
-/** Returns the worst state of a result, and its line for a monitoring system. */
-export function summarize({ findings, otherwise, measures }: CheckResult): {
+/** The output of a check: its first line, and the lines of its long output. */
+export interface Summary {
   readonly state: State;
-  readonly line: string;
-} {
+  readonly lines: readonly string[];
+}
+
+/**
+ * Returns the worst state of a result, and its lines for a monitoring system. The first line has
+ * what fits into a short message, and the numbers; the others have each object that is not in it
+ * whole. `isVerbose` adds those that are OK, and the lines of `asked`.
+ */
+export function summarize(
+  { findings, otherwise, measures }: CheckResult,
+  {
+    prefix = '',
+    isVerbose = false,
+    asked = [],
+  }: { prefix?: string; isVerbose?: boolean; asked?: readonly string[] } = {},
+): Summary {
   const problems = worstFirst.flatMap((state) => findings.filter((finding) => finding.state === state));
-  const shown = problems.slice(0, maxShown).map(({ text }) => text);
-  const more = problems.length > maxShown ? [`${problems.length - maxShown} more`] : [];
   const state = problems[0]?.state ?? 'OK';
-  const text = problems.length > 0 ? [...shown, ...more].join('; ') : otherwise;
+  const room = maxFirst - `${state} - ${prefix}`.length;
+  const whole = problems.length > 0 ? problems.map(wholeText).join('; ') : otherwise;
+  const first = whole.length <= room || problems.length === 0 ? whole : shortText(problems, room);
+  const objects = isVerbose ? [...problems, ...findings.filter((finding) => finding.state === 'OK')] : problems;
+  const isLong = isVerbose || first !== whole || oneLine(first, room) !== first;
   const numbers = measures.length > 0 ? ` | ${measures.map(numberText).join(' ')}` : '';
-  return { state, line: `${lineOf(state, text)}${numbers}` };
+  return {
+    state,
+    lines: [
+      `${lineOf(state, `${prefix}${first}`)}${numbers}`,
+      ...(isLong ? longLines(objects) : []),
+      ...(isVerbose ? asked.map((line) => cleaned(line, maxLine)) : []),
+    ],
+  };
 }
 
-/** Returns a line without numbers. A bar would begin the numbers. */
+function wholeText({ text, more }: CheckedObject): string {
+  return more === undefined ? text : `${text}: ${more}`;
+}
+
+/** Returns as many texts as there is room for, and the number of the others. */
+function shortText(problems: readonly CheckedObject[], room: number): string {
+  for (let count = problems.length; count > 1; count -= 1) {
+    const rest = problems.length - count;
+    const text = [...problems.slice(0, count).map((each) => each.text), ...(rest > 0 ? [`${rest} more`] : [])].join(
+      '; ',
+    );
+    if (text.length <= room) return text;
+  }
+  const rest = problems.length > 1 ? `; ${problems.length - 1} more` : '';
+  return `${problems[0]?.text.slice(0, room - rest.length) ?? ''}${rest}`;
+}
+
+function longLines(objects: readonly CheckedObject[]): readonly string[] {
+  const lines = objects.slice(0, maxLines).map((each) => `${each.state}: ${cleaned(wholeText(each), maxLine)}`);
+  return objects.length > maxLines ? [...lines, `${objects.length - maxLines} more`] : lines;
+}
+
+/** Returns the first line without numbers. */
 export function lineOf(state: State, text: string): string {
-  return `${state} - ${oneLine(text.replaceAll('|', '/'), maxText)}`;
+  return cleaned(`${state} - ${text}`, maxFirst);
 }
 
-function numberText({ label, value, warning = '', critical = '' }: Measure): string {
-  return `${label}=${Math.round(value * 100) / 100};${warning};${critical}`.replace(/(?<!;);+$/, '');
+/** Returns a line without a bar, which would begin the numbers. */
+function cleaned(line: string, maxLength: number): string {
+  return oneLine(line.replaceAll('|', '/'), maxLength);
 }
 
-/** The numbers of `-w` and `-c`. */
+function numberText({ label, value, unit, warning, critical, min, max }: Measure): string {
+  const limits = [warning, critical, min, max].map((limit) => limit ?? '').join(';');
+  return `${label}=${Math.round(value * 100) / 100}${unit ?? ''};${limits}`.replace(/;+$/, '');
+}
+
+/** The values that are good: from `least` to `most`, or all others. */
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly isOutside: boolean;
+  /** As the guidelines write it. */
+  readonly text: string;
+}
+
+/** What `-w` and `-c` call good. */
 export interface OkLimits {
-  readonly warning: number | undefined;
-  readonly critical: number | undefined;
+  readonly warning: Range | undefined;
+  readonly critical: Range | undefined;
 }
 
 /** Returns true if `-w` or `-c` was given. */
@@ -74,46 +140,54 @@ export function hasLimits({ warning, critical }: OkLimits): boolean {
   return warning !== undefined || critical !== undefined;
 }
 
-/** Which values are good: those of at least the limit, or of at most the limit. */
+/** What a number alone calls good: values of at least it, or of at most it. */
 export type GoodValues = 'at least' | 'at most';
 
-/** Reads `-w` and `-c`. `28:` is the same as 28 where values of at least 28 are good. */
-export function limitsOf(flags: Flags, good: GoodValues): OkLimits {
+/** Reads `-w` and `-c`; throws a UsageError. */
+export function limitsOf(flags: Pick<Flags, 'warning' | 'critical'>, good: GoodValues): OkLimits {
   const warning = limitOf(flags, 'warning', good);
   const critical = limitOf(flags, 'critical', good);
-  const isWrong =
-    warning !== undefined && critical !== undefined && (good === 'at least' ? critical > warning : critical < warning);
-  if (isWrong)
+  if (warning && critical && isContrary(warning, critical))
     throw new UsageError(
       `-c has to be ${good === 'at least' ? 'below' : 'above'} -w here: critical comes after the warning`,
     );
   return { warning, critical };
 }
 
-function limitOf(flags: Flags, name: 'warning' | 'critical', good: GoodValues): number | undefined {
-  const text = flags[name];
-  if (text === undefined) return undefined;
-  const [, digits] = (good === 'at least' ? /^(\d{1,9}(?:\.\d{1,9})?):?$/ : /^(\d{1,9})$/).exec(text) ?? [];
-  if (digits === undefined)
-    throw new UsageError(`-${name[0]} (--${name}) must be a number here, ${good} which a value is good`);
-  return Number(digits);
+/** Returns true if a value can be critical before it is a warning: both have one end, the same. */
+function isContrary(warning: Range, critical: Range): boolean {
+  if (warning.isOutside || critical.isOutside) return false;
+  if (warning.most === Infinity && critical.most === Infinity) return critical.least > warning.least;
+  return warning.least <= 0 && critical.least <= 0 && critical.most < warning.most;
+}
+
+/** Parses `10`, `10:`, `~:10`, `10:20` and `@10:20`. */
+function limitOf(
+  flags: Pick<Flags, 'warning' | 'critical'>,
+  name: 'warning' | 'critical',
+  good: GoodValues,
+): Range | undefined {
+  const given = flags[name];
+  if (given === undefined) return undefined;
+  const text = good === 'at least' ? given.replace(/^[\d.]+$/, '$&:') : given;
+  const number = String.raw`-?\d{1,9}(?:\.\d{1,9})?`;
+  const [, at, from, to] = new RegExp(`^(@?)(?:(~|${number})?:)?(${number})?$`).exec(text) ?? [];
+  const least = from === '~' ? -Infinity : Number(from ?? 0);
+  const most = to === undefined ? Infinity : Number(to);
+  if (at === undefined || (from === undefined && to === undefined) || least > most)
+    throw new UsageError(`-${name[0]} (--${name}) must be a number or a range here, such as 10:20, 10: or @10:20`);
+  return { least, most, isOutside: at === '@', text };
 }
 
 /** Returns the state of a value by the limits. */
-export function stateBy(
-  { warning, critical }: OkLimits,
-  value: number,
-  good: GoodValues,
-): 'OK' | 'WARNING' | 'CRITICAL' {
-  const violates = (limit: number | undefined): boolean =>
-    limit !== undefined && (good === 'at least' ? value < limit : value > limit);
+export function stateBy({ warning, critical }: OkLimits, value: number): 'OK' | 'WARNING' | 'CRITICAL' {
+  const violates = (range: Range | undefined): boolean =>
+    range !== undefined && (value >= range.least && value <= range.most) === range.isOutside;
   if (violates(critical)) return 'CRITICAL';
   return violates(warning) ? 'WARNING' : 'OK';
 }
 
 /** Returns the limits as ranges of a measure. */
-export function rangesOf({ warning, critical }: OkLimits, good: GoodValues) {
-  const range = (limit: number | undefined): string | undefined =>
-    limit === undefined ? undefined : `${limit}${good === 'at least' ? ':' : ''}`;
-  return { warning: range(warning), critical: range(critical) };
+export function rangesOf({ warning, critical }: OkLimits) {
+  return { warning: warning?.text, critical: critical?.text };
 }

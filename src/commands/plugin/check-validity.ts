@@ -102,7 +102,7 @@ function validityOf(dates: Pick<MonitoredCertificate, 'notBeforeSeconds' | 'notA
 }
 
 function stateOfEnd({ notAfterSeconds }: Validity, nowMs: number, limits: OkLimits): CheckedObject['state'] {
-  return stateBy(limits, (notAfterSeconds * 1_000 - nowMs) / dayMs, 'at least');
+  return stateBy(limits, (notAfterSeconds * 1_000 - nowMs) / dayMs);
 }
 
 function endText({ notAfterSeconds }: Validity, nowMs: number): string {
@@ -117,5 +117,5 @@ function spanText(ms: number): string {
 
 function daysLeft(endSeconds: number | undefined, nowMs: number, limits: OkLimits) {
   if (endSeconds === undefined) return [];
-  return [{ label: 'days_left', value: (endSeconds * 1_000 - nowMs) / dayMs, ...rangesOf(limits, 'at least') }];
+  return [{ label: 'days_left', value: (endSeconds * 1_000 - nowMs) / dayMs, ...rangesOf(limits) }];
 }

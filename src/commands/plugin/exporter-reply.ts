@@ -1,91 +1,84 @@
-import { type Static, type TSchema, Type } from 'typebox';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
+import { flag, list, maybe, number, object, type Shaped, table, text, word } from '../../lib/shape.ts';
 import { formatDuration } from '../../lib/time.ts';
 import { type CheckedObject, NothingKnown } from './check-result.ts';
 
-/** Left out, or null where it is not known. */
-const unlessUnknown = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
-
-const MonitoredBackend = Type.Object({ service: Type.String(), state: Type.String() });
-
-const MonitoredFarm = Type.Object({
-  name: Type.String(),
-  profile: Type.String(),
-  state: Type.String(),
-  isSilent: unlessUnknown(Type.Boolean()),
-  established: unlessUnknown(Type.Number()),
-  pending: unlessUnknown(Type.Number()),
-  backends: unlessUnknown(Type.Array(MonitoredBackend)),
+const MonitoredFarm = object({
+  name: text,
+  profile: text,
+  state: text,
+  isSilent: maybe(flag),
+  established: maybe(number),
+  pending: maybe(number),
+  backends: maybe(list(object({ service: text, state: text }))),
 });
 
-const MonitoredCertificate = Type.Object({
-  file: Type.String(),
-  kind: Type.String(),
-  notBeforeSeconds: unlessUnknown(Type.Number()),
-  notAfterSeconds: unlessUnknown(Type.Number()),
-  usedBy: unlessUnknown(Type.Array(Type.String())),
-  usersReadMs: unlessUnknown(Type.Number()),
-  lastKnownUse: unlessUnknown(Type.Object({ farms: Type.Array(Type.String()), readMs: Type.Number() })),
+const MonitoredCertificate = object({
+  file: text,
+  kind: text,
+  notBeforeSeconds: maybe(number),
+  notAfterSeconds: maybe(number),
+  usedBy: maybe(list(text)),
+  usersReadMs: maybe(number),
+  lastKnownUse: maybe(object({ farms: list(text), readMs: number })),
 });
 
-const MonitoredActivation = Type.Object({
-  status: Type.String(),
-  kind: unlessUnknown(Type.String()),
-  notBeforeSeconds: unlessUnknown(Type.Number()),
-  notAfterSeconds: unlessUnknown(Type.Number()),
+const MonitoredActivation = object({
+  status: text,
+  kind: maybe(text),
+  notBeforeSeconds: maybe(number),
+  notAfterSeconds: maybe(number),
 });
 
-const MonitoredCollector = Type.Object({
-  name: Type.String(),
-  lastSuccessMs: unlessUnknown(Type.Number()),
-  intervalMs: Type.Number(),
-  isStale: Type.Boolean(),
-  isSupported: Type.Boolean(),
-  failure: unlessUnknown(Type.Object({ reason: Type.String() })),
+const MonitoredCollector = object({
+  name: text,
+  lastSuccessMs: maybe(number),
+  intervalMs: number,
+  isStale: flag,
+  isSupported: flag,
+  failure: maybe(object({ reason: text })),
 });
 
 /** A judgement of the exporter; the status page shows the same ones. */
-const MonitoredProblem = Type.Object({
-  level: Type.Enum(['critical', 'warning', 'unknown']),
-  about: Type.String(),
-  title: Type.String(),
-  meaning: Type.String(),
-  alert: Type.String(),
-  labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+const MonitoredProblem = object({
+  level: word('critical', 'warning', 'unknown'),
+  about: text,
+  title: text,
+  meaning: text,
+  alert: text,
+  labels: maybe(table(text)),
 });
 
-const MonitoredAppliance = Type.Object({
-  name: Type.String(),
-  up: unlessUnknown(Type.Boolean()),
-  deactivated: Type.Boolean(),
-  farms: unlessUnknown(Type.Array(MonitoredFarm)),
-  certificates: unlessUnknown(Type.Array(MonitoredCertificate)),
-  activation: unlessUnknown(MonitoredActivation),
-  collectors: Type.Array(MonitoredCollector),
-  problems: Type.Array(MonitoredProblem),
+const MonitoredAppliance = object({
+  name: text,
+  up: maybe(flag),
+  deactivated: flag,
+  farms: maybe(list(MonitoredFarm)),
+  certificates: maybe(list(MonitoredCertificate)),
+  activation: maybe(MonitoredActivation),
+  collectors: list(MonitoredCollector),
+  problems: list(MonitoredProblem),
 });
 
 /** The part of `/api/status` that the plug-in reads. */
-export const ExporterReply = Type.Object({
-  demonstration: Type.Boolean(),
-  appliances: Type.Array(MonitoredAppliance),
-});
+export const ExporterReply = object({ demonstration: flag, appliances: list(MonitoredAppliance) });
 
-export type ExporterReply = Static<typeof ExporterReply>;
-export type MonitoredFarm = Static<typeof MonitoredFarm>;
-export type MonitoredProblem = Static<typeof MonitoredProblem>;
-export type MonitoredCertificate = Static<typeof MonitoredCertificate>;
+export type MonitoredFarm = Shaped<typeof MonitoredFarm>;
+export type MonitoredProblem = Shaped<typeof MonitoredProblem>;
+export type MonitoredCertificate = Shaped<typeof MonitoredCertificate>;
 
 /** An appliance as the exporter sees it, and when that was, by the exporter's clock. */
 export interface SeenAppliance {
-  readonly appliance: Static<typeof MonitoredAppliance>;
+  readonly appliance: Shaped<typeof MonitoredAppliance>;
   /** True if it is a simulated one, because the exporter has no configuration. */
   readonly isDemonstration: boolean;
   readonly nowMs: number;
+  /** How it was asked, for `-v`. */
+  readonly asked?: readonly string[];
 }
 
 /** Returns why what a collector reads must not be shown as fresh; undefined if it may. */
-export function overdue(collector: Static<typeof MonitoredCollector>, nowMs: number): string | undefined {
+export function overdue(collector: Shaped<typeof MonitoredCollector>, nowMs: number): string | undefined {
   const { name, lastSuccessMs, intervalMs, isStale, failure } = collector;
   const because = failure ? ` (${failure.reason})` : '';
   if (lastSuccessMs == null) return `${name} was not read since the exporter was started${because}`;
@@ -122,6 +115,7 @@ export function findingOf({ level, title, meaning }: MonitoredProblem): CheckedO
   const states = { critical: 'CRITICAL', warning: 'WARNING', unknown: 'UNKNOWN' } as const;
   return {
     state: states[level],
-    text: `${title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}: ${meaning.replace(/\.$/, '')}`,
+    text: title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()),
+    more: meaning.replace(/\.$/, ''),
   };
 }

@@ -13,9 +13,8 @@ import {
   type GoodValues,
   type OkLimits,
   limitsOf,
-  lineOf,
   NothingKnown,
-  type State,
+  type Summary,
   summarize,
 } from './check-result.ts';
 
@@ -37,24 +36,27 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
 
 /**
  * Judges an appliance by the readings of a running exporter, as a plug-in of a monitoring system:
- * one line, and an exit code from 0 to 3. Whatever goes wrong is UNKNOWN.
+ * a line, what did not fit into it, and an exit code from 0 to 3. Whatever goes wrong is UNKNOWN.
  */
 export const plugin: Command = async (context) => {
   const { appliance, judge } = readCall(context);
-  const answer = (state: State, line: string): number => {
-    context.say(line);
+  const answer = ({ state, lines }: Summary): number => {
+    for (const line of lines) context.say(line);
     return exitCodes[state];
   };
   try {
     const seen = await askExporter(context, appliance);
-    const { state, line } = summarize(judge(seen));
     // An exporter that has lost its configuration must not pass for one that watches.
-    return answer(state, seen.isDemonstration ? line.replace(' - ', ' - simulated appliance: ') : line);
+    const prefix = seen.isDemonstration ? 'simulated appliance: ' : '';
+    return answer(
+      summarize(judge(seen), { prefix, isVerbose: context.flags.verbose === true, asked: seen.asked ?? [] }),
+    );
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const { message } = toError(error);
     const isBug = !(error instanceof NothingKnown);
-    return answer('UNKNOWN', lineOf('UNKNOWN', isBug ? `internal error: ${message}` : message));
+    const text = isBug ? `internal error: ${message}` : message;
+    return answer(summarize({ findings: [{ state: 'UNKNOWN', text }], otherwise: '', measures: [] }));
   }
 };
 

@@ -114,7 +114,12 @@ describe('the command history', () => {
     ['Not found.', 404, [], '(404): check the host, the port and the path of --exporter.url'],
     ['The history cannot be read;\nsee the log.\n', 503, [], 'answered 503: The history cannot be read; see the log.'],
     ['<html>', 200, [], 'what answers is no exporter: it does not speak JSON'],
-    ['{"events":[{"farm":1}]}', 200, [], 'what answers is no exporter of this release'],
+    [
+      '{"events":[{"farm":1}]}',
+      200,
+      [],
+      'what answers is not a zlb-exporter of this version: /events/0/appliance is not a text',
+    ],
   ])('ends with 1 and a reason for the answer %j', async (answer, status, words, says) => {
     const { url } = await givenServer(answer, status);
 

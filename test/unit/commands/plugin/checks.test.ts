@@ -3,7 +3,7 @@ import { checkAppliance } from '../../../../src/commands/plugin/check-appliance.
 import { checkConnections, checkFarms } from '../../../../src/commands/plugin/check-farms.ts';
 import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
 import type { SeenAppliance } from '../../../../src/commands/plugin/exporter-reply.ts';
-import { NothingKnown, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
+import { NothingKnown, limitsOf, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
 import { applianceProblems } from '../../../../src/state/appliance-problems.ts';
 import type { ApplianceStatus, BackendStatus } from '../../../../src/state/status.ts';
 import {
@@ -40,6 +40,10 @@ function stateOf(check: () => CheckResult): string {
 const backends = (...states: readonly string[]): readonly BackendStatus[] =>
   states.map((state, index) => backendStatus({ backend: `10.0.0.${index}:80`, state }));
 
+const firstLine = (result: CheckResult): string => summarize(result).lines[0] ?? '';
+const least = (warning: number, critical?: number) =>
+  limitsOf({ warning: `${warning}`, critical: critical === undefined ? undefined : `${critical}` }, 'at least');
+
 describe('the check of farms', () => {
   it.each([
     ['up, all of its backends too', {}, 'OK'],
@@ -55,14 +59,14 @@ describe('the check of farms', () => {
   it('takes the least percent of backends from -w and -c', () => {
     const farms = [farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') })];
     const by = (warning: number, critical: number) =>
-      stateOf(() => checkFarms(seen({ farms }), 'shop', { warning, critical }));
+      stateOf(() => checkFarms(seen({ farms }), 'shop', least(warning, critical)));
 
     expect([by(75, 50), by(76, 75), by(100, 76)]).toEqual(['OK', 'WARNING', 'CRITICAL']);
   });
 
   it('judges each service by itself, and names farms that are in trouble', () => {
     const list = [...backends('up', 'up'), backendStatus({ backend: '10.0.0.9:80', service: 'api', state: 'down' })];
-    const { line } = summarize(
+    const line = firstLine(
       checkFarms(
         seen({ farms: [farmStatus({ name: 'blog' }), farmStatus({ name: 'shop', backends: list })] }),
         '*',
@@ -71,15 +75,15 @@ describe('the check of farms', () => {
     );
 
     expect(line).toBe(
-      'CRITICAL - no backend is up in service api of farm shop: Its clients get errors. 10.0.0.9:80 is down | farms=2 backends=5 backends_up=4',
+      'CRITICAL - no backend is up in service api of farm shop: Its clients get errors. 10.0.0.9:80 is down | farms=2;;;0 backends=5;;;0 backends_up=4;;;0;5 least_up=0%;;;0;100',
     );
   });
 
   it('does not say of a critical farm that it has no backend, if it has some', () => {
     const farms = [farmStatus({ name: 'shop', state: 'critical', backends: backends('down', 'down') })];
 
-    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
-      /^CRITICAL - farm shop is critical: It runs on .*, but none of its backends is up: .* \| farms=1 backends=2 backends_up=0$/,
+    expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
+      /^CRITICAL - farm shop is critical: It runs on .*, but none of its backends is up: .* \| farms=1;;;0 backends=2;;;0 backends_up=0;;;0;2 least_up=0%;;;0;100$/,
     );
   });
 
@@ -119,10 +123,16 @@ describe('the check of connections', () => {
   it('takes the most established ones from -w and -c', () => {
     const farms = [farmStatus({ name: 'shop', established: 20, pending: 500 })];
     const by = (warning: number, critical: number) =>
-      summarize(checkConnections(seen({ farms }), 'shop', { warning, critical })).line;
+      firstLine(
+        checkConnections(
+          seen({ farms }),
+          'shop',
+          limitsOf({ warning: `${warning}`, critical: `${critical}` }, 'at most'),
+        ),
+      );
 
     expect(by(20, 30)).toContain('OK - ');
-    expect(by(19, 30)).toMatch(/^WARNING - .* \| established=20;19;30 pending=500$/);
+    expect(by(19, 30)).toMatch(/^WARNING - .* \| established=20;19;30;0 pending=500;;;0$/);
     expect(by(10, 19)).toContain('CRITICAL - ');
   });
 
@@ -133,16 +143,16 @@ describe('the check of connections', () => {
     ],
     [
       { established: 5, pending: 1 },
-      'OK - 1 farm of lb-1: 5 established connections; the proxy of shop does not answer the appliance | established=5 pending=1',
+      'OK - 1 farm of lb-1: 5 established connections; the proxy of shop does not answer the appliance | established=5;;;0 pending=1;;;0',
     ],
     [
       { established: 5, pending: 101 },
-      'WARNING - farm shop has 5 established and 101 pending connections: its proxy does not answer the appliance, and a restart is the repair | established=5 pending=101',
+      'WARNING - farm shop has 5 established and 101 pending connections: its proxy does not answer the appliance, and a restart is the repair | established=5;;;0 pending=101;;;0',
     ],
   ])('says that the proxy of a farm with %j hangs', (numbers, line) => {
     const farms = [farmStatus({ name: 'shop', isSilent: true, ...numbers })];
 
-    expect(summarize(checkConnections(seen({ farms }), 'shop', noLimits)).line).toBe(line);
+    expect(firstLine(checkConnections(seen({ farms }), 'shop', noLimits))).toBe(line);
   });
 
   it('gives no number that is not known', () => {
@@ -151,7 +161,7 @@ describe('the check of connections', () => {
       farmStatus({ name: 'blog', established: undefined }),
     ];
 
-    expect(summarize(checkConnections(seen({ farms }), '*', noLimits)).line).not.toContain('|');
+    expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).not.toContain('|');
   });
 });
 
@@ -179,7 +189,7 @@ describe('the check of certificates', () => {
   it('takes days from -w and -c instead', () => {
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47) })];
     const by = (warning: number, critical: number) =>
-      summarize(checkCertificates(seen({ certificates }), '*', { warning, critical })).line;
+      firstLine(checkCertificates(seen({ certificates }), '*', least(warning, critical)));
 
     expect(by(20, 3)).toMatch(/^OK - .* \| days_left=20;20:;3:$/);
     expect(by(21, 3)).toContain('WARNING - ');
@@ -190,19 +200,19 @@ describe('the check of certificates', () => {
     const read = { usedBy: [], usersReadMs: nowMs - 9 * minuteMs };
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47), ...read })];
 
-    expect(summarize(checkCertificates(seen({ certificates }), '*', { warning: 30, critical: 21 })).line).toContain(
+    expect(firstLine(checkCertificates(seen({ certificates }), '*', least(30, 21)))).toContain(
       'no farm uses it (read 9 min ago)',
     );
   });
 
   it.each([
     ['by the alerts', -2, noLimits],
-    ['by days', 20, { warning: 40, critical: 30 }],
+    ['by days', 20, least(40, 30)],
   ])('is critical %s where it is only known that a farm used it', (_, days, limits) => {
     const lastKnownUse = { farms: ['shop'], readMs: nowMs - 40 * minuteMs };
     const certificates = [certificateStatus({ file: 'a.pem', ...ending(days, 398), usedBy: undefined, lastKnownUse })];
 
-    expect(summarize(checkCertificates(seen({ certificates }), '*', limits)).line).toMatch(
+    expect(firstLine(checkCertificates(seen({ certificates }), '*', limits))).toMatch(
       /^CRITICAL - .*was used by (?:farm )?shop 40 min ago/,
     );
   });
@@ -211,10 +221,10 @@ describe('the check of certificates', () => {
     const files = ['a.pem', 'b.pem', 'c.pem', 'd.pem', 'e.pem', 'f.pem'];
     const certificates = files.map((file) => certificateStatus({ file, ...ending(-2, 398) }));
     const old = [collectorStatus({ name: 'certificates', isStale: true, lastSuccessMs: nowMs - 40 * minuteMs })];
-    const line = summarize(checkCertificates(seen({ certificates, collectors: old }), '*', noLimits)).line;
+    const line = firstLine(checkCertificates(seen({ certificates, collectors: old }), '*', noLimits));
 
     expect(line).toMatch(
-      /^CRITICAL - lb-1: the last good reading of certificates is 40m old; certificate a\.pem has expired: .*; 2 more/,
+      /^CRITICAL - lb-1: the last good reading of certificates is 40m old; certificate a\.pem has expired; .*; \d more/,
     );
   });
 
@@ -250,7 +260,7 @@ describe('the check of the activation', () => {
   ])('takes days from -w, not after the end and not for support: %j', (dates, state) => {
     const activation = { status: 'activated', ...dates };
 
-    expect(stateOf(() => checkActivation(seen({ activation }), { warning: 300, critical: undefined }))).toBe(state);
+    expect(stateOf(() => checkActivation(seen({ activation }), least(300)))).toBe(state);
   });
 
   it('is a warning after a 402, whatever was read before', () => {
@@ -303,8 +313,8 @@ describe('every check', () => {
   it('writes one line without a bar in its text, whatever an appliance calls its things', () => {
     const farms = [farmStatus({ name: 'a|b=1\nc', state: 'down' })];
 
-    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
-      /^CRITICAL - farm a\/b=1 c is down: [^|]* \| farms=1 backends=2 backends_up=2$/,
+    expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
+      /^CRITICAL - farm a\/b=1 c is down: [^|]* \| farms=1;;;0 backends=2;;;0 backends_up=2;;;0;2 least_up=100%;;;0;100$/,
     );
   });
 
@@ -314,15 +324,57 @@ describe('every check', () => {
       farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') }),
     ];
 
-    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(/^WARNING - .*shop.*; .*odd/);
+    expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(/^WARNING - .*shop.*; .*odd/);
   });
 
-  it('names the worst first, and counts what is too much for a line', () => {
-    const down = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => farmStatus({ name, state: 'down' }));
+  it('has what fits into 160 characters on its first line, the worst first, and all of it below', () => {
+    const down = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => farmStatus({ name, state: 'down' }));
     const farms = [farmStatus({ name: 'odd', state: 'unknown' }), ...down];
 
-    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
-      /^CRITICAL - farm a is down: .*; farm e is down: [^;]*; 2 more \|/,
-    );
+    const { lines } = summarize(checkFarms(seen({ farms }), '*', noLimits));
+
+    expect(lines[0]).toMatch(/^CRITICAL - farm a is down; .*farm h is down; 2 more \| farms=10/);
+    expect(lines[0]?.split(' | ')[0]?.length).toBeLessThanOrEqual(160);
+    expect(lines).toHaveLength(11);
+    expect(lines[1]).toMatch(/^CRITICAL: farm a is down: ./);
+    expect(lines[10]).toMatch(/ farm odd .*: ./);
+  });
+
+  it('cuts a headline that is longer, and has it whole below', () => {
+    const name = 'x'.repeat(200);
+    const { lines } = summarize(checkFarms(seen({ farms: [farmStatus({ name, state: 'down' })] }), '*', noLimits));
+
+    expect(lines[0]?.split(' | ')[0]).toHaveLength(160);
+    expect(lines[1]).toContain(name);
+  });
+
+  it('lists with -v also what is in order, and how it was asked', () => {
+    const farms = [farmStatus({ name: 'shop', established: 5, pending: 1 })];
+
+    const { lines } = summarize(checkConnections(seen({ farms }), '*', noLimits), {
+      isVerbose: true,
+      asked: ['asked x'],
+    });
+
+    expect(lines.slice(1)).toEqual(['OK: farm shop has 5 established and 1 pending connections', 'asked x']);
+  });
+});
+
+describe('-w and -c', () => {
+  const farms = [farmStatus({ name: 'shop', established: 15, pending: 0 })];
+  it.each([
+    ['10:20', 'OK'],
+    ['16:20', 'WARNING'],
+    ['@10:20', 'WARNING'],
+    ['@16:20', 'OK'],
+    ['16:', 'WARNING'],
+    ['~:20', 'OK'],
+    ['14', 'WARNING'],
+    ['15', 'OK'],
+  ])('takes the range %s', (warning, state) => {
+    const limits = limitsOf({ warning }, 'at most');
+
+    expect(stateOf(() => checkConnections(seen({ farms }), 'shop', limits))).toBe(state);
+    expect(firstLine(checkConnections(seen({ farms }), 'shop', limits))).toContain(` | established=15;${warning};;0 `);
   });
 });
