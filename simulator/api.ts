@@ -7,7 +7,7 @@ import { forbidden, userOf } from './access.ts';
 import { type Call, json, notFound, Refusal, type Reply } from './call.ts';
 import { answerAnyway, handlers } from './handlers.ts';
 import { deactivatedBecause } from './replies/activation.ts';
-import type { World } from './world.ts';
+import { hasApi402, type World } from './world.ts';
 
 interface ApiRequest {
   readonly method: string;
@@ -135,16 +135,19 @@ const enterpriseOnly = [
   / \/system\/(?:global|factory|ssh|http|https\/certificate|rsyslog|packages\/offline|cluster|notifications)(?:\/|$)/,
 ];
 
+/** The routes that SKUDONET's Community Edition has nevertheless. */
+const firewall = [/^GET \/ipds(?:\/waf.*)?$/, /\/farms\/\{farmname\}\/ipds\/waf/];
 const olderOnly = [/ \/interfaces\/gateway$/];
 const newestOnly = [/ \/certificates\/(?:letsencrypt(?:\/|$)|pem$)/, / \/vpns/, / \/system\/(?:proxy|support)$/];
 
 /** True if the edition and release have the route (docs/api.md §7). */
-function isServed({ route, since }: EndpointRow, { edition, release }: World): boolean {
+function isServed({ route, since }: EndpointRow, world: World): boolean {
+  const { edition, release, product } = world;
   if (edition === 'community') {
-    if (matches(enterpriseOnly, route)) return false;
+    if (matches(enterpriseOnly, route) && !(product === 'skudonet' && matches(firewall, route))) return false;
     if (matches(release === 'newest' ? olderOnly : newestOnly, route)) return false;
   }
-  return release === 'newest' || since !== '4.0.2';
+  return hasApi402(world) || since !== '4.0.2';
 }
 
 function matches(patterns: readonly RegExp[], route: string): boolean {

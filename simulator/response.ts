@@ -35,7 +35,7 @@ export function dress(
   { release, nowMs, gzip }: { release: Release; nowMs: number; gzip: boolean },
 ): Answer {
   const date = ['Date', new Date(nowMs).toUTCString()] as const;
-  const first = [date, ['Server', server], transport] as const;
+  const first = [date, ['Server', server] as const, ...(release === 'newest' ? [transport] : [])];
   if (reply.kind === 'page') {
     const body = Buffer.from(page(reply.status));
     const rest = [
@@ -84,12 +84,10 @@ const titles: Readonly<Record<number, string>> = {
 function contentOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): Pick<Answer, 'body' | 'headers'> {
   const isNewest = release === 'newest';
   switch (reply.kind) {
-    case 'json': {
-      const type = isNewest ? 'application/json' : 'application/json; charset=utf-8';
-      return { body: Buffer.from(serialise(reply.value, release)), headers: [['Content-Type', type]] };
-    }
+    case 'json':
+      return { body: Buffer.from(serialise(reply.value, release)), headers: [['Content-Type', 'application/json']] };
     case 'text': {
-      const type = isNewest ? 'text/plain; charset=ISO-8859-1' : 'text/plain';
+      const type = `text/plain; charset=${isNewest ? 'ISO-8859-1' : 'utf-8'}`;
       return { body: Buffer.from(reply.text), headers: [['Content-Type', type]] };
     }
     case 'file':
@@ -97,7 +95,7 @@ function contentOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): P
         body: reply.content,
         headers: [
           ['Content-Disposition', `attachment; filename="${reply.filename}"`],
-          ['Content-Type', 'application/x-download; charset=ISO-8859-1'],
+          ['Content-Type', `application/x-download${isNewest ? '; charset=ISO-8859-1' : ''}`],
           ['Content-Length', String(reply.content.length)],
         ],
       };

@@ -2,8 +2,8 @@ import type { AcmeCertificate, StoredCertificate } from './world-certificates.ts
 import type { Farm } from './world-farms.ts';
 
 /**
- * `newest` is the RELIANOID line at 4.0.2 and later; `older` the ZEVENET and SKUDONET builds up to
- * 4.0.1 (docs/api.md §7).
+ * `newest` is the RELIANOID line; `older` the ZEVENET and SKUDONET builds: Enterprise with API
+ * 4.0.1, by the manual (docs/api.md §7), and Community with 4.0.2, as recorded.
  */
 export type Release = 'newest' | 'older';
 
@@ -69,6 +69,11 @@ export interface L4Daemon {
   leftProcesses: number;
   /** Farms whose start waits for the daemon while it hangs. */
   readonly startsLater: Set<string>;
+}
+
+/** True from API 4.0.2 on. */
+export function hasApi402({ edition, release }: World): boolean {
+  return release === 'newest' || edition === 'community';
 }
 
 /** True for the newest Community release, which has quirks of its own. */

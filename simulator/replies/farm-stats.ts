@@ -10,6 +10,7 @@ import {
   type Service,
   shownStatus,
 } from '../world-farms.ts';
+import { hasApi402 } from '../world.ts';
 import { backendConnections } from '../traffic.ts';
 import { aliasIn, gslbBackends, l4Port, l4Sessions, listEntry, visibleFarms } from './farm-views.ts';
 import { farmOf } from './find.ts';
@@ -79,8 +80,9 @@ function httpStatistics(call: Call, farm: HttpFarm): Reply {
 function httpRows(call: Call, farm: Farm, service: Service) {
   return service.backends.map((backend) => ({
     ...rowOf(call, farm, backend),
-    id: call.world.release === 'newest' ? String(backend.id) : backend.id,
-    port: backend.port,
+    // Each product prints other types (docs/api.md §7).
+    id: call.world.release === 'newest' || call.world.product === 'skudonet' ? String(backend.id) : backend.id,
+    port: call.world.product === 'skudonet' ? String(backend.port) : backend.port,
     service: service.id,
   }));
 }
@@ -109,7 +111,7 @@ function withSessions(
   more: object = {},
 ): Reply {
   // Older releases have no count (docs/api.md §3.6).
-  const count = world.release === 'newest' ? sessions.length : undefined;
+  const count = hasApi402(world) ? sessions.length : undefined;
   return json(200, { backends, sessions, total_sessions: count, ...more });
 }
 

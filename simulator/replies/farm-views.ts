@@ -14,7 +14,7 @@ import {
   type Service,
   shownStatus,
 } from '../world-farms.ts';
-import type { World } from '../world.ts';
+import { hasApi402, type World } from '../world.ts';
 
 /** Returns the farms that a caller may see, in list order. */
 export function visibleFarms({ world, user }: Call): readonly Farm[] {
@@ -168,7 +168,7 @@ export function l4Sessions(world: World, { running, sessions, backends }: L4Farm
       id: String(backend),
       session: client,
       type,
-      ttl: world.release === 'newest' ? ttlText(ttlMs) : undefined,
+      ttl: hasApi402(world) ? ttlText(ttlMs) : undefined,
       backend_ip: target?.ip ?? '',
       backend_port: target ? l4Port(world, target.port) : '',
     };

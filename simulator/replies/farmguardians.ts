@@ -1,6 +1,6 @@
 import { flag, type Handlers, named, read } from '../call.ts';
 import { inListOrder } from '../world-farms.ts';
-import type { Farmguardian, World } from '../world.ts';
+import { type Farmguardian, hasApi402, type World } from '../world.ts';
 
 /** Health checks and their links to farms and services (docs/api.md §3.14, §4.5). */
 export const farmguardianHandlers: Handlers = {
@@ -24,7 +24,7 @@ function view(world: World, check: Farmguardian) {
   return {
     ...check,
     // It came with 4.0.2.
-    timeout: world.release === 'newest' ? check.timeout : undefined,
+    timeout: hasApi402(world) ? check.timeout : undefined,
     template: flag(check.template),
     farms: linksOf(world, check.name),
   };

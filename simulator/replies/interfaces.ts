@@ -47,7 +47,8 @@ function view(world: World, nic: NetworkInterface) {
 function listEntry(world: World, nic: NetworkInterface) {
   const { type } = nic;
   const shown = { ...view(world, nic), type };
-  if (type === 'nic') return { ...shown, is_slave: 'false', has_vlan: flag(hasVlan(world, nic)) };
+  const slave = world.product === 'skudonet' ? {} : { is_slave: 'false' };
+  if (type === 'nic') return { ...shown, ...slave, has_vlan: flag(hasVlan(world, nic)) };
   // The newest Community release leaves the status empty for virtual interfaces (recorded).
   return type === 'virtual' && isNewestCommunity(world) ? { ...shown, status: '' } : shown;
 }

@@ -1,7 +1,7 @@
 import { type Call, done, download, flag, type Handlers, param, read, refuse, type Reply } from '../call.ts';
 import { backupDate, systemDate } from '../dates.ts';
 import { anyText, checkParameters, ipv4, onlyText, portNumber, required, text, yesNo } from '../parameters.ts';
-import { type Backup, isNewestCommunity, type World } from '../world.ts';
+import { type Backup, hasApi402, isNewestCommunity, type World } from '../world.ts';
 
 const apiVersions = {
   newest: {
@@ -10,7 +10,8 @@ const apiVersions = {
     last_zapi_version: '4.0.3',
     supported_zapi_versions: ['4.0.3'],
   },
-  older: { last_zapi_version: '4.0.1', supported_zapi_versions: ['3', '3.1', '3.2', '4.0.1'] },
+  '4.0.2': { last_zapi_version: '4.0.2', supported_zapi_versions: ['3', '3.1', '3.2', '4.0.2'] },
+  '4.0.1': { last_zapi_version: '4.0.1', supported_zapi_versions: ['3', '3.1', '3.2', '4.0.1'] },
 } as const;
 
 /** The appliance itself, and its backups. */
@@ -26,7 +27,7 @@ export const systemHandlers: Handlers = {
       edition,
       language,
       platform,
-      ...apiVersions[world.release],
+      ...apiVersions[world.release === 'newest' ? 'newest' : hasApi402(world) ? '4.0.2' : '4.0.1'],
     });
   },
 
