@@ -1,7 +1,7 @@
 import { RequestCounts } from '../src/request-log/counts.ts';
 import { FrameReader } from '../src/request-log/frames.ts';
 import { readLine } from '../src/request-log/line.ts';
-import { logged } from '../test/support/logged-request.ts';
+import { logged, loggedByZproxy, type LoggedRequest } from '../test/support/logged-request.ts';
 import { medians, timed } from './measure.ts';
 import { absolute, compare, type Result } from './results.ts';
 
@@ -16,7 +16,13 @@ const farms = Array.from({ length: 50 }, (_, farm) => ({
 
 /** Reads lines of requests as they come by TCP, in this process. */
 export async function requestResults(): Promise<readonly Result[]> {
-  const bytes = Buffer.from(Array.from({ length: linesAtOnce }, (_, index) => lineOf(index)).join(''), 'latin1');
+  const [bytes, ofZproxy] = [
+    linesOf((request) => `pound: ${logged(request)}`),
+    linesOf(
+      (request) =>
+        `zproxy: ${loggedByZproxy({ ...request, request: 'GET /some/longer/path/with?query=string HTTP/1' })}`,
+    ),
+  ];
   const counts = new RequestCounts('lb', [5, 25, 100, 300, 1_000, 3_000, 10_000], []);
   counts.learn(farms);
   const frames = new FrameReader();
@@ -42,6 +48,11 @@ export async function requestResults(): Promise<readonly Result[]> {
     () => timed(() => Promise.resolve(each(linesOfRound, () => split(bytes)))),
   ]);
 
+  const [zproxy, pound] = await medians(rounds, [
+    () => timed(() => Promise.resolve(each(linesOfRound, () => frames.read(sink, ofZproxy)))),
+    () => timed(() => Promise.resolve(each(linesOfRound, () => frames.read(sink, bytes)))),
+  ]);
+
   // The first million lines warm up.
   each(linesOfAll / 10, () => frames.read(sink, bytes));
   const [memory, time] = [process.memoryUsage.rss(), process.cpuUsage()];
@@ -51,6 +62,7 @@ export async function requestResults(): Promise<readonly Result[]> {
   const grownMb = (process.memoryUsage.rss() - memory) / 1e6;
   return [
     compare({ name: '100,000 lines of requests (split only)', unit: 'ms', ours, reference, atMost: 25 }),
+    compare({ name: '100,000 lines of zproxy (of pound)', unit: 'ms', ours: zproxy, reference: pound, atMost: 1 }),
     absolute({ name: '20,000 lines a second', unit: 'CPU s/s', value: 20_000 * perLine, atMost: 0.2 }),
     absolute({ name: 'memory grown by 10 million lines', unit: 'MB', value: grownMb, atMost: 50 }),
   ];
@@ -64,14 +76,21 @@ function split(bytes: Buffer): void {
   if (lines !== linesAtOnce) throw new Error(`${lines} lines`);
 }
 
-function lineOf(index: number): string {
+function linesOf(write: (request: LoggedRequest) => string): Buffer {
+  const lines = Array.from(
+    { length: linesAtOnce },
+    (_, index) => `<134>Nov 26 04:17:34 lb ${write(requestOf(index))}\n`,
+  );
+  return Buffer.from(lines.join(''), 'latin1');
+}
+
+function requestOf(index: number): LoggedRequest {
   const farm = index % farms.length;
-  const request = {
+  return {
     farm: `farm-${farm}`,
     backend: `10.0.${farm}.${index % 10}:80`,
     seconds: (index / linesAtOnce).toFixed(3),
     request: 'GET /some/longer/path/with?query=string HTTP/1.1',
     agent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120 Safari/537.36',
   };
-  return `<134>Nov 26 04:17:34 lb pound: ${logged(request)}\n`;
 }

@@ -6,6 +6,7 @@ import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
 import { AppliancePoller } from '../scheduler/appliance-poller.ts';
 import { createCounters } from '../scheduler/counters.ts';
 import { keptReplies } from '../state/appliance-state.ts';
+import type { FarmObjective } from '../state/status.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
 import type { Names } from '../lib/names.ts';
 import { applianceFamilies } from './appliance-families.ts';
@@ -13,7 +14,7 @@ import { connectAppliance } from './connect-appliance.ts';
 
 /** An appliance with all settings of its polling. */
 export type WatchedAppliance = ApplianceSettings &
-  Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly string[] | undefined };
+  Pick<Settings, 'polling' | 'limits'> & { readonly objectives: readonly FarmObjective[] | undefined };
 
 export function watchedIn(settings: Settings, appliances = settings.appliances): readonly WatchedAppliance[] {
   const { polling, limits } = settings;
@@ -31,7 +32,10 @@ export function createStore(): MetricsStore {
 }
 
 interface PollerParts
-  extends Pick<AppliancePollerParts, 'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'listeners'> {
+  extends Pick<
+    AppliancePollerParts,
+    'store' | 'cron' | 'log' | 'now' | 'random' | 'state' | 'listeners' | 'isLogSilent'
+  > {
   readonly decode: Decode;
   readonly names: Names;
   readonly counters?: AppliancePollerParts['counters'] | undefined;

@@ -74,7 +74,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const store = createStore();
   const history = new History(settings.history, { store, registry: self.registry, log, now });
   const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
-  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins });
+  const isLogSilent = (appliance: string) => requests.isSilent(appliance);
+  const fleet = createFleet(parts, { store, ...connecting, cron, history, twins, isLogSilent });
   const farmsOf = (appliance: string) => fleet.statusOf(appliance)?.farms;
   const requests = new RequestLog({ store, farmsOf, registry: self.registry, log });
   const current: Current = { settings };
@@ -149,11 +150,12 @@ interface PollingParts {
   readonly cron: Cron;
   readonly history: History;
   readonly twins: TwinWatch;
+  readonly isLogSilent: (appliance: string) => boolean;
 }
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, decode, names, cron, history, twins }: PollingParts,
+  { store, decode, names, cron, history, twins, isLogSilent }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   return new FleetPoller<WatchedAppliance>({
     store,
@@ -169,6 +171,7 @@ function createFleet(
         log: log.child({ appliance: appliance.name }),
         now,
         random,
+        isLogSilent: () => isLogSilent(appliance.name),
       }),
     isSame,
     isSameMachine: (one, other) => isSame(one.url, other.url),

@@ -143,7 +143,10 @@ export const FarmReply = Type.Object({
     },
     about('status', 'vip', 'listener'),
   ),
-  services: WireList(Type.Object({ id: WireName, farmguardian: WireText, backends: backendsOfService }), ['id']),
+  services: WireList(
+    Type.Object({ id: WireName, farmguardian: WireText, routingpolicy: WireText, backends: backendsOfService }),
+    ['id'],
+  ),
   // The backends of a farm without services.
   backends: backendsOfService,
 });

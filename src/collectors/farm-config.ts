@@ -23,6 +23,8 @@ export interface FarmConfig {
   readonly protocol: string | undefined;
   /** Whether its proxy logs each request; undefined where nobody says, as of farms without one. */
   readonly logs: boolean | undefined;
+  /** The proxy of an HTTP farm; undefined where nothing tells, as of farms without a service. */
+  readonly proxy: Proxy | undefined;
   /** Undefined where the reply has no list of backends at all. */
   readonly backends: readonly ConfiguredBackend[] | undefined;
   /**
@@ -31,6 +33,9 @@ export interface FarmConfig {
    */
   readonly configured: readonly ConfiguredObject[] | undefined;
 }
+
+/** `zproxy` has a routing policy in each service, and `pound` has none (docs/api.md §7). */
+export type Proxy = 'pound' | 'zproxy';
 
 export interface HealthCheck {
   /** Empty where the farm has no services. */
@@ -109,6 +114,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
         checks: checksOf(name, farm, linked),
         protocol: farm.params.protocol ?? undefined,
         logs: logsOf(profile, farm),
+        proxy: proxyOf(profile, farm),
         backends: configuredBackends(farm),
         configured: configuredIn(name, farm, listed),
       };
@@ -139,6 +145,7 @@ function withoutDetail({ name, profile }: FarmFact, listed: ListedChecks | undef
     checks: profile === 'l4xnat' ? [{ service: '', isChecked: listed && check !== undefined }] : [],
     protocol: undefined,
     logs: undefined,
+    proxy: undefined,
     backends: undefined,
     configured:
       profile === 'l4xnat'
@@ -183,9 +190,18 @@ function filesIn(list: NonNullable<Farm['params']['certlist']>): readonly string
   return list.flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
 }
 
+function proxyOf(profile: string, { services }: Farm): Proxy | undefined {
+  const [first] = services ?? [];
+  if (!first || !isHttp(profile)) return undefined;
+  return typeof first.routingpolicy === 'string' ? 'zproxy' : 'pound';
+}
+
+function isHttp(profile: string): boolean {
+  return profile === 'http' || profile === 'https';
+}
+
 function logsOf(profile: string, { params: { logs } }: Farm): boolean | undefined {
-  const isProxy = profile === 'http' || profile === 'https';
-  return isProxy && (logs === 'true' || logs === 'false') ? logs === 'true' : undefined;
+  return isHttp(profile) && (logs === 'true' || logs === 'false') ? logs === 'true' : undefined;
 }
 
 function checksOf(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks): readonly HealthCheck[] {

@@ -105,14 +105,14 @@ export function sendersOf({ url, requests: { from } }: Pick<ApplianceSettings, '
 }
 
 /**
- * Returns the farms with an objective; undefined for an appliance that sends no log. All send one
+ * Returns the farms with an objective, and whether it is also one of latency; undefined for an appliance that sends no log. All send one
  * where the configuration says of none.
  */
 export function objectivesOf(
   { requests, appliances }: Pick<Settings, 'requests' | 'appliances'>,
   { requests: own }: Pick<ApplianceSettings, 'requests'>,
-): readonly string[] | undefined {
+): readonly { readonly farm: string; readonly hasLatency: boolean }[] | undefined {
   const isNamed = ({ from, objectives }: ApplianceSettings['requests']) => from.length + objectives.length > 0;
   if (!requests || (!isNamed(own) && appliances.some((each) => isNamed(each.requests)))) return undefined;
-  return own.objectives.map(({ farm }) => farm);
+  return own.objectives.map(({ farm, latency }) => ({ farm, hasLatency: latency !== undefined }));
 }

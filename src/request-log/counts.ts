@@ -5,7 +5,7 @@ import { counter, type Family, gauge, histogram } from '../metrics/family.ts';
 import { type FilledRegistry, labelValue, optionsOf } from '../metrics/render.ts';
 import type { BackendName, FarmStatus, LastMinute } from '../state/status.ts';
 import type { FrameFault } from './frames.ts';
-import type { LineFault, LoggedAnswer, LoggedDenial } from './line.ts';
+import type { LineFault, LoggedAnswer, LoggedDenial } from './logged-line.ts';
 import { RecentRequests } from './recent.ts';
 
 /** The fate of a line from an appliance. */
@@ -160,6 +160,11 @@ export class RequestCounts {
     }
     this.#learned = farms;
     for (const farm of farms) if (this.#begun.has(farm.name)) this.#beginFailures(farm);
+  }
+
+  /** True while no answer to a client was counted. */
+  get isSilent(): boolean {
+    return this.#begun.size === 0;
   }
 
   /** Returns true if polling knows a farm, and its service and backend where a request has them. */

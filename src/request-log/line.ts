@@ -1,40 +1,7 @@
-/** An answer to a client, as the proxy of an HTTP farm logs it. */
-export interface LoggedAnswer {
-  readonly kind: 'answer';
-  readonly farm: string;
-  /** Empty where the proxy had chosen none. */
-  readonly service: string;
-  readonly backend: string;
-  /** Three digits; 000 for a request without an answer. */
-  readonly code: string;
-  /** Undefined where the line has none, or one that is not of an answer. */
-  readonly bytes: number | undefined;
-  /** Undefined where the line has no time, or the client made it. */
-  readonly seconds: number | undefined;
-  /** True for a failure that the client caused. */
-  readonly isClientFault: boolean;
-}
+import type { LoggedAnswer, LoggedLine } from './logged-line.ts';
+import { readZproxyText } from './zproxy-line.ts';
 
-/** A request that the web application firewall denied. */
-export interface LoggedDenial {
-  readonly kind: 'denial';
-  readonly farm: string;
-}
-
-/**
- * Reasons for which a line says nothing of a request: `other` is about something else, `unreadable`
- * is about a request and has no known form, and an `ambiguous` one has two, of which a client wrote
- * one.
- */
-export type LineFault = 'other' | 'unreadable' | 'ambiguous';
-
-export interface LoggedLine {
-  readonly content: LoggedAnswer | LoggedDenial | LineFault;
-  /** How many lines it stands for. */
-  readonly times: number;
-}
-
-const program = String.raw`(?:\S*\/)?pound`;
+const program = String.raw`(?:\S*\/)?(pound|zproxy)`;
 const structuredData = String.raw`(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)`;
 /** RFC 5424, also with the mark of UTF-8. */
 const header5424 = String.raw`1 \S+ \S+ ${program} \S+ \S+ ${structuredData} ?(?:\xef\xbb\xbf)? ?`;
@@ -73,29 +40,32 @@ const clientFault =
   /^(?:headers: request URI too long|can't read header|too many headers|for \S+ (?:error copy client cont|copy_chunks) to )/;
 /** The error of an upload to a backend that has gone. */
 const goneBackend = /: Broken pipe \([\d.]+ sec\)\s*$/;
-/** Marks a line of the proxy, for those with an unknown header. */
-const ofProxy = new RegExp(String.raw`^pound\b.*(?:${beginOfTime.source}|\([\da-f]+\) e\d{3} )`);
+/** Marks a line of a proxy, for those with an unknown header. */
+const ofProxy = new RegExp(
+  String.raw`^(?:pound\b.*(?:${beginOfTime.source}|\([\da-f]+\) e\d{3} )|zproxy\b.*\[f:[\w.-]+\]\[th:)`,
+);
 /** Within that many bytes is the name of the program, and within as many more what it says. */
 const headLength = 200;
 
 /**
- * Reads a line of the system log as `pound` of these appliances writes it, with one character for
- * each byte. Its forms: docs/request-log.md. Keeps nothing that a client sent.
+ * Reads a line of the system log as `pound` or `zproxy` of these appliances writes it, with one
+ * character for each byte. Its forms: docs/request-log.md. Keeps nothing that a client sent.
  */
 export function readLine(line: string): LoggedLine {
-  const [head] = header.exec(line) ?? [];
+  const [head, by5424, by3164] = header.exec(line) ?? [];
   if (head === undefined) return { content: isOfProxy(line) ? 'unreadable' : 'other', times: 1 };
+  const read = (by5424 ?? by3164) === 'zproxy' ? readZproxyText : readText;
   const text = line.slice(head.length).replace(/\n$/, '');
   const [, count, inner = ''] = repeated.exec(text) ?? [];
-  if (count === undefined) return { content: readText(text), times: 1 };
+  if (count === undefined) return { content: read(text), times: 1 };
   const times = Number(count);
   if (times > maxTimes || inner.length >= repeatedLength)
     return { content: 'unreadable', times: Math.min(times, maxTimes) };
-  return { content: readText(inner), times };
+  return { content: read(inner), times };
 }
 
 function isOfProxy(line: string): boolean {
-  const at = line.search(/\bpound\b/);
+  const at = line.search(/\b(?:pound|zproxy)\b/);
   return at >= 0 && at < headLength && ofProxy.test(line.slice(at, at + 2 * headLength));
 }
 

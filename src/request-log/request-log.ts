@@ -66,6 +66,8 @@ const storeKey = 'requests';
 const publishEveryMs = 1_000;
 /** Objectives say within that time that their farm is gone, also without a line. */
 const learnEveryMs = 30_000;
+/** A log without a request for that long after its start is silent. */
+const silentAfterMs = 3_600_000;
 /** How much of an appliance is read in a tenth of a second: lines, and whatever else costs. */
 export const linesPerSlot = 2_500;
 export const slotMs = 100;
@@ -154,6 +156,11 @@ export class RequestLog implements LineSink {
     return this.#senders.find((each) => each.appliance.name === appliance)?.counts.lastMinute(farm);
   }
 
+  /** Returns true if no request of an appliance was counted in the first hour of its log. */
+  isSilent(appliance: string): boolean {
+    return this.#senders.find((each) => each.appliance.name === appliance)?.isSilent ?? false;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#publishing);
     await Promise.all([this.#receivers.udp?.close(), this.#receivers.tcp?.close()]);
@@ -188,6 +195,7 @@ class ApplianceLog implements Sender {
   readonly #parts: RequestLogParts;
   #networks: BlockList;
   readonly #waiting = new WaitingRequests();
+  readonly #sinceMs = steadyNow();
   #learnedAtMs = -Infinity;
   /** How long that took. */
   #learningMs = 0;
@@ -211,6 +219,10 @@ class ApplianceLog implements Sender {
     this.#networks = blockListOf(appliance.from);
     this.counts.configure(buckets, appliance.objectives);
     this.#isBehind = true;
+  }
+
+  get isSilent(): boolean {
+    return this.counts.isSilent && steadyNow() - this.#sinceMs >= silentAfterMs;
   }
 
   sends(address: string): boolean {

@@ -1,4 +1,4 @@
-import type { LoggedAnswer, LoggedDenial } from './line.ts';
+import type { LoggedAnswer, LoggedDenial } from './logged-line.ts';
 
 export type LoggedRequest = LoggedAnswer | LoggedDenial;
 

@@ -4,6 +4,7 @@ import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { VipSettings } from '../collectors/collector.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
+import type { FarmObjective } from '../state/status.ts';
 import { Answers, type AnswersState } from './answers.ts';
 import type { Counters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
@@ -19,7 +20,9 @@ export interface AppliancePollerParts {
   readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Farms with an objective; undefined where it sends no log of requests. */
-  readonly objectives?: readonly string[] | undefined;
+  readonly objectives?: readonly FarmObjective[] | undefined;
+  /** Returns true if its log of requests has had none for the first hour. */
+  readonly isLogSilent?: (() => boolean) | undefined;
   readonly watches: (farm: string) => boolean;
   readonly vip: VipSettings;
   /** Backends that are up have no series of their own. */

@@ -70,7 +70,7 @@ export class Report {
   }
 
   #describe(): ApplianceStatus {
-    const { name, url, labels, objectives, jobs, breaker, answers, known, store, now } = this.#parts;
+    const { name, url, labels, objectives, isLogSilent, jobs, breaker, answers, known, store, now } = this.#parts;
     const { shown, leftOut } = store.series(name);
     const [ageMs, nowMs] = [known.age(), now()];
     const stale = known.staleCollectors;
@@ -79,6 +79,7 @@ export class Report {
       url,
       labels,
       objectives,
+      isLogSilent: isLogSilent?.() ?? false,
       up: answers.isUp(ageMs),
       failing: answers.failing,
       deactivated: known.facts.licensed === false,

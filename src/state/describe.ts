@@ -17,6 +17,7 @@ import type {
   FarmStatus,
   InterfaceStatus,
   LastKnownUse,
+  FarmObjective,
   ProbeStatus,
 } from './status.ts';
 
@@ -24,18 +25,10 @@ import type {
 interface Snapshot
   extends Pick<
     ApplianceStatus,
-    | 'name'
-    | 'url'
-    | 'labels'
-    | 'objectives'
-    | 'up'
-    | 'failing'
-    | 'deactivated'
-    | 'breaker'
-    | 'series'
-    | 'seriesLeftOut'
-    | 'collectors'
+    'name' | 'url' | 'labels' | 'up' | 'failing' | 'deactivated' | 'breaker' | 'series' | 'seriesLeftOut' | 'collectors'
   > {
+  readonly objectives?: readonly FarmObjective[] | undefined;
+  readonly isLogSilent?: boolean | undefined;
   /** Readings that are not stale, by their key. */
   readonly readings: ReadonlyMap<string, Reading>;
   /** Readings that are too old to be shown. */
@@ -75,7 +68,7 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     interfaces: describeInterfaces(snapshot),
     series: snapshot.series,
     seriesLeftOut: snapshot.seriesLeftOut,
-    ...(snapshot.objectives && { objectives: snapshot.objectives }),
+    ...(snapshot.objectives && describeObjectives(snapshot.objectives, snapshot.isLogSilent === true)),
     readings: otherReadings([...snapshot.readings.values()].filter(({ farm }) => farm === undefined)),
     collectors: snapshot.collectors,
   };
@@ -128,11 +121,24 @@ function describeFarm(
     sinceMs: changed?.atMs,
     hasHealthCheck: config && areAllChecked(config.checks),
     ...(config?.logs !== undefined && { logs: config.logs }),
+    ...(config?.proxy && { proxy: config.proxy }),
     certificates: config?.certificates,
     ...(configured && { configuredAtMs: snapshot.timeOf(configured.takenAtMs) }),
     backends: isKnown ? listed : undefined,
     configuredBackends: isKnown ? undefined : named,
     readings: otherReadings(ownReadings),
+  };
+}
+
+function describeObjectives(
+  objectives: readonly FarmObjective[],
+  isLogSilent: boolean,
+): Pick<ApplianceStatus, 'objectives' | 'latencyObjectives' | 'isLogSilent'> {
+  const timed = objectives.filter(({ hasLatency }) => hasLatency).map(({ farm }) => farm);
+  return {
+    objectives: objectives.map(({ farm }) => farm),
+    ...(timed.length > 0 && { latencyObjectives: timed }),
+    ...(isLogSilent && { isLogSilent }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Proxy } from '../collectors/farm-config.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
@@ -71,10 +72,20 @@ export interface ApplianceStatus {
   readonly seriesLeftOut: number;
   /** Farms with an objective; absent where the appliance sends no log of requests. */
   readonly objectives?: readonly string[] | undefined;
+  /** Those of them with an objective of latency; absent where none has one. */
+  readonly latencyObjectives?: readonly string[] | undefined;
+  /** True while no request of its farms was counted for the first hour of its log. */
+  readonly isLogSilent?: boolean | undefined;
   /** Data of collectors that nothing above presents, by name. */
   readonly readings?: Readonly<Record<string, unknown>> | undefined;
   /** The enabled collectors, in order of priority. */
   readonly collectors: readonly CollectorStatus[];
+}
+
+/** A farm with an objective, and whether that is also one of latency. */
+export interface FarmObjective {
+  readonly farm: string;
+  readonly hasLatency: boolean;
 }
 
 /** A farm of the list; its state is a word of `transitionStates.farm`. */
@@ -83,6 +94,8 @@ export interface FarmStatus extends ListedFarm, Dated {
   readonly hasHealthCheck?: boolean | undefined;
   /** Whether its proxy logs each request; absent where nobody says. */
   readonly logs?: boolean | undefined;
+  /** The proxy of an HTTP farm; absent where nothing tells. */
+  readonly proxy?: Proxy | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
   /** When the configuration was read that says these three; absent where it was not. */

@@ -2,11 +2,11 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Secret } from '../../src/lib/secret.ts';
 import { receiveStreams } from '../../src/request-log/receiver.ts';
 import { makeAuthority } from '../support/authority.ts';
-import { logged } from '../support/logged-request.ts';
+import { logged, loggedByZproxy } from '../support/logged-request.ts';
 import { valueOf } from '../support/samples.ts';
 import { farms, givenRequestLog } from './given-request-log.ts';
 import { until } from '../support/until.ts';
@@ -275,6 +275,23 @@ it('keeps all counts where a reload brings an objective or other bounds, and als
   (await log.prepare({ ...settings, buckets: [50] })).commit();
   await counts(1);
   expect(await page()).not.toContain('zlb_objective_missed_total{');
+});
+
+it('is silent after an hour without a request, and not after the first one', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { log, port, counts } = await givenRequestLog();
+  const socket = await connected(port(1));
+  const other = '<14>Nov 28 18:13:34 lb zproxy: JSON object encoding successful';
+  const silent = [log.isSilent('lb')];
+
+  socket.write(`${other}\n`);
+  vi.advanceTimersByTime(3_600_000);
+  silent.push(log.isSilent('lb'));
+  socket.write(`<14>Nov 28 18:13:34 lb zproxy: ${loggedByZproxy({})}\n`);
+  await counts(1);
+
+  expect([...silent, log.isSilent('lb')]).toEqual([false, true, false]);
 });
 
 it('takes other certificates on the same address, and ends the connections of those before', async () => {

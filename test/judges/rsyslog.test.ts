@@ -26,7 +26,7 @@ async function givenRsyslog(action: string, more = '') {
     `${more}
 module(load="imtcp")
 input(type="imtcp" address="127.0.0.1" port="${input}")
-if $programname == "pound" then action(type="omfwd" target="127.0.0.1" action.resumeRetryCount="-1" action.resumeInterval="1" queue.type="LinkedList" ${action})
+if $programname == "pound" or $programname == "zproxy" then action(type="omfwd" target="127.0.0.1" action.resumeRetryCount="-1" action.resumeInterval="1" queue.type="LinkedList" ${action})
 `,
   );
   const words = ['-n', '-f', configuration, '-i', join(folder, 'pid')];

@@ -18,7 +18,7 @@ export const sendLogs: Recipe = {
     const { parameters } = await parametersOf(set);
     const file = '/etc/rsyslog.d/90-zlb-exporter.conf';
     // Its queue drops lines when it is full: a slow or missing receiver delays no logging.
-    const line = `if $programname == "pound" then action(type="omfwd" target="${host}" port="${port}" protocol="tcp" queue.type="LinkedList" queue.size="10000" queue.timeoutEnqueue="0" action.resumeRetryCount="-1" action.resumeInterval="1")`;
+    const line = `if $programname == "pound" or $programname == "zproxy" then action(type="omfwd" target="${host}" port="${port}" protocol="tcp" queue.type="LinkedList" queue.size="10000" queue.timeoutEnqueue="0" action.resumeRetryCount="-1" action.resumeInterval="1")`;
     if (parameters.length === 0)
       throw new AdminError(`${appliance} does not say how to set where its log goes`, {
         detail: 'It describes no parameters of that call. Nothing was changed.',

@@ -31,6 +31,18 @@ describe('the farm configuration collector', () => {
     expect(compact.text.split('\n')).toHaveLength(4);
   });
 
+  it.each([
+    ['zproxy', [service({ routingpolicy: 'ROUND_ROBIN' })], 'zproxy'],
+    ['pound', [service()], 'pound'],
+    ['a proxy that nothing names', [], undefined],
+  ])('tells %s by the routing policy of a service', async (_, services, proxy) => {
+    const replies = { listFarmguardians: checks(), readFarm: { params: { status: 'up' }, services } };
+
+    const collected = await collectFarmFrom(farmConfig, https, replies);
+
+    expect(collected.data.proxy).toBe(proxy);
+  });
+
   it('finds the health check of a service by the word of the service, or in the list of checks', async () => {
     const services = [service({ farmguardian: 'check-web' }), service({ id: 'api' }), service({ id: 'bare' })];
     const replies = { listFarmguardians: checks('shop_api'), readFarm: { params: { status: 'up' }, services } };

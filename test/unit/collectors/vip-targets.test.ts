@@ -47,6 +47,7 @@ function targetsOf({ farm, config, names = [], own = [], ranRecently = false, ..
       checks: [],
       protocol: undefined,
       logs: undefined,
+      proxy: undefined,
       backends: [],
       configured: [],
       ...config,

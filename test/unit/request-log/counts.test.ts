@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { renderRegistry } from '../../../src/metrics/render.ts';
 import { lineResults, type Objective, RequestCounts } from '../../../src/request-log/counts.ts';
-import type { LoggedAnswer } from '../../../src/request-log/line.ts';
+import type { LoggedAnswer } from '../../../src/request-log/logged-line.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 

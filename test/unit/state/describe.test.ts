@@ -29,21 +29,39 @@ const byKey = (readings: readonly Given[]) =>
 
 /** The status of an appliance with these readings, and these that are too old to be shown. */
 function statusWith(readings: readonly Given[], stale: readonly Given[]): ApplianceStatus {
-  return describeAppliance({
-    name: 'lb',
-    url: 'https://192.0.2.10:444',
-    labels: {},
-    up: true,
-    deactivated: false,
-    breaker: 'closed',
-    readings: byKey(readings),
-    lastKnown: byKey(stale),
-    timeOf: (ageMs) => startedAtMs + ageMs,
-    series: 0,
-    seriesLeftOut: 0,
-    collectors: [],
-  });
+  return describeAppliance({ ...nothingRead, readings: byKey(readings), lastKnown: byKey(stale) });
 }
+
+const nothingRead: Parameters<typeof describeAppliance>[0] = {
+  name: 'lb',
+  url: 'https://192.0.2.10:444',
+  labels: {},
+  up: true,
+  deactivated: false,
+  breaker: 'closed',
+  readings: new Map(),
+  lastKnown: new Map(),
+  timeOf: (ageMs) => startedAtMs + ageMs,
+  series: 0,
+  seriesLeftOut: 0,
+  collectors: [],
+};
+
+it('an appliance has the farms with an objective, and whether its log is silent, where it sends one', () => {
+  const objectives = [
+    { farm: 'shop', hasLatency: true },
+    { farm: 'db', hasLatency: false },
+  ];
+  const described = (more: Partial<Parameters<typeof describeAppliance>[0]>) =>
+    describeAppliance({ ...nothingRead, ...more });
+
+  expect(described({ objectives, isLogSilent: true })).toMatchObject({
+    objectives: ['shop', 'db'],
+    latencyObjectives: ['shop'],
+    isLogSilent: true,
+  });
+  expect(described({ isLogSilent: true })).not.toHaveProperty('isLogSilent');
+});
 
 /** The farm `shop` with one more reading of it. */
 function shopWith(state: string, reading: Origin & { readonly data: unknown }): FarmStatus | undefined {

@@ -131,6 +131,24 @@ const requests: readonly Scene[] = [
   ['an objective of no farm', { objectives: ['shop', 'shopp'] }, 'warning ZlbObjectiveWithoutFarm'],
   ['an objective while no farm is known', { objectives: ['shopp'], farms: undefined }, ''],
   [
+    'an objective of latency of a farm of zproxy',
+    { objectives: ['shop'], latencyObjectives: ['shop'], ...farm({ proxy: 'zproxy' }) },
+    'warning ZlbRequestLogSilent',
+  ],
+  [
+    'an objective of latency of a farm of pound',
+    { objectives: ['shop'], latencyObjectives: ['shop'], ...farm({ proxy: 'pound' }) },
+    '',
+  ],
+  ['an objective of availability of a farm of zproxy', { objectives: ['shop'], ...farm({ proxy: 'zproxy' }) }, ''],
+  ['a log without a request', { objectives: ['shop'], isLogSilent: true, ...farm({}) }, 'warning ZlbRequestLogSilent'],
+  ['a log without a request, and no objective', { objectives: [], isLogSilent: true, ...farm({}) }, ''],
+  [
+    'a log without a request, since the farm does not log',
+    { objectives: ['shop'], isLogSilent: true, ...farm({ logs: false, ...dated }) },
+    'warning ZlbRequestLogSilent',
+  ],
+  [
     'a farm that logs no requests',
     { objectives: [], ...farm({ logs: false, ...dated }) },
     'warning ZlbRequestLogSilent',
