@@ -103,6 +103,14 @@ export const wordSettings: ReadonlySet<string> = new Set([
   ...`${serviceWords} ${otherWords}`.split(' '),
 ]);
 
+/** Settings whose texts are compared as they are, and kept: they hold no secrets. */
+export const plainSettings: ReadonlySet<string> = new Set([
+  ...farmSettings,
+  ...serviceSettings,
+  ...backendSettings,
+  ...checkSettings,
+]);
+
 export function configuredFarm(farm: string, settings: ConfiguredSettings): ConfiguredObject {
   return { object: 'farm', farm, service: '', name: farm, settings };
 }
@@ -186,7 +194,7 @@ function mapped(
 }
 
 /** Returns a text, a number or a flag as a text; some releases write one as the other. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   if (value === null) return '';
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
   const text = oneLine(String(value), Number.MAX_SAFE_INTEGER).trim();

@@ -1,96 +1,71 @@
-import { type ConfiguredKind, configuredKinds } from '../collectors/configured.ts';
-import { type FoundDifference, serviceOrder } from './differences.ts';
+import type { FoundDifference } from './differences.ts';
+import { elsewhere } from './event.ts';
+import { type Call, type Fit, fits, fitOfCall } from './writes.ts';
 
 /** A call through the gateway that may change the configuration of an appliance. */
-export interface Touch {
+export interface Touch extends Call {
   readonly appliance: string;
-  /** `METHOD /path` of the call, as the table of operations writes it. */
-  readonly route: string;
-  /** Parts of the path by name, such as `farmname`. */
-  readonly params: Readonly<Record<string, string>>;
-  /** The names of all fields of the body, and the texts of those that name objects. */
-  readonly fields: Readonly<Record<string, string>>;
   /** Such as `change ID by alice`. */
   readonly by: string;
+  /** How it ended; undefined while it is under way. */
+  readonly ended?: 'done' | 'refused' | 'unanswered' | undefined;
+  /** True if it began after the reading before came, and was over before this one was asked for. */
+  readonly isBetween?: boolean;
 }
 
-/** Fields of a body that name the object it is about; no other text of a body is kept. */
-export const namingFields: readonly string[] = [
-  'farmname',
-  'newfarmname',
-  'id',
-  'ip',
-  'port',
-  'name',
-  'file',
-  'filename',
-];
+/** The most people that are named as the author of one difference. */
+const maxNamed = 4;
 
-interface Reach {
-  /** Matches the route. */
-  readonly route: RegExp;
-  readonly kinds: readonly ConfiguredKind[];
+/**
+ * Names the author of a difference by the calls of its time, the newest first: of several that fit
+ * the most exact one, or all people whose calls fit equally. A call that may not have done it
+ * stands beside `elsewhere`.
+ */
+export function authorOf(difference: FoundDifference, touches: readonly Touch[]): string {
+  const { parts = [] } = difference;
+  const found = touches.flatMap((touch) => {
+    const fit = fitOf(touch, difference) ?? (parts.some((part) => fitOf(touch, part)) ? 'perhaps' : undefined);
+    return fit === undefined ? [] : { by: touch.by, rank: fits.indexOf(fit), isBetween: touch.isBetween === true };
+  });
+  const best = Math.max(...found.map(({ rank }) => rank));
+  // A call under way during the reading comes perhaps after all others.
+  const isSure = found.some(({ rank, isBetween }) => rank === best && isBetween);
+  const newest = new Map<string, string>();
+  for (const { by, rank } of found)
+    if ((rank === best || !isSure) && !newest.has(personOf(by))) newest.set(personOf(by), by);
+  const named = [...newest.values()];
+  const more = named.length - maxNamed;
+  return [
+    ...(best > fits.indexOf('perhaps') ? [] : [elsewhere]),
+    ...named.slice(0, maxNamed),
+    ...(more > 0 ? [`${more} others`] : []),
+  ].join(' or ');
 }
 
-/** The objects that calls of a route can change; the first one that matches counts. */
-const reaches: readonly Reach[] = [
-  // A restored backup may change anything.
-  { route: /\/backup\/\{name\}\/actions$|\/factory$/, kinds: configuredKinds },
-  { route: /\/letsencryptz?\/\{name\}(?:\/actions)?$/, kinds: ['certificate', 'farm'] },
-  { route: /\/certificates\/\{certificate\}\/actions$/, kinds: ['farm'] },
-  { route: /\/services\/\{service\}\/actions$/, kinds: ['farm'] },
-  // Other actions leave the configuration as it is.
-  { route: /\/(?:actions|maintenance)$/, kinds: [] },
-  { route: / \/farms\/.*\/backends/, kinds: ['backend'] },
-  { route: / \/farms\/.*\/services(?:\/\{service\})?$/, kinds: ['service', 'backend'] },
-  { route: / \/farms\/\{farmname\}\//, kinds: ['farm', 'service'] },
-  { route: / \/farms/, kinds: ['farm', 'service', 'backend'] },
-  { route: / \/monitoring\/fg/, kinds: ['check', 'farm', 'service'] },
-  { route: / \/certificates(?:\/pem|\/\{file\}|\/letsencryptz?)?$/, kinds: ['certificate'] },
-  { route: / \/interfaces/, kinds: ['interface'] },
-  { route: /\/packages\/offline$/, kinds: ['version'] },
-];
-
-/** Returns true if a call can have caused a difference. */
-export function explains(touch: Touch, difference: FoundDifference): boolean {
-  const { kinds = [] } = reaches.find((each) => each.route.test(touch.route)) ?? {};
-  if (kinds === configuredKinds) return true;
-  return (
-    kinds.some((kind) => kind === difference.object) &&
-    isOnFarm(touch, difference) &&
-    isOfName(touch, difference) &&
-    isOfSetting(touch, difference)
-  );
+/**
+ * Returns the differences, and two in the place of each new name that is more likely an object
+ * that one call deleted, and another that one has created.
+ */
+export function withParts(
+  differences: readonly FoundDifference[],
+  touches: readonly Touch[],
+): readonly FoundDifference[] {
+  const isMade = (difference: FoundDifference): boolean =>
+    touches.some((touch) => ![undefined, 'perhaps'].includes(fitOf(touch, difference)));
+  return differences.flatMap((each) => (each.parts?.some(isMade) && !isMade(each) ? each.parts : each));
 }
 
-/** Compares the farm and the service that a call names with those of the difference. */
-function isOnFarm({ params, fields }: Touch, { object, farm, service, setting, after }: FoundDifference): boolean {
-  const namedFarm = params.farmname ?? fields.farmname;
-  if (namedFarm !== undefined && farm !== '' && namedFarm !== farm && namedFarm !== after) return false;
-  // A call moves one service, and others with it.
-  if (setting === serviceOrder) return true;
-  const namedService = params.service ?? (object === 'service' && setting === '' ? fields.id : undefined);
-  return namedService === undefined || namedService === service;
+function fitOf(touch: Touch, difference: FoundDifference): Fit | undefined {
+  const fit = fitOfCall(touch, difference);
+  if (touch.ended === 'unanswered') return fit && 'perhaps';
+  // Otherwise the reading may be older than its effect, or the one before may have it already.
+  const isProof = touch.isBetween === true || (fit === 'exact' && difference.after !== undefined);
+  if (touch.ended !== 'refused') return isProof ? fit : fit && 'perhaps';
+  // Of several settings, those before the refused one may be set.
+  return fit === 'exact' || fit === 'named' ? 'perhaps' : undefined;
 }
 
-/** Compares the object that a call names with that of the difference. */
-function isOfName({ params, fields }: Touch, { object, name, id, setting }: FoundDifference): boolean {
-  if (object === 'backend' && setting === '' && fields.ip !== undefined)
-    return fields.ip.toLowerCase() === hostOf(name);
-  if (object === 'backend') return params.backend === undefined || !id || params.backend === id;
-  if (object === 'farm' || object === 'service') return true;
-  const named = params.file ?? params.farmguardian ?? params.interface ?? params.name ?? fields.name ?? fields.filename;
-  return named === undefined || named === name || `${named}.pem` === name;
-}
-
-/** Returns the address in the name of a backend, without its port. */
-function hostOf(name: string): string {
-  return name.replace(/:\d+$/, '').replaceAll(/[[\]]/g, '');
-}
-
-/** A PUT changes the settings that its body names, and an object's name or address with them. */
-function isOfSetting({ route, fields }: Touch, { setting }: FoundDifference): boolean {
-  if (!route.startsWith('PUT ') || setting === '' || Object.keys(fields).length === 0) return true;
-  if (setting === 'name') return ['newfarmname', 'ip', 'port'].some((field) => field in fields);
-  return setting in fields;
+/** Returns who made a call, without its number: `alice` of `call 1 by alice`. */
+function personOf(by: string): string {
+  return by.slice(by.indexOf(' by ') + 1);
 }

@@ -46,7 +46,7 @@ export class ChangeCounts {
   }
 
   #add({ by, atMs, differences }: NewEvent): void {
-    const author = by === elsewhere ? 'elsewhere' : 'gateway';
+    const author = by?.startsWith(elsewhere) ? 'elsewhere' : 'gateway';
     const objects = new Map(differences.map((each) => [objectKey(each), each.object]));
     for (const object of objects.values()) {
       const key = `${object} ${author}`;

@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 /** Stands for a file, see SQLite. */
 export const inMemory = ':memory:';
@@ -60,6 +60,8 @@ type Values = Readonly<Record<string, string | number | null | Uint8Array>>;
 /** The tables of the history in a file of SQLite, or in memory. */
 export class HistoryDatabase {
   readonly #database: DatabaseSync;
+  /** By text: to prepare a statement costs as much as to run it. */
+  readonly #prepared = new Map<string, StatementSync>();
 
   /** Throws the error of SQLite, and for a file that is no history. */
   constructor(file: string) {
@@ -80,18 +82,18 @@ export class HistoryDatabase {
   }
 
   run(sql: string, values: Values): void {
-    this.#database.prepare(sql).run(values);
+    this.#prepare(sql).run(values);
   }
 
-  /** Runs a statement for each of the values, and prepares it once. */
+  /** Runs a statement for each of the values. */
   runEach(sql: string, all: readonly Values[]): void {
-    const statement = this.#database.prepare(sql);
+    const statement = this.#prepare(sql);
     for (const values of all) statement.run(values);
   }
 
   /** Each statement names the columns that its caller reads. */
   rows<Row>(sql: string, values: Values = {}): readonly Row[] {
-    return this.#database.prepare(sql).all(values) as unknown as readonly Row[];
+    return this.#prepare(sql).all(values) as unknown as readonly Row[];
   }
 
   /** Returns rows one by one, for a caller that may not want all. */
@@ -114,5 +116,11 @@ export class HistoryDatabase {
 
   close(): void {
     this.#database.close();
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+    this.#prepared.set(sql, known);
+    return known;
   }
 }

@@ -2,9 +2,12 @@ import { type ConfiguredObject, type ConfiguredSettings, wordSettings } from '..
 import { compareNames, digestForm } from '../lib/text.ts';
 import type { Difference } from './event.ts';
 
-/** A difference, with the number by which calls name a backend. */
+/** A difference, with what tells which call has made it. */
 export interface FoundDifference extends Difference {
-  readonly id?: string | undefined;
+  /** The numbers by which calls may have named a backend since the reading before. */
+  readonly ids?: readonly string[];
+  /** What it also may be, if it looks like a new name: one object that is gone, and a new one. */
+  readonly parts?: readonly FoundDifference[];
 }
 
 /** The setting of a farm that says in which order its services are asked. */
@@ -23,13 +26,22 @@ export function compareConfigured(
 ): readonly FoundDifference[] {
   const { former, rest } = match(before, after);
   const known = new Set(former.values());
-  const changed = [...former].flatMap(([object, was]) => settingsThatDiffer(was, object));
-  // A check is named by the farms that use it: that none does says nothing of the check.
-  const isListed = ({ object }: ConfiguredObject): boolean => object !== 'check';
   const gone = rest.filter(isListed);
+  const numbersOf = numbersSince(gone);
+  const changed = [...former].flatMap(([object, was]) =>
+    settingsThatDiffer(was, object).map((each) => ({ ...each, ...numbersOf(was, object) })),
+  );
   const added = after.filter((object) => !former.has(object) && isListed(object));
   const renamed = renamedOf(gone, added);
   const others = new Set(renamed.flatMap(({ object, next }) => [object, next]));
+  const goneOf = (object: ConfiguredObject): FoundDifference => ({
+    ...wholeObject(object, describe(object.settings), undefined),
+    ...numbersOf(object, undefined),
+  });
+  const newOf = (object: ConfiguredObject): FoundDifference => ({
+    ...wholeObject(object, undefined, describe(object.settings)),
+    ...numbersOf(undefined, object),
+  });
   return [
     ...changed,
     ...servicesInOtherOrder(
@@ -41,10 +53,42 @@ export function compareConfigured(
       setting: 'name',
       before: object.name,
       after: next.name,
+      ...numbersOf(object, next),
+      parts: [goneOf(object), newOf(next)],
     })),
-    ...gone.flatMap((object) => (others.has(object) ? [] : wholeObject(object, describe(object.settings), undefined))),
-    ...added.flatMap((object) => (others.has(object) ? [] : wholeObject(object, undefined, describe(object.settings)))),
+    ...gone.flatMap((object) => (others.has(object) ? [] : goneOf(object))),
+    ...added.flatMap((object) => (others.has(object) ? [] : newOf(object))),
   ];
+}
+
+/** A check is named by the farms that use it: that none does says nothing of the check. */
+function isListed({ object }: ConfiguredObject): boolean {
+  return object !== 'check';
+}
+
+/** Returns a difference without what is only for its author. */
+export function plainDifference({ ids: _ids, parts: _parts, ...difference }: FoundDifference): Difference {
+  return difference;
+}
+
+/**
+ * Returns a function that finds the numbers of a backend between two readings: those of a service
+ * move down when another one is deleted. Several are gone in an order that nobody knows.
+ */
+function numbersSince(gone: readonly ConfiguredObject[]) {
+  const backends = gone.filter(({ object }) => object === 'backend');
+  return (was: ConfiguredObject | undefined, is: ConfiguredObject | undefined): Pick<FoundDifference, 'ids'> => {
+    const of = is ?? was;
+    if (of?.object !== 'backend') return {};
+    const own = [was, is].flatMap((each) => (each?.id ? [each.id] : []));
+    const numbers = own.map(Number);
+    if (of.service === '' || !numbers.every(Number.isSafeInteger)) return { ids: [...new Set(own)] };
+    const others = backends.filter((each) => each !== was && each.farm === of.farm && each.service === of.service);
+    if (!is) numbers.push(...others.map(({ id }) => Number(id)).filter(Number.isSafeInteger));
+    if (!was) numbers.push(Math.max(...numbers) + others.length);
+    const [from, to] = [Math.min(...numbers), Math.max(...numbers)];
+    return { ids: Array.from({ length: to - from + 1 }, (_, index) => String(from + index)) };
+  };
 }
 
 /** Returns the objects of a reading, with the settings that only the one before knew. */
@@ -90,8 +134,8 @@ export function objectKey({
   return [object, farm, service, name].join('\n');
 }
 
-function placeOf({ object, farm, service, name, id }: ConfiguredObject) {
-  return { object, farm, service, name, ...(id !== undefined && { id }) };
+function placeOf({ object, farm, service, name }: ConfiguredObject) {
+  return { object, farm, service, name };
 }
 
 function settingsThatDiffer(before: ConfiguredObject, after: ConfiguredObject): readonly FoundDifference[] {

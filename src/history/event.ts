@@ -37,7 +37,10 @@ export interface HistoryEvent {
   readonly atMs: number;
   /** The reading before, after which it happened; undefined where the moment itself is known. */
   readonly sinceMs?: number | undefined;
-  /** The author, as `change ID by alice`, or {@link elsewhere}; undefined where nobody is one. */
+  /**
+   * The author, as `change ID by alice`, or {@link elsewhere}; several that fit equally with ` or `
+   * between them. Undefined where nobody is one.
+   */
   readonly by?: string | undefined;
   /** A sentence on the event, where no difference says it. */
   readonly text?: string | undefined;

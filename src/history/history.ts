@@ -57,6 +57,8 @@ export const lostMetric = {
 interface KnownReading {
   readonly seen: SeenReading;
   readonly digest: string;
+  /** When it came. */
+  readonly cameMs: number;
   /** The newest `seen` that was written. */
   readonly datedMs: number;
 }
@@ -127,17 +129,21 @@ export class History {
 
   /**
    * Takes notice of a call through the gateway that is about to leave. Returns a function to call
-   * when it is over; `text` says what became of it.
+   * when it is over; `text` says what became of it, and `status` is that of the answer.
    */
-  touching(touch: Touch, farm: string): (text: string) => void {
+  touching(touch: Touch, farm: string): (text: string, status: number | undefined) => void {
     this.#touches += 1;
     const { now } = this.#parts;
     const { appliance, by } = touch;
     const kept = { ...touch, fields: firstFields(touch.fields), id: `${this.#touches} ${by}`, fromMs: now() };
     this.#enter({ touch: kept }, appliance);
-    return (text) => {
+    return (text, status) => {
       const atMs = now();
-      this.#enter({ touch: { ...kept, untilMs: atMs } }, appliance);
+      // An appliance, or its web server, may give up a call that goes on.
+      const isAnswered = status !== undefined && status < 500;
+      const untilMs = isAnswered ? atMs : atMs + unansweredMs;
+      const ended = isAnswered ? (status < 400 ? 'done' : 'refused') : 'unanswered';
+      this.#enter({ touch: { ...kept, ended, untilMs } }, appliance);
       this.#add({ kind: 'change', appliance, farm, atMs, by, text, differences: [] });
     };
   }
@@ -178,9 +184,11 @@ export class History {
     const seen = { appliance: name, collector: collector.name, farm: farm ?? '', askedMs };
     const isSame = known?.digest === digest;
     const isDated = isSame && askedMs < known.datedMs + betweenDatesMs;
-    this.#known.set(key, { seen, digest, datedMs: isDated ? known.datedMs : askedMs });
+    const cameMs = Math.round(atMs);
+    this.#known.set(key, { seen, digest, cameMs, datedMs: isDated ? known.datedMs : askedMs });
     if (isDated) return;
-    const reading = { ...seen, scope, atMs: Math.round(atMs), seenMs: known?.seen.askedMs, objects: text };
+    const before = { seenMs: known?.seen.askedMs, beforeMs: known?.cameMs };
+    const reading = { ...seen, scope, atMs: cameMs, ...before, objects: text };
     this.#enter(isSame ? { seen: [seen] } : { reading }, name);
   }
 
@@ -286,6 +294,8 @@ export class History {
   }
 }
 
+/** How long a call that was not answered may still act. */
+const unansweredMs = 600_000;
 /** The most characters of the names and values of fields that are kept of a call. */
 const maxFields = 4_096;
 
@@ -294,7 +304,7 @@ function firstFields(fields: Touch['fields']): Touch['fields'] {
   let left = maxFields;
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {
-      left -= name.length + value.length;
+      left -= name.length + (value?.length ?? 0);
       return left < 0 ? [] : [[beginning(name, maxFields), value]];
     }),
   );

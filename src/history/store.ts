@@ -1,10 +1,10 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ConfiguredObject } from '../collectors/configured.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
-import { explains, type Touch } from './authors.ts';
+import { authorOf, type Touch, withParts } from './authors.ts';
 import { HistoryDatabase } from './database.ts';
-import { compareConfigured, type FoundDifference, withFormerSettings } from './differences.ts';
-import { type Difference, elsewhere, type EventQuery, type FoundEvents, type NewEvent } from './event.ts';
+import { compareConfigured, type FoundDifference, plainDifference, withFormerSettings } from './differences.ts';
+import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import { EventLog } from './event-log.ts';
 import { type KeptEvent, toKept } from './kept-event.ts';
 import { maxReadingBytes, Shares } from './shares.ts';
@@ -20,8 +20,9 @@ export interface ConfiguredReading {
   /** When it was asked for, and when it came. */
   readonly askedMs: number;
   readonly atMs: number;
-  /** When the last one was asked for that said the same, if this process saw it. */
+  /** When the last one was asked for, and when it came, if this process saw it. */
   readonly seenMs?: number | undefined;
+  readonly beforeMs?: number | undefined;
   /** JSON, which costs less than a list to give to a thread. */
   readonly objects: string;
 }
@@ -130,7 +131,7 @@ export class HistoryStore {
     const { appliance } = touch;
     this.#database.run(
       `INSERT INTO touches (id, appliance, since, until, touch) VALUES (:id, :appliance, :fromMs, :untilMs, :kept)
-       ON CONFLICT DO UPDATE SET until = excluded.until`,
+       ON CONFLICT DO UPDATE SET until = excluded.until, touch = excluded.touch`,
       { id, appliance, fromMs, untilMs: untilMs ?? null, kept: JSON.stringify(touch) },
     );
     this.#database.run(
@@ -154,17 +155,19 @@ export class HistoryStore {
     const before = this.#readingBefore(reading);
     this.#keep(reading, before ? JSON.stringify(withFormerSettings(before.objects, objects)) : text);
     if (!before) return [];
-    const differences = compareConfigured(before.objects, objects);
+    // A clock that was set back has seen the future.
+    const seen = [before.seen, seenMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
+    const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
+    const found = compareConfigured(before.objects, objects);
+    const touches = found.length > 0 ? this.#touchesOf(reading, between) : [];
+    const differences = withParts(found, touches);
     for (const { object, farm, setting, before: from = '', after } of differences) {
       if (object !== 'farm') continue;
       if (setting === 'name' && after !== undefined) this.#renameFarm(appliance, from, after);
       if (after === undefined)
         this.#database.run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
-    // A clock that was set back has seen the future.
-    const seen = [before.seen, seenMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
-    const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
-    const events = this.#authored(appliance, differences, between);
+    const events = this.#authored(appliance, differences, touches, between);
     for (const event of events) this.#events.add(toKept(event));
     this.#dateFarms(appliance, events);
     return events;
@@ -209,40 +212,54 @@ export class HistoryStore {
   #authored(
     appliance: string,
     differences: readonly FoundDifference[],
+    touches: readonly Touch[],
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
   ): readonly NewEvent[] {
-    if (differences.length === 0) return [];
-    const touches = this.#touchesWithin(appliance, { sinceMs, atMs });
-    const authorOf = (difference: FoundDifference): string =>
-      touches.find((touch) => explains(touch, difference))?.by ?? elsewhere;
     const told = this.#toldChecks(appliance, differences, sinceMs);
-    return [...Map.groupBy(differences, authorOf)].flatMap(([by, found]) => {
-      const own = found
-        .map(({ id: _number, ...difference }) => difference)
-        .filter((difference) => !told.has(JSON.stringify(difference)));
+    return [...Map.groupBy(differences, (each) => authorOf(each, touches))].flatMap(([by, found]) => {
+      const own = found.map(plainDifference).filter((difference) => !told.has(JSON.stringify(difference)));
       return own.length === 0
         ? []
         : { kind: 'configuration', appliance, farm: commonFarm(own), atMs, sinceMs, by, differences: own };
     });
   }
 
-  /** Returns the calls that were under way in a time, the newest first. */
-  #touchesWithin(
-    appliance: string,
+  /**
+   * Returns the calls that a reading may show, the newest first; those of a farm that was renamed
+   * with its name now.
+   */
+  #touchesOf(
+    { appliance, farm, askedMs, beforeMs }: ConfiguredReading,
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
   ): readonly Touch[] {
-    return this.#database
-      .rows<{ readonly id: string; readonly touch: string }>(
-        `SELECT id, touch FROM touches
-         WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs ORDER BY since DESC`,
-        { appliance, sinceMs, atMs },
-      )
-      .flatMap(({ id, touch: text }) => {
-        const touch = parseJson(text);
-        if (isRecord(touch)) return touch as unknown as Touch;
-        this.#leaveOut(`call ${id}`);
-        return [];
-      });
+    const fromMs = beforeMs !== undefined && beforeMs <= atMs ? beforeMs : sinceMs;
+    const rows = this.#database.rows<TouchRow>(
+      `SELECT id, touch, since >= :fromMs AND ifnull(until <= :askedMs, 0) AS isBetween FROM touches
+       WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs ORDER BY since DESC`,
+      { appliance, sinceMs, atMs, fromMs, askedMs },
+    );
+    const former = farm === '' || rows.length === 0 ? new Set<string>() : this.#namesOf(appliance, farm, sinceMs);
+    return rows.flatMap(({ id, touch: text, isBetween }) => {
+      const touch = parseJson(text);
+      if (!isRecord(touch)) this.#leaveOut(`call ${id}`);
+      if (!isRecord(touch)) return [];
+      // Only `#touch` writes them.
+      const { params, ...known } = touch as unknown as Touch;
+      const isOfFarm = former.has(params.farmname ?? '');
+      return { ...known, params: isOfFarm ? { ...params, farmname: farm } : params, isBetween: isBetween === 1 };
+    });
+  }
+
+  /** Returns the names that a farm had since then. */
+  #namesOf(appliance: string, farm: string, sinceMs: number): ReadonlySet<string> {
+    const names = new Set([farm]);
+    const renamed = this.#events
+      .recent(appliance, sinceMs)
+      .flatMap(({ differences }) =>
+        differences.filter(({ object, setting }) => object === 'farm' && setting === 'name'),
+      );
+    for (const { name, after = '' } of renamed.toReversed()) if (names.has(after)) names.add(name);
+    return names;
   }
 
   /** Returns the differences of checks that another farm of the same round has told of. */
@@ -291,6 +308,12 @@ export class HistoryStore {
     this.#warnedAbout.add(about);
     this.#warnings.push(warning);
   }
+}
+
+interface TouchRow {
+  readonly id: string;
+  readonly touch: string;
+  readonly isBetween: number;
 }
 
 const ofPlace = 'appliance = :appliance AND collector = :collector AND farm = :farm';

@@ -8,7 +8,7 @@ import type { FarmList } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { keyOf, type Reading } from '../state/reading.ts';
-import { compareConfigured } from './differences.ts';
+import { compareConfigured, plainDifference } from './differences.ts';
 import type { Difference } from './event.ts';
 
 /** The kinds of objects that twins have in common; interfaces have the addresses of the machine. */
@@ -59,11 +59,10 @@ export function compareTwins(here: Readings, there: Readings): TwinComparison {
       return [];
     }),
   );
-  const differences = found.map(({ before, after, id: _ofOne, ...place }) => ({
-    ...place,
-    here: before,
-    there: after,
-  }));
+  const differences = found.map((each) => {
+    const { before, after, ...place } = plainDifference(each);
+    return { ...place, here: before, there: after };
+  });
   // Each farm that uses a check has it.
   return { differences: [...new Map(differences.map((each) => [JSON.stringify(each), each])).values()], unknown };
 }

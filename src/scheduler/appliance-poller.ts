@@ -82,6 +82,7 @@ export class AppliancePoller {
     this.#refresh = new Refresh({
       jobs,
       run: ({ collector }) => this.run(collector.name),
+      beginAgain: (job) => this.#beginAgain(job),
       runFarm: (job, farm) => this.#runFarm(job, farm),
     });
     this.#due = new DueList({
@@ -220,7 +221,8 @@ export class AppliancePoller {
     const stepMs = steadyNow();
     const step = await this.#runner.step(job, run);
     this.#follow(step);
-    if (step.outcome !== undefined) {
+    const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
+    if (isOver) {
       this.#runs.end(job, run, step.outcome);
       if (job.collector.makesNoCalls && this.#runner.hasNews()) void this.#refresh.list(farms.name);
       return;
@@ -231,6 +233,16 @@ export class AppliancePoller {
     const { begun, farms: all } = run.byFarm;
     const spreadMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
     job.due = { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / all.length) };
+  }
+
+  async #beginAgain(job: Job): Promise<void> {
+    const { run } = job;
+    if (!run) return;
+    run.isOutdated = true;
+    job.isUrgent = true;
+    job.due = { atMs: steadyNow() };
+    this.#due.wake();
+    await run.over.promise;
   }
 
   async #runFarm(job: Job, farm: string): Promise<void> {

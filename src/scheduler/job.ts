@@ -76,15 +76,23 @@ export interface Run {
   readonly over: PromiseWithResolvers<void>;
   /** Undefined before the farms are known, and if it does not ask farm by farm. */
   byFarm: ByFarm | undefined;
+  /** True if a change has made out of date what it read at its beginning: it begins again. */
+  isOutdated: boolean;
 }
 
 /** The farms of a run that asks farm by farm. */
-export interface ByFarm {
-  readonly collectFarm: CollectFarm;
+export interface ByFarm extends BegunFarms {
   readonly farms: readonly FarmFact[];
   /** How many of them were read, or are being read. */
   begun: number;
   worst: RunOutcome;
+}
+
+/** What a run reads farm by farm. */
+export interface BegunFarms {
+  readonly collectFarm: CollectFarm;
+  /** When its beginning asked for what concerns all farms, on the clock of ages. */
+  readonly begunAtMs: number | undefined;
 }
 
 export type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;

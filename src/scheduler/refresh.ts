@@ -5,6 +5,8 @@ import type { Job } from './job.ts';
 export interface RefreshParts {
   readonly jobs: ReadonlyMap<string, Job>;
   readonly run: (job: Job) => Promise<void>;
+  /** Has a run that asks farm by farm begin again at once; resolves when it is over. */
+  readonly beginAgain: (job: Job) => Promise<void>;
   readonly runFarm: (job: Job, farm: string) => Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export class Refresh {
     const { lists = [], farms = [], probes = [] } = Object.groupBy(touched, kindOf);
     // A farm that was just created is known to the other collectors once it is listed.
     await Promise.all(lists.map((job) => this.#again(job)));
-    await Promise.all(farms.map((job) => (farm === undefined ? this.#again(job) : this.#farmAgain(job, farm))));
+    await Promise.all(farms.map((job) => (farm === undefined ? this.#allAgain(job) : this.#farmAgain(job, farm))));
     // A probe compares with what the others have read.
     await Promise.all(probes.map((job) => this.#again(job)));
   }
@@ -75,6 +77,11 @@ export class Refresh {
 
   #again(job: Job): Promise<void> {
     return this.#repeats.after(job.run?.over.promise, job.collector.name, () => this.#parts.run(job));
+  }
+
+  /** Reads all farms at once: a run under way may last as long as its interval. */
+  #allAgain(job: Job): Promise<void> {
+    return job.run ? this.#parts.beginAgain(job) : this.#again(job);
   }
 
   /** Reads beside a run that may be under way: the call queue keeps the calls in order. */

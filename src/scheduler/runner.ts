@@ -14,7 +14,7 @@ import { steadyNow } from '../lib/time.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { L4Farms } from './l4-farms.ts';
-import type { ByFarm, CollectFarm, Job, RunOutcome, Run, StepOutcome } from './job.ts';
+import type { BegunFarms, ByFarm, Job, RunOutcome, Run, StepOutcome } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
 import { keyOf } from '../state/reading.ts';
@@ -26,7 +26,14 @@ export interface RunnerParts extends SharedParts {
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
 }
 
-type Work = (context: CollectContext) => Promise<unknown>;
+type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
+
+/** What a step reads. */
+interface StepPlace {
+  readonly farm: string | undefined;
+  /** When a part of it was asked for before this step. */
+  readonly begunAtMs?: number | undefined;
+}
 
 /** Makes the steps of runs; the one place where their failures end. */
 export class Runner {
@@ -66,11 +73,12 @@ export class Runner {
   async step(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
     if (!isFarmCollector(collector))
-      return await this.#attempt(job, undefined, (context) => collector.collect(context));
-    if (run.byFarm) return await this.#nextFarm(job, run.byFarm);
-    const { collectFarm, ...step } = await this.#begin(job, collector);
-    if (!collectFarm) return step;
-    run.byFarm = { collectFarm, farms: this.#farmsOf(job, collector), begun: 0, worst: 'ok' };
+      return await this.#attempt(job, { farm: undefined }, (context) => collector.collect(context));
+    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm);
+    run.isOutdated = false;
+    const { began, ...step } = await this.#begin(job, collector);
+    if (!began) return step;
+    run.byFarm = { ...began, farms: this.#farmsOf(job, collector), begun: 0, worst: run.byFarm?.worst ?? 'ok' };
     return { outcome: run.byFarm.farms.length === 0 ? 'ok' : undefined };
   }
 
@@ -78,8 +86,8 @@ export class Runner {
   async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
-    const { collectFarm, ...step } = await this.#begin(job, collector);
-    return collectFarm ? await this.#oneFarm(job, farm, collectFarm) : step;
+    const { began, ...step } = await this.#begin(job, collector);
+    return began ? await this.#oneFarm(job, farm, began) : step;
   }
 
   /**
@@ -102,7 +110,7 @@ export class Runner {
     const isLast = byFarm.begun >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     if (!farm || !this.#isListed(farm)) return { outcome: isOver() };
-    const step = await this.#oneFarm(job, farm, byFarm.collectFarm);
+    const step = await this.#oneFarm(job, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
     // A failure before the run was cut off counts.
@@ -113,17 +121,18 @@ export class Runner {
     return { ...step, outcome: isOver() };
   }
 
-  /** Begins to ask farm by farm; it failed if `collectFarm` is undefined. */
-  async #begin(job: Job, collector: FarmCollector): Promise<StepOutcome & { collectFarm: CollectFarm | undefined }> {
-    let collectFarm: CollectFarm | undefined;
-    const step = await this.#attempt(job, undefined, async (context) => {
-      collectFarm = await collector.begin(context);
+  /** Begins to ask farm by farm; it failed if `began` is undefined. */
+  async #begin(job: Job, collector: FarmCollector): Promise<StepOutcome & { began: BegunFarms | undefined }> {
+    let began: BegunFarms | undefined;
+    const step = await this.#attempt(job, { farm: undefined }, async (context, call) => {
+      const collectFarm = await collector.begin(context);
+      began = { collectFarm, begunAtMs: call.askedAtMs };
     });
-    return { ...step, collectFarm };
+    return { ...step, began };
   }
 
-  #oneFarm(job: Job, farm: FarmFact, collectFarm: CollectFarm): Promise<StepOutcome> {
-    return this.#attempt(job, farm.name, async (context) => {
+  #oneFarm(job: Job, farm: FarmFact, { collectFarm, begunAtMs }: BegunFarms): Promise<StepOutcome> {
+    return this.#attempt(job, { farm: farm.name, begunAtMs }, async (context) => {
       try {
         const data = await collectFarm(farm, context);
         this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
@@ -160,7 +169,7 @@ export class Runner {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt(job: Job, farm: string | undefined, work: Work): Promise<StepOutcome> {
+  async #attempt(job: Job, place: StepPlace, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, known } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
@@ -172,8 +181,8 @@ export class Runner {
       unreadable: [],
     };
     try {
-      const data = await work(this.#contextOf(calls.reader(own), job));
-      const changes = this.#keep(job, farm, data, own);
+      const data = await work(this.#contextOf(calls.reader(own), job), own);
+      const changes = this.#keep(job, place, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
       if (known.facts.licensed !== false) calls.remember(own);
       return { outcome: 'ok', ...(changes && { changes }) };
@@ -181,7 +190,7 @@ export class Runner {
       if (closing.aborted) return { outcome: 'closing' };
       if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
       lateness.lost(steadyNow() - startedAtMs);
-      return this.#failed(job, farm, toError(thrown));
+      return this.#failed(job, place.farm, toError(thrown));
     } finally {
       if (job.run) job.run.spentSeconds += own.spentSeconds;
     }
@@ -190,13 +199,14 @@ export class Runner {
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
   #keep(
     job: Job,
-    farm: string | undefined,
+    { farm, begunAtMs = Number.POSITIVE_INFINITY }: StepPlace,
     data: unknown,
     { askedAtMs, unreadable }: StepCalls,
   ): StateChanges | undefined {
     const { known, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
-    const takenAtMs = askedAtMs ?? known.age();
+    // A reading made of two has the age of the older one.
+    const takenAtMs = Math.min(askedAtMs ?? known.age(), begunAtMs);
     const isWhole = unreadable.length === 0;
     const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
     const changes = data === undefined ? undefined : known.put(reading);

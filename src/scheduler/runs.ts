@@ -49,7 +49,8 @@ export class Runs {
       this.#parts.report.ended();
       return undefined;
     }
-    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over: Promise.withResolvers(), byFarm: undefined };
+    const over = Promise.withResolvers<void>();
+    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over, byFarm: undefined, isOutdated: false };
     return job.run;
   }
 

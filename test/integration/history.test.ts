@@ -143,17 +143,19 @@ describe('the history of an appliance', () => {
     expect(both).toContainEqual(expect.stringMatching(`${other!.ip}.* weight: . -> 8 \\| elsewhere`));
   });
 
-  it('names the person who asked for a change, and not the one who approved it', async () => {
+  it('names the person who asked for a change, and the one who approved it', async () => {
     const { id, metricsUrl } = await givenApprovedBackend(polls);
 
     const events = async (kind: string) => await (await fetch(`${metricsUrl}/api/history?farm=db&kind=${kind}`)).json();
     await expect
       .poll(() => events('configuration'))
       .toMatchObject({
-        events: [{ by: `change ${id} by alice`, differences: [{ name: '10.20.9.9:5432', setting: '' }] }],
+        events: [
+          { by: `change ${id} by alice, approved by bob`, differences: [{ name: '10.20.9.9:5432', setting: '' }] },
+        ],
       });
     expect(await events('change')).toMatchObject({
-      events: [{ by: `change ${id} by alice`, text: expect.stringContaining('HTTP 201') }],
+      events: [{ by: `change ${id} by alice, approved by bob`, text: expect.stringContaining('HTTP 201') }],
     });
   });
 

@@ -76,7 +76,7 @@ it('a weight that somebody changed on the appliance itself is on the pages, in t
 it('a change through the gateway has its author, and leads to the console', async () => {
   const { id, url, metricsUrl } = await givenApprovedBackend(polls);
 
-  const by = `change ${id} by alice`;
+  const by = `change ${id} by alice, approved by bob`;
   const seen = await until(
     () => saidBy(metricsUrl),
     ({ page, command }) => [page, command].every((text) => text.includes('new:')),

@@ -31,7 +31,8 @@ import { confirm } from './confirmation.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
-import { namingFields, type Touch } from '../../history/authors.ts';
+import type { Touch } from '../../history/authors.ts';
+import { withoutSecretFields } from '../../history/writes.ts';
 import { type AdminAppliance, createReach, type ApplianceReach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
@@ -56,7 +57,7 @@ export interface GatewayParts {
    * Called right before a call leaves that may change something; the function that it returns is
    * called with what became of it.
    */
-  readonly onLeaving: (touch: Touch, farm: string) => (text: string) => void;
+  readonly onLeaving: (touch: Touch, farm: string) => (text: string, status: number | undefined) => void;
   /** Called after each call that may have changed something, whatever its outcome. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
@@ -310,7 +311,7 @@ export class Gateway {
 
   async #forward(permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
     const { bodyLimits, freeze, timeoutMs, onLeaving } = this.#parts;
-    let over: ((text: string) => void) | undefined;
+    let over: ReturnType<GatewayParts['onLeaving']> | undefined;
     return await forward({
       ...permitted,
       ...held,
@@ -322,7 +323,8 @@ export class Gateway {
         if (isChange(permitted.call)) over = onLeaving(...this.#touchOf(permitted));
       },
       onOver: async (outcome) => {
-        over?.(`${whatWasDone(permitted)}: ${outcome.status ? `HTTP ${outcome.status}` : 'no answer'}`);
+        const { status } = outcome;
+        over?.(`${whatWasDone(permitted)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
         await this.#recordOutcome(permitted, outcome);
       },
     });
@@ -343,18 +345,14 @@ export class Gateway {
   }
 
   /**
-   * Describes what a call may change; of its body, the names of fields and of objects alone. A call
-   * that names a secret is no author of anything.
+   * Describes what a call may change; of its body, the names of fields, and the texts of settings
+   * without secrets. A call that names a secret is no author of anything.
    */
   #touchOf({ request, call, body }: PermittedCall): readonly [touch: Touch, farm: string] {
     const { id, appliance, principal, plan, token } = request;
-    const fields = Object.fromEntries(
-      Object.entries(body?.fields ?? {}).map(([name, value]) => {
-        const isName = namingFields.includes(name) && ['string', 'number'].includes(typeof value);
-        return [name, isName ? String(value) : ''] as const;
-      }),
-    );
-    const by = plan ? `change ${id} by ${plan.requestedBy}` : `call ${id} by ${principal.name}`;
+    const fields = withoutSecretFields(body?.fields ?? {});
+    const approved = plan?.approvedBy === undefined ? '' : `, approved by ${plan.approvedBy}`;
+    const by = plan ? `change ${id} by ${plan.requestedBy}${approved}` : `call ${id} by ${principal.name}`;
     if (this.#parts.recorder.holdsSecret([call.params, fields], token))
       return [{ appliance, route: '', params: {}, fields: {}, by }, ''];
     return [{ appliance, route: call.operation.row.route, params: call.params, fields, by }, farmOf(call, body) ?? ''];

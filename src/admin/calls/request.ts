@@ -7,6 +7,8 @@ import type { RequestBody, UnreadBody } from './request-body.ts';
 /** The plan of the change that a call belongs to: nothing else is sent. */
 export interface PinnedPlan {
   readonly requestedBy: string;
+  /** Undefined where no other person has approved it. */
+  readonly approvedBy: string | undefined;
   /** Addresses of its calls; a reload may give an appliance's name to another machine. */
   readonly urls: ReadonlySet<string>;
   /** Guards whose blocking findings were seen: no others are overridden. */

@@ -64,7 +64,7 @@ function start(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<C
 
 async function carryOut(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<void> {
   const { asked, prepared, runner, isApproved, tell } = cleared;
-  const plan = pinned(held.stored.change.requested_by, prepared.plan);
+  const plan = pinned(held.stored.change, prepared.plan);
   const sent = secretsOf(asked.task);
   const shown = (text: string): string => core.recorder.said(text, runner.token, maxLine, sent) ?? '';
   await core.book.move(held, 'executing');
@@ -97,9 +97,15 @@ async function carryOut(core: ChangesCore, held: HeldChange, cleared: Cleared): 
 
 const maxLine = 2_000;
 
-function pinned(requestedBy: string, plan: ChangePlan): PinnedPlan {
+function pinned({ requested_by: requestedBy, decision }: Change, plan: ChangePlan): PinnedPlan {
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
-  return { requestedBy, urls: urlsOf(plan), guards: new Set(blocking.map(({ guard }) => guard)) };
+  const isByAnother = decision?.what === 'approved' && decision.by !== requestedBy;
+  return {
+    requestedBy,
+    approvedBy: isByAnother ? decision.by : undefined,
+    urls: urlsOf(plan),
+    guards: new Set(blocking.map(({ guard }) => guard)),
+  };
 }
 
 /** Returns the addresses of the calls of a plan, also of those of its way back. */

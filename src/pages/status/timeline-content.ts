@@ -88,8 +88,9 @@ function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {
 
 function authorOf(by: string, adminUrl: string | undefined): Markup {
   const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
+  if (by === elsewhere) return html`<bdi>made elsewhere, not through the gateway</bdi>`;
   if (change === undefined || adminUrl === undefined)
-    return html`<bdi>${by === elsewhere ? 'made elsewhere, not through the gateway' : by}</bdi>`;
+    return html`<bdi>${by.replace(/^elsewhere or/, 'made outside the gateway, or by')}</bdi>`;
   return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;
 }
 

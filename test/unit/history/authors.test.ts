@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
 import { configuredKinds } from '../../../src/collectors/configured.ts';
-import { explains, type Touch } from '../../../src/history/authors.ts';
+import { authorOf, type Touch, withParts } from '../../../src/history/authors.ts';
 import type { FoundDifference } from '../../../src/history/differences.ts';
 
 const weight: FoundDifference = {
@@ -9,12 +9,13 @@ const weight: FoundDifference = {
   farm: 'shop',
   service: 'web',
   name: '10.0.0.1:80',
-  id: '0',
+  ids: ['0'],
   setting: 'weight',
   before: '5',
   after: '1',
 };
-const added: FoundDifference = { ...weight, id: undefined, setting: '', before: undefined, after: 'weight 1' };
+const added: FoundDifference = { ...weight, setting: '', before: undefined, after: 'weight 1' };
+const gone: FoundDifference = { ...weight, setting: '', before: 'weight 1', after: undefined };
 const renamed: FoundDifference = {
   ...weight,
   object: 'farm',
@@ -27,71 +28,177 @@ const renamed: FoundDifference = {
 const check: FoundDifference = { ...weight, object: 'check', farm: '', service: '', name: 'http', setting: 'interval' };
 const certificate: FoundDifference = { ...check, object: 'certificate', name: 'a.pem', setting: 'not_after' };
 const order: FoundDifference = { ...renamed, setting: 'services', before: 'web, api', after: 'api, web' };
-const eth1: FoundDifference = { ...check, object: 'interface', name: 'eth1', setting: 'ip' };
+const eth1: FoundDifference = { ...check, object: 'interface', name: 'eth1', setting: 'ip', after: '10.0.0.7' };
+const service: FoundDifference = { ...added, object: 'service', service: 's3', name: 's3' };
+const farm: FoundDifference = { ...added, object: 'farm', service: '', name: 'shop' };
+const link: FoundDifference = { ...farm, setting: 'farmguardian', before: '', after: 'http' };
+const links = 'POST /farms/{farmname}/services/{service}/fg';
 
-const call = (route: string, params: Touch['params'] = {}, fields: Touch['fields'] = {}): Touch => ({
+const call = (
+  route: string,
+  params: Touch['params'] = {},
+  fields: Touch['fields'] = {},
+  by = 'call 1 by alice',
+): Touch => ({
   appliance: 'lb',
   route,
   params,
   fields,
-  by: 'call 1 by alice',
+  by,
+  ended: 'done',
+  isBetween: true,
 });
 const backendOf = 'PUT /farms/{farmname}/services/{service}/backends/{backend}';
 const place = { farmname: 'shop', service: 'web', backend: '0' };
 
+const alice = 'call 1 by alice';
+const bob = 'call 2 by bob';
+const deletes = 'DELETE /farms/{farmname}/services/{service}/backends/{backend}';
+const web = { farmname: 'shop', service: 'web' };
+
 describe('a call explains', () => {
-  it.each([
-    ['the setting that its body names', call(backendOf, place, { weight: '' }), weight],
+  it.each<[string, Touch, FoundDifference]>([
+    ['the setting that its body names', call(backendOf, place, { weight: '1' }), weight],
+    ['a setting whose text is not kept', call(backendOf, place, { weight: null }), weight],
     [
       'a backend that it adds',
-      call('POST /farms/{farmname}/backends', { farmname: 'shop' }, { ip: '10.0.0.1' }),
+      call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.1' }),
       added,
     ],
     ['a new name', call('PUT /farms/{farmname}', { farmname: 'shop' }, { newfarmname: 'store' }), renamed],
     [
+      'a setting of a farm that it renames',
+      call('PUT /farms/{farmname}', { farmname: 'old' }, { newfarmname: 'shop', ttl: '9' }),
+      { ...farm, setting: 'ttl', before: '5', after: '9' },
+    ],
+    [
+      'the port of a backend',
+      call(backendOf, place, { port: '81' }),
+      { ...weight, setting: 'name', before: '10.0.0.1:80', after: '10.0.0.1:81' },
+    ],
+    [
       'the order of services',
-      call('POST /farms/{farmname}/services/{service}/actions', { farmname: 'shop', service: 'api' }, { position: '' }),
+      call(
+        'POST /farms/{farmname}/services/{service}/actions',
+        { farmname: 'shop', service: 'api' },
+        { position: '0' },
+      ),
       order,
     ],
     [
       'a backend whose address it writes in capitals',
-      call('POST /farms/{farmname}/backends', { farmname: 'shop' }, { ip: '2001:DB8::A' }),
+      call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '2001:DB8::A' }),
       { ...added, name: '[2001:db8::a]:80' },
     ],
-    ['the check of its path', call('PUT /monitoring/fg/{name}', { name: 'http' }, { interval: '' }), check],
+    ['a farm that it creates', call('POST /farms', {}, { farmname: 'shop', profile: null }), farm],
+    ['a service that it creates', call('POST /farms/{farmname}/services', { farmname: 'shop' }, { id: 's3' }), service],
+    ['a backend that it deletes', call(deletes, place), gone],
+    ['the backends of a service that it deletes', call('DELETE /farms/{farmname}/services/{service}', web), gone],
+    [
+      'the backends that its redirect deletes',
+      call('PUT /farms/{farmname}/services/{service}', web, { redirect: null }),
+      gone,
+    ],
+    ['the check of its path', call('PUT /monitoring/fg/{name}', { name: 'http' }, { interval: '1' }), check],
+    [
+      'the timeout of a check that the appliance sets with the interval',
+      call('PUT /monitoring/fg/{name}', { name: 'http' }, { interval: '1' }),
+      { ...check, setting: 'timeout' },
+    ],
+    [
+      'the check that it links to a service',
+      call(links, web, { name: 'http' }),
+      { ...link, object: 'service', service: 'web', name: 'web' },
+    ],
+    [
+      'the end of a link to a check that it deletes',
+      call('DELETE /monitoring/fg/{name}', { name: 'http' }),
+      { ...link, before: 'http', after: '' },
+    ],
+    [
+      'a header that it adds',
+      call('POST /farms/{farmname}/addheader', { farmname: 'shop' }, { header: null }),
+      { ...farm, setting: 'addheader', before: '', after: 'X-A' },
+    ],
+    [
+      'a certificate that it gives a farm',
+      call('POST /farms/{farmname}/certificates', { farmname: 'shop' }, { file: 'a.pem' }),
+      { ...farm, setting: 'certificates', before: 'b.pem', after: 'a.pem' },
+    ],
     ['an upload of a file', call('POST /certificates/{file}', { file: 'a.pem' }), certificate],
     ['an interface', call('PUT /interfaces/nic/{name}', { name: 'eth1' }, { ip: '10.0.0.7' }), eth1],
+    [
+      'a farm that moves with its address',
+      call('PUT /interfaces/nic/{name}', { name: 'eth1' }, { ip: '10.0.0.7' }),
+      { ...farm, setting: 'vip', before: '10.0.0.6', after: '10.0.0.7' },
+    ],
     ['all that a restored backup changes', call('POST /system/backup/{name}/actions', { name: 'b' }, {}), weight],
     ['a renewed certificate', call('POST /certificates/letsencrypt/{name}/actions', { name: 'a' }), certificate],
   ])('%s', (_, touch, difference) => {
-    expect(explains(touch, difference)).toBe(true);
+    expect(authorOf(difference, [touch])).toBe(alice);
   });
 });
 
 describe('a call does not explain', () => {
-  it.each([
-    ['another setting', call(backendOf, place, { priority: '' }), weight],
-    ['another backend', call(backendOf, { ...place, backend: '1' }, { weight: '' }), weight],
-    ['another service', call(backendOf, { ...place, service: 'api' }, { weight: '' }), weight],
-    ['another farm', call(backendOf, { ...place, farmname: 'db' }, { weight: '' }), weight],
+  it.each<[string, Touch, FoundDifference]>([
+    ['another setting', call(backendOf, place, { priority: '1' }), weight],
+    ['another backend', call(backendOf, { ...place, backend: '1' }, { weight: '1' }), weight],
+    ['another service', call(backendOf, { ...place, service: 'api' }, { weight: '1' }), weight],
+    ['another farm', call(backendOf, { ...place, farmname: 'db' }, { weight: '1' }), weight],
     [
       'a backend that another call adds',
-      call('POST /farms/{farmname}/backends', { farmname: 'shop' }, { ip: '10.0.0.9' }),
+      call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.9' }),
+      added,
+    ],
+    [
+      'a backend of another port',
+      call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.1', port: '8080' }),
       added,
     ],
     [
       'a backend of an address that begins alike',
-      call('POST /farms/{farmname}/backends', { farmname: 'shop' }, { ip: '10.0.0.1' }),
+      call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.1' }),
       { ...added, name: '10.0.0.11:80' },
     ],
+    [
+      'a new farm, if it changes a check',
+      call('PUT /monitoring/fg/{name}', { name: 'db-tcp' }, { interval: '6' }),
+      farm,
+    ],
+    [
+      'a new service, if it changes a check',
+      call('PUT /monitoring/fg/{name}', { name: 'db-tcp' }, { interval: '6' }),
+      service,
+    ],
+    [
+      'the weight of a backend, if it makes a service',
+      call('POST /farms/{farmname}/services', { farmname: 'shop' }, { id: 's3' }),
+      weight,
+    ],
+    [
+      'a new backend, if it changes a farm',
+      call('PUT /farms/{farmname}', { farmname: 'shop' }, { restimeout: '9' }),
+      added,
+    ],
+    [
+      'the port of a backend, if it changes a farm',
+      call('PUT /farms/{farmname}', { farmname: 'shop' }, { restimeout: '9' }),
+      { ...weight, setting: 'name', after: '10.0.0.1:81' },
+    ],
+    ['a deletion, if it changes the object', call(backendOf, place, { weight: '1' }), gone],
+    [
+      'another service, if it creates one',
+      call('POST /farms/{farmname}/services', { farmname: 'shop' }, { id: 's2' }),
+      service,
+    ],
     ['the name of another farm', call('PUT /farms/{farmname}', { farmname: 'db' }, { newfarmname: 'base' }), renamed],
-    ['another check', call('PUT /monitoring/fg/{name}', { name: 'tcp' }, { interval: '' }), check],
+    ['another check', call('PUT /monitoring/fg/{name}', { name: 'tcp' }, { interval: '1' }), check],
     ['another file', call('POST /certificates/{file}', { file: 'b.pem' }), certificate],
-    ['another interface', call('PUT /interfaces/nic/{name}', { name: 'eth0' }, { ip: '' }), eth1],
-    ['a setting, if it acts', call('PUT /farms/{farmname}/actions', { farmname: 'shop' }, { action: '' }), weight],
-    ['a setting, if it sets a maintenance', call(`${backendOf}/maintenance`, place, { action: '' }), weight],
+    ['another interface', call('PUT /interfaces/nic/{name}', { name: 'eth0' }, { ip: '10.0.0.7' }), eth1],
+    ['a setting, if it acts', call('PUT /farms/{farmname}/actions', { farmname: 'shop' }, { action: null }), weight],
+    ['a setting, if it sets a maintenance', call(`${backendOf}/maintenance`, place, { action: null }), weight],
   ])('%s', (_, touch, difference) => {
-    expect(explains(touch, difference)).toBe(false);
+    expect(authorOf(difference, [touch])).toBe('elsewhere');
   });
 
   it('anything, if it reads or is about what is not compared', () => {
@@ -105,6 +212,65 @@ describe('a call does not explain', () => {
 
     expect(silent.length).toBeGreaterThan(50);
     for (const { route } of silent)
-      for (const object of configuredKinds) expect(explains(call(route), { ...weight, object }), route).toBe(false);
+      for (const object of configuredKinds)
+        expect(authorOf({ ...weight, object }, [call(route)]), route).toBe('elsewhere');
+  });
+});
+
+describe('a call stands beside elsewhere', () => {
+  it.each<[string, Touch, FoundDifference]>([
+    ['if it set another value', call(backendOf, place, { weight: '7' }), weight],
+    ['if the appliance refused it', { ...call(backendOf, place, { weight: '1' }), ended: 'refused' }, weight],
+    ['if it was under way during the reading', { ...call(deletes, place), isBetween: false }, gone],
+    ['if the appliance gave no answer', { ...call(deletes, place), ended: 'unanswered' }, gone],
+    [
+      'if the number of the backend was also that of another one',
+      call(backendOf, place, { weight: '1' }),
+      { ...weight, ids: ['0', '1'] },
+    ],
+  ])('%s', (_, touch, difference) => {
+    expect(authorOf(difference, [touch])).toBe(`elsewhere or ${alice}`);
+  });
+});
+
+it('a call during a reading that shows its value is its author', () => {
+  expect(authorOf(weight, [{ ...call(backendOf, place, { weight: '1' }), isBetween: false }])).toBe(alice);
+});
+
+describe('of several calls', () => {
+  const sets = (value: string, by: string) => call(backendOf, place, { weight: value }, by);
+
+  it('the one that set what is seen is the author, and not the newest', () => {
+    expect(authorOf(weight, [sets('7', bob), sets('1', alice)])).toBe(alice);
+  });
+
+  it('the one that names a setting goes before one that changes it as well, and both before a restored backup', () => {
+    const timeout = { ...check, setting: 'timeout' };
+    const interval = call('PUT /monitoring/fg/{name}', { name: 'http' }, { interval: '1' }, bob);
+    const backup = call('POST /system/backup/{name}/actions', { name: 'b' }, {}, 'call 3 by carol');
+
+    expect(authorOf(timeout, [backup, interval, call(interval.route, interval.params, { timeout: '1' })])).toBe(alice);
+    expect(authorOf(timeout, [backup, interval])).toBe(bob);
+  });
+
+  it('all are named that fit equally, each person once', () => {
+    expect(authorOf(weight, [sets('1', 'call 3 by alice'), sets('1', bob), sets('1', alice)])).toBe(
+      'call 3 by alice or call 2 by bob',
+    );
+    const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => sets('1', `call 1 by ${name}`));
+    expect(authorOf(weight, many)).toBe('call 1 by a or call 1 by b or call 1 by c or call 1 by d or 2 others');
+  });
+
+  it('one that deleted an object and one that made another like it have each their own difference', () => {
+    const moved = { ...weight, setting: 'name', before: '10.0.0.1:80', after: '10.0.0.2:80' };
+    const parts = [gone, { ...added, name: '10.0.0.2:80' }];
+    const makes = call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.2', port: '80' }, bob);
+    const told = (...touches: readonly Touch[]) =>
+      withParts([{ ...moved, parts }], touches).map((each) => `${each.setting} ${authorOf(each, touches)}`);
+
+    expect(told(makes, call(deletes, place))).toEqual([` ${alice}`, ` ${bob}`]);
+    expect(told(makes)).toEqual([' elsewhere', ` ${bob}`]);
+    expect(told(call(backendOf, place, { ip: '10.0.0.2' }), makes)).toEqual([`name ${alice}`]);
+    expect(told()).toEqual(['name elsewhere']);
   });
 });

@@ -12,6 +12,12 @@ import { givenFolder } from '../../support/folder.ts';
 
 const minuteMs = 60_000;
 const place = { appliance: 'lb', collector: 'farm_config' } as const;
+const setsWeight = {
+  appliance: 'lb',
+  route: 'PUT /farms/{farmname}/services/{service}/backends/{backend}',
+  params: { farmname: 'shop', service: 'web', backend: '0' },
+  fields: { weight: null },
+};
 
 function givenStore(file = ':memory:') {
   const store = new HistoryStore(file);
@@ -45,10 +51,7 @@ function givenStore(file = ':memory:') {
     /** Has alice change a backend in the minute before the next reading. */
     touch() {
       const [fromMs, untilMs] = [atMs + 1, atMs + 2];
-      const call = { appliance: 'lb', route: 'PUT /farms/{farmname}', by: 'call 1 by alice' };
-      store.write([
-        { touch: { ...call, id: String(atMs), params: { farmname: 'shop' }, fields: {}, fromMs, untilMs } },
-      ]);
+      store.write([{ touch: { ...setsWeight, by: 'call 1 by alice', id: String(atMs), fromMs, untilMs } }]);
     },
     setClockBack() {
       atMs -= 3 * minuteMs;
@@ -171,9 +174,8 @@ describe('the history of an appliance', () => {
 
   it('does not take for the work of a call that a kill has interrupted what changes a day later', () => {
     const file = join(givenFolder(), 'history.db');
-    const touch = { appliance: 'lb', route: 'PUT /farms/{farmname}/services/{service}', by: 'call 1 by alice' };
     const killed = new HistoryStore(file);
-    killed.write([{ touch: { ...touch, id: '1', params: { farmname: 'shop' }, fields: {}, fromMs: 5 * minuteMs } }]);
+    killed.write([{ touch: { ...setsWeight, by: 'call 1 by alice', id: '1', fromMs: 5 * minuteMs } }]);
     killed.close();
     const { read } = givenStore(file);
     for (let minute = 0; minute < 10; minute += 1) read([backend('10.0.0.1:80', { weight: '5' })]);
@@ -192,8 +194,9 @@ describe('the history of an appliance', () => {
       return store.write([{ reading: { ...place, askedMs, atMs, seenMs, objects } }]);
     };
     const touch = (minute: number, by: string): void => {
-      const call = { appliance: 'lb', route: 'PUT /farms/{farmname}', params: { farmname: 'shop' }, fields: {} };
-      store.write([{ touch: { ...call, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } }]);
+      store.write([
+        { touch: { ...setsWeight, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } },
+      ]);
     };
     read(120, '5');
     touch(119, 'call 1 by alice');

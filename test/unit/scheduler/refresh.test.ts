@@ -72,6 +72,7 @@ it('reads 20 of the farms that change at once, since a longer queue would stop t
   const refresh = new Refresh({
     jobs: new Map([[name, job]]),
     run: () => Promise.resolve(),
+    beginAgain: () => Promise.resolve(),
     runFarm: (_, farm) => run(farm)(),
   });
 
@@ -90,6 +91,7 @@ it('probes the farms that changed at once, and all of them again in the next run
   const refresh = new Refresh({
     jobs: new Map([[vip.name, job]]),
     run: async ({ only }) => void probed.push(only),
+    beginAgain: () => Promise.resolve(),
     runFarm: () => Promise.resolve(),
   });
 
@@ -100,7 +102,8 @@ it('probes the farms that changed at once, and all of them again in the next run
 });
 
 it('keeps no names of farms that changed where nothing probes them', async () => {
-  const refresh = new Refresh({ jobs: new Map(), run: () => Promise.resolve(), runFarm: () => Promise.resolve() });
+  const nothing = (): Promise<void> => Promise.resolve();
+  const refresh = new Refresh({ jobs: new Map(), run: nothing, beginAgain: nothing, runFarm: nothing });
 
   const kept = await keptBytes(async () => {
     for (let index = 0; index < 20_000; index += 1) await refresh.farm(`${index}-${'n'.repeat(200)}`, true);
