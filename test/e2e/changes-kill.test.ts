@@ -12,7 +12,7 @@ import { recordsOf } from '../support/journal-file.ts';
 import { runExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-const kills = 20;
+const kills = Number(process.env['KILLS'] ?? 20);
 const apiKey = 'CanaryAdminKey456789';
 
 async function givenAppliance() {
@@ -29,77 +29,97 @@ async function givenAppliance() {
   return appliance;
 }
 
-it('ends each change in a named state after 20 kills during its execution, never calls twice or without an intent on disk, and its audit is whole', async () => {
-  const appliance = await givenAppliance();
-  const folder = givenFolder();
-  const alice = makeToken();
-  const bob = makeToken();
-  const journalFile = join(folder, 'audit', 'journal.db');
-  const config = writeAdminConfig(folder, {
-    appliance,
-    names: ['lb-1'],
-    apiKey,
-    sha256: alice.sha256,
-    journalFile,
-    tokens: [{ name: 'bob', sha256: bob.sha256, role: 'admin', approver: true }],
-  });
-  const endings: string[] = [];
-  let exporter = await startAdminExporter(config);
-
-  const call = async (token: string, method: string, path: string, body?: object) => {
-    const answer = await fetch(`${exporter.adminUrl}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
+it(
+  `ends each change in a named state after ${kills} kills during changes and freezes, never calls twice or without an intent on disk, lifts no freeze that it acknowledged, and its audit is whole`,
+  async () => {
+    const appliance = await givenAppliance();
+    const folder = givenFolder();
+    const alice = makeToken();
+    const bob = makeToken();
+    const journalFile = join(folder, 'audit', 'journal.db');
+    const config = writeAdminConfig(folder, {
+      appliance,
+      names: ['lb-1'],
+      apiKey,
+      sha256: alice.sha256,
+      journalFile,
+      tokens: [{ name: 'bob', sha256: bob.sha256, role: 'admin', approver: true }],
     });
-    return (await answer.json()) as Change;
-  };
-  const approved = ({ id, digest }: Change) => call(bob.token, 'POST', `/changes/${id}/approve`, { digest });
-  const newest = async (number: number): Promise<Change | undefined> => {
-    const { changes } = (await call(bob.token, 'GET', '/changes')) as unknown as { changes: readonly Change[] };
-    return changes.find(({ parameters }) => parameters.farmname === `farm-${number}`);
-  };
-  const arrived = (number: number) =>
-    appliance.requests.filter(
-      ({ path, status }) => path === `/farms/farm-${number}/backends/0/maintenance` && status === 200,
-    ).length;
+    const endings: string[] = [];
+    let exporter = await startAdminExporter(config);
 
-  for (let number = 0; number < kills; number += 1) {
-    const asked = {
-      appliance: 'lb-1',
-      operation: 'setFarmBackendMaintenance',
-      parameters: { farmname: `farm-${number}`, backend: '0' },
-      body: { action: 'maintenance' },
-      reason: 'killed in between',
+    const call = async (token: string, method: string, path: string, body?: object) => {
+      const answer = await fetch(`${exporter.adminUrl}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-reason': 'a kill' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as Change;
     };
-    // Nobody is there to answer it.
-    const running =
-      number % 2 === 0
-        ? approved(await call(alice.token, 'POST', '/changes', asked))
-        : call(alice.token, 'POST', '/changes', { ...asked, run: 'now', detach: true });
-    const answered = running.catch(() => undefined);
-    await wait(30 + Math.random() * 170);
-    await exporter.stop('SIGKILL');
-    await answered;
-    exporter = await startAdminExporter(config);
+    const freeze = async (method: string) =>
+      (await call(alice.token, method, '/freeze')) as unknown as { readonly frozen?: boolean };
+    const acknowledged = { freezes: 0, lifted: 0 };
+    const approved = ({ id, digest }: Change) => call(bob.token, 'POST', `/changes/${id}/approve`, { digest });
+    const newest = async (number: number): Promise<Change | undefined> => {
+      const { changes } = (await call(bob.token, 'GET', '/changes')) as unknown as { changes: readonly Change[] };
+      return changes.find(({ parameters }) => parameters.farmname === `farm-${number}`);
+    };
+    const arrived = (number: number) =>
+      appliance.requests.filter(
+        ({ path, status }) => path === `/farms/farm-${number}/backends/0/maintenance` && status === 200,
+      ).length;
 
-    const found = await until(
-      () => newest(number),
-      (seen) => !['approved', 'executing'].includes(seen?.state ?? ''),
-    );
-    // One that was to run at once may have been killed while it was planned.
-    const { state, outcome } = found ?? { state: 'pending', outcome: null };
-    endings.push(state);
-    expect(arrived(number), state).toBeLessThanOrEqual(1);
-    if (state === 'done') expect(arrived(number)).toBe(1);
-    if (state === 'failed' || state === 'pending') expect(arrived(number), outcome?.lines.join()).toBe(0);
-  }
+    for (let number = 0; number < kills; number += 1) {
+      if (number % 5 === 4) {
+        const freezing = freeze('PUT').catch(() => undefined);
+        await wait(Math.random() * 60);
+        await exporter.stop('SIGKILL');
+        const isAcknowledged = (await freezing)?.frozen === true;
+        exporter = await startAdminExporter(config);
+        const { frozen } = await freeze('GET');
+        if (isAcknowledged) acknowledged.freezes += 1;
+        if (isAcknowledged && frozen !== true) acknowledged.lifted += 1;
+        if (frozen) await freeze('DELETE');
+        continue;
+      }
+      const asked = {
+        appliance: 'lb-1',
+        operation: 'setFarmBackendMaintenance',
+        parameters: { farmname: `farm-${number}`, backend: '0' },
+        body: { action: 'maintenance' },
+        reason: 'killed in between',
+      };
+      // Nobody is there to answer it.
+      const running =
+        number % 2 === 0
+          ? approved(await call(alice.token, 'POST', '/changes', asked))
+          : call(alice.token, 'POST', '/changes', { ...asked, run: 'now', detach: true });
+      const answered = running.catch(() => undefined);
+      await wait(30 + Math.random() * 170);
+      await exporter.stop('SIGKILL');
+      await answered;
+      exporter = await startAdminExporter(config);
 
-  expect(endings.filter((state) => !['pending', 'failed', 'uncertain', 'done'].includes(state))).toEqual([]);
-  const records = await recordsOf(journalFile);
-  const intents = records.filter(({ event }) => event === 'intent');
-  expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);
-  const arrivals = appliance.requests.filter(({ method }) => method === 'PUT').map(({ path }) => path);
-  expect(arrivals.filter((path) => !intents.some((intent) => intent.path === path))).toEqual([]);
-  expect(await runExporter(['audit', 'verify', journalFile])).toMatchObject({ code: 0 });
-}, 400_000);
+      const found = await until(
+        () => newest(number),
+        (seen) => !['approved', 'executing'].includes(seen?.state ?? ''),
+      );
+      // One that was to run at once may have been killed while it was planned.
+      const { state, outcome } = found ?? { state: 'pending', outcome: null };
+      endings.push(state);
+      expect(arrived(number), state).toBeLessThanOrEqual(1);
+      if (state === 'done') expect(arrived(number)).toBe(1);
+      if (state === 'failed' || state === 'pending') expect(arrived(number), outcome?.lines.join()).toBe(0);
+    }
+
+    expect(acknowledged.lifted, `of ${acknowledged.freezes} freezes`).toBe(0);
+    expect(endings.filter((state) => !['pending', 'failed', 'uncertain', 'done'].includes(state))).toEqual([]);
+    const records = await recordsOf(journalFile);
+    const intents = records.filter(({ event }) => event === 'intent');
+    expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);
+    const arrivals = appliance.requests.filter(({ method }) => method === 'PUT').map(({ path }) => path);
+    expect(arrivals.filter((path) => !intents.some((intent) => intent.path === path))).toEqual([]);
+    expect(await runExporter(['audit', 'verify', journalFile])).toMatchObject({ code: 0 });
+  },
+  20_000 * kills,
+);
