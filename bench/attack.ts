@@ -71,6 +71,9 @@ function alertsOf(count: number): string {
   return requestOf('/alerts', 'alertmanager', headers, 'POST') + body;
 }
 
+const repeated =
+  '<134>Nov 26 04:17:34 lb pound: message repeated 10000 times: [ never, x 203.0.113.9 - - [26/Nov/2026:04:17:34 +0000] "GET / HTTP/1.1" 200 5 "" "x" (web -> 10.0.0.11:80) 0.042 sec]\n';
+
 /** A change as long as the gateway takes, of very many values. */
 function manyValues(): string {
   const body = `{${Array.from({ length: 90_000 }, (_, index) => `"k${index}":1`).join()}}`;
@@ -149,6 +152,11 @@ const ways: Readonly<Record<string, Way>> = {
     to: 'metrics',
     clients: [{ connections: 12, body: requestOf('/api/history?limit=1000'), ...answers }],
   },
+  'readers of /api/status, 4': {
+    reply: 'each certificate in each farm',
+    to: 'metrics',
+    clients: [{ connections: 4, body: requestOf('/api/status'), ...answers }],
+  },
   'connections of a sender, 300': {
     reply: usual,
     to: 'log',
@@ -158,6 +166,11 @@ const ways: Readonly<Record<string, Way>> = {
     reply: usual,
     to: 'log',
     clients: [{ connections: 8, from: sender, body: 'a\n'.repeat(30_000), ...flood }],
+  },
+  'lines that stand for 10,000 requests of any farm, 8': {
+    reply: usual,
+    to: 'log',
+    clients: [{ connections: 8, from: sender, body: repeated.repeat(200), ...flood }],
   },
   'empty lines, 8': {
     reply: usual,

@@ -110,6 +110,22 @@ function flapping(socket: Socket, path: string): void {
   else filled(socket, path, (at) => `name-${at}`, 5);
 }
 
+/** Lists 640 farms with long names, each of which names all of 2,500 certificates. */
+function certificatesInFarms(socket: Socket, path: string): void {
+  const rows = <Row>(count: number, row: (index: number) => Row): Row[] =>
+    Array.from({ length: count }, (_, index) => row(index));
+  const files = rows(rowsOfList, (at) => ({ file: String(at), type: 'Certificate', CN: String(at) }));
+  const list = rows(640, (at) => ({ farmname: `${at}-`.padEnd(250, 'n'), profile: 'https', status: 'up' }));
+  if (path.endsWith('/stats/farms')) json(socket, JSON.stringify({ farms: list }));
+  else if (path.endsWith('/certificates')) json(socket, JSON.stringify({ params: files }));
+  else if (/cgi\/farms\/[^/]+$/.test(path))
+    json(
+      socket,
+      JSON.stringify({ params: { status: 'up', certlist: files.map(({ file }) => ({ file })) }, services: [] }),
+    );
+  else filled(socket, path, (at) => `name-${at}`, 5);
+}
+
 let answers = 0;
 
 /** The ways of one appliance to cost more than a good one. */
@@ -133,6 +149,7 @@ export const hostileReplies = {
       100,
     ),
   'states that flap': flapping,
+  'each certificate in each farm': certificatesInFarms,
   'new names in every reply': (socket, path) => {
     answers += 1;
     filled(socket, path, (at) => `${answers}-${at}-${'n'.repeat(200)}`);
