@@ -1,3 +1,4 @@
+import { hasApi402 } from './world.ts';
 import { type Call, crash, failure, json, Refusal } from './call.ts';
 
 /**
@@ -103,7 +104,7 @@ function discovery(call: Call, model: Model) {
       possible_values: parameter.values,
       interval: parameter.interval && intervalSentence(parameter.interval),
       description: parameter.hint,
-      format: call.world.release === 'older' ? parameter.format : undefined,
+      format: hasApi402(call.world) ? undefined : parameter.format,
     };
   });
   return json(400, { message: 'Nothing was sent. These can be:', params });

@@ -13,6 +13,8 @@ export interface StoredCertificate {
    */
   condition: 'good' | 'bad_key' | 'garbage';
   pem: string;
+  /** The file with the key of a request, which SKUDONET lists. */
+  keyFile?: string;
 }
 
 export interface AcmeCertificate {

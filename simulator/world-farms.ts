@@ -55,6 +55,8 @@ export interface HttpSettings {
   disable_tlsv1: string;
   disable_tlsv1_1: string;
   disable_tlsv1_2: string;
+  /** SKUDONET alone has it. */
+  disable_tlsv1_3?: string;
 }
 
 export interface Service {

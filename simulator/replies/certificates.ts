@@ -95,7 +95,7 @@ function certificateStatus({ type, condition, notAfter = 0 }: StoredCertificate,
 
 /** Returns a certificate as the list of the store has it. */
 export function listEntry(stored: StoredCertificate, nowMs: number) {
-  const { file, type, commonName, issuer, notBefore, notAfter, condition } = stored;
+  const { file, type, commonName, issuer, notBefore, notAfter, condition, keyFile: key } = stored;
   const status = certificateStatus(stored, nowMs);
   if (condition === 'garbage') return { file, type, CN: '-', issuer: '-', creation: '-', expiration: '-', status };
   return {
@@ -106,6 +106,7 @@ export function listEntry(stored: StoredCertificate, nowMs: number) {
     creation: notBefore === undefined ? '-' : certificateDate(notBefore),
     expiration: notAfter === undefined ? 'NA' : certificateDate(notAfter),
     status,
+    key,
   };
 }
 

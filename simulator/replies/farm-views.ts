@@ -54,6 +54,17 @@ export function serviceView(world: World, farm: HttpFarm, service: Service) {
   return { ...settings, ...enterprise, ...ofProxy, backends: httpBackends(world, farm, service) };
 }
 
+/** Returns the sessions of a service as zproxy has them. */
+export function zproxySessions({ id: service, sessions }: Service) {
+  return sessions.map(({ client, backend }) => ({
+    id: backend,
+    service,
+    session: client,
+    ttl: '1m33s0ms',
+    type: 'dynamic',
+  }));
+}
+
 /** Returns the backends of an HTTP service as the configuration has them, without counters. */
 export function httpBackends(world: World, farm: HttpFarm, { backends }: Service) {
   const isZproxy = world.proxy === 'zproxy';

@@ -11,6 +11,7 @@ import {
   listEntry,
   serviceView,
   visibleFarms,
+  zproxySessions,
 } from './farm-views.ts';
 import { farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 
@@ -20,7 +21,9 @@ export const farmReadHandlers: Handlers = {
 
   'GET /farms/modules/summary': (call) => {
     const { lslb, dslb, gslb } = modulesOf(call);
-    return read({ lslb: lslb.map(summaryEntry), dslb: dslb.map(summaryEntry), gslb: gslb.map(summaryEntry) });
+    const both = { lslb: lslb.map(summaryEntry), dslb: dslb.map(summaryEntry) };
+    const hasGslb = call.world.product !== 'skudonet' || call.world.edition === 'enterprise';
+    return read({ ...both, ...(hasGslb && { gslb: gslb.map(summaryEntry) }) });
   },
 
   'GET /farms/{farmname}': farmDetail,
@@ -31,7 +34,9 @@ export const farmReadHandlers: Handlers = {
 
   'GET /farms/{farmname}/services/{service}': (call) => {
     const farm = httpFarmOf(call);
-    return read(serviceView(call.world, farm, serviceOf(call, farm)));
+    const service = serviceOf(call, farm);
+    const view = serviceView(call.world, farm, service);
+    return read(call.world.proxy === 'zproxy' ? { ...view, sessions: zproxySessions(service) } : view);
   },
 
   'GET /farms/{farmname}/services/{service}/backends': (call) => {
@@ -64,7 +69,12 @@ function summaryEntry(farm: Farm) {
 function farmDetail(call: Call): Reply {
   const { world } = call;
   const farm = farmOf(call);
-  const ipds = world.edition === 'enterprise' ? { ipds: ipdsOf(world, farm.name) } : {};
+  const ipds =
+    world.edition === 'enterprise'
+      ? { ipds: ipdsOf(world, farm.name) }
+      : world.product === 'skudonet' && farm.profile === 'http'
+        ? { ipds: { waf: ipdsOf(world, farm.name).waf } }
+        : {};
   switch (farm.profile) {
     case 'http':
       return read(httpParams(world, farm), {

@@ -18,7 +18,8 @@ export const interfaceHandlers: Handlers = {
     if (nic?.type === 'nic') return json(200, { interface: view(call.world, nic) });
     if (call.world.edition === 'enterprise') return refuse(404, 'There is no such interface.');
     // Not a 404: the newest Community release prints an interface without a name (recorded).
-    return json(200, { interface: { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up' } });
+    const dhcp = call.world.product === 'skudonet' ? { dhcp: 'false' } : {};
+    return json(200, { interface: { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up', ...dhcp } });
   },
 };
 
@@ -36,12 +37,13 @@ export function interfaceStatus(world: World, nic: NetworkInterface): 'up' | 'do
 function view(world: World, nic: NetworkInterface) {
   const { name, ip, netmask, gateway, mac, alias } = nic;
   const isCluster = world.cluster?.interface === name;
+  const dhcp = world.product === 'skudonet' && nic.type === 'nic' ? { dhcp: nic.gateway === '' ? 'false' : '' } : {};
   const enterprise = world.edition === 'enterprise' && {
     alias,
     dhcp: 'false',
     ...(isCluster && { is_cluster: 'true' }),
   };
-  return { name, ip, netmask, gateway, mac, status: interfaceStatus(world, nic), ...enterprise };
+  return { name, ip, netmask, gateway, mac, status: interfaceStatus(world, nic), ...dhcp, ...enterprise };
 }
 
 function listEntry(world: World, nic: NetworkInterface) {

@@ -7,9 +7,10 @@ import { hasRecordings, recordedProducts } from '../support/recordings.ts';
 import { startReplayServer } from '../support/replay-server.ts';
 import { seriesOf } from '../support/samples.ts';
 
-const [relianoid, skudonet] = [
+const [relianoid, skudonet, zevenet] = [
   { ...recordedProducts[0], recordedAt: '2026-11-20T21:00:00Z', golden: '../golden/noid-ce-01.prom' },
   { ...recordedProducts[1], recordedAt: '2026-11-23T14:00:00Z', golden: '../golden/skudonet-ce-01.prom' },
+  { ...recordedProducts[2], recordedAt: '2026-11-28T18:10:00Z', golden: '../golden/zevenet-ce-01.prom' },
 ];
 const enabled = collectors.filter((each) => each.enabled);
 
@@ -30,7 +31,7 @@ async function givenPage(directory: string, recordedAt: string, used: readonly C
     .join('\n');
 }
 
-describe.each([relianoid, skudonet])('the recorded $product, replayed over TLS', (recorded) => {
+describe.each([relianoid, skudonet, zevenet])('the recorded $product, replayed over TLS', (recorded) => {
   const { product, clone, beside, recordedAt, golden } = recorded;
 
   it('yields the golden page, from the exchanges in this clone', async () => {

@@ -42,6 +42,11 @@ export const recordedProducts = [
     clone: fileURLToPath(new URL('../recorded/exchanges-skudonet/', import.meta.url)),
     beside: fileURLToPath(new URL('../../../shared/recorded-skudonet/', import.meta.url)),
   },
+  {
+    product: 'zevenet',
+    clone: fileURLToPath(new URL('../recorded/exchanges-zevenet/', import.meta.url)),
+    beside: fileURLToPath(new URL('../../../shared/recorded-zevenet/', import.meta.url)),
+  },
 ] as const;
 
 /** Whether a folder of recordings is there. */
