@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
+import { isHttp, type Proxy, proxyOf } from '../appliance/http-proxy.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, backendSettings, clashingAddresses } from './backends.ts';
 import {
@@ -33,9 +34,6 @@ export interface FarmConfig {
    */
   readonly configured: readonly ConfiguredObject[] | undefined;
 }
-
-/** `zproxy` has a routing policy in each service, and `pound` has none (docs/api.md §7). */
-export type Proxy = 'pound' | 'zproxy';
 
 export interface HealthCheck {
   /** Empty where the farm has no services. */
@@ -188,16 +186,6 @@ function filesOf(profile: string, { params: { certlist } }: Farm): readonly stri
 
 function filesIn(list: NonNullable<Farm['params']['certlist']>): readonly string[] {
   return list.flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
-}
-
-function proxyOf(profile: string, { services }: Farm): Proxy | undefined {
-  const [first] = services ?? [];
-  if (!first || !isHttp(profile)) return undefined;
-  return typeof first.routingpolicy === 'string' ? 'zproxy' : 'pound';
-}
-
-function isHttp(profile: string): boolean {
-  return profile === 'http' || profile === 'https';
 }
 
 function logsOf(profile: string, { params: { logs } }: Farm): boolean | undefined {

@@ -1,4 +1,4 @@
-import type { Proxy } from '../collectors/farm-config.ts';
+import type { Proxy } from '../appliance/http-proxy.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
@@ -98,7 +98,7 @@ export interface FarmStatus extends ListedFarm, Dated {
   readonly proxy?: Proxy | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
-  /** When the configuration was read that says these three; absent where it was not. */
+  /** When the configuration was read that says these four; absent where it was not. */
   readonly configuredAtMs?: number | undefined;
   /**
    * Undefined where never read, stale, or not known because the farm is stopped. An empty list was

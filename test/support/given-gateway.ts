@@ -55,6 +55,8 @@ export interface GivenOptions {
    * configuration.
    */
   readonly vip?: (appliances: ReadonlyMap<string, SimulatedAppliance>, name: string) => object;
+  /** Leaves the collector vip off nevertheless. */
+  readonly vipIsOff?: true;
   /** A server that replaces the simulated appliance. */
   readonly target?: { readonly url: string; readonly fingerprintSha256: string };
   /** Replaces the real clock. */
@@ -99,7 +101,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
   const settings: Settings = {
     ...others,
     appliances: others.appliances.map((appliance) =>
-      pollingOnly(appliance, [...(options.polls ?? []), ...(options.vip ? ['vip'] : [])]),
+      pollingOnly(appliance, [...(options.polls ?? []), ...(options.vip && !options.vipIsOff ? ['vip'] : [])]),
     ),
     admin: {
       ...admin,

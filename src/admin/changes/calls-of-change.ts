@@ -47,6 +47,7 @@ export function contextFor(
     files: ('recipe' in task && task.files) || {},
     knownFarms: () => core.gateway.applianceFor({ principal: caller.principal, appliance }).knownFarms(),
     reach: core.reachOf(appliance),
+    limits: core.limitsOf(appliance),
     waitMs: waitSeconds === undefined ? undefined : waitSeconds * 1_000,
     now: core.now,
     steadyNow: core.steadyNow,

@@ -22,6 +22,8 @@ export interface ChangesParts extends ChangeBookParts {
   readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
   /** Returns what the collector vip of an appliance may connect to; undefined while it is off. */
   readonly reachOf: (appliance: string) => VipLimits | undefined;
+  /** Returns the same limits, also while it is off; undefined for an appliance that is gone. */
+  readonly limitsOf: (appliance: string) => VipLimits | undefined;
   readonly steadyNow: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }

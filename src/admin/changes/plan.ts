@@ -11,6 +11,7 @@ import { AdminProblem } from '../policy/problem.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { backupSteps } from '../recipes/backup.ts';
 import type { RecipeCalls, Write } from '../recipes/calls.ts';
+import { watchingL4 } from '../recipes/l4-watch.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import { contextFor } from './calls-of-change.ts';
 import type { ChangePlan, PlannedCall, PlannedStep } from './change.ts';
@@ -66,7 +67,8 @@ export async function prepare(
   const { calls } = context;
   const title = titleOf(task);
   const made = await stepsOf(task, title, context);
-  const steps = backupFirst ? [...(await backupSteps(context)), ...made.steps] : made.steps;
+  const all = backupFirst ? [...(await backupSteps(context)), ...made.steps] : made.steps;
+  const steps = all.map((step) => watchingL4(step, context));
   const planned: PlannedStep[] = [];
   const { facts, targets } = made;
   let length = JSON.stringify([facts, targets]).length;

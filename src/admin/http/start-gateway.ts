@@ -128,6 +128,7 @@ function createGatewayWithApprovals(services: GatewayServices) {
     recipes,
     settings: approvals,
     reachOf: (appliance) => reachOf(appliance, services.settings),
+    limitsOf: (name) => services.settings.appliances.find((each) => each.name === name)?.vip,
     sleep,
     steadyNow,
     ...services.waits,

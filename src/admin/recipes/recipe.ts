@@ -36,6 +36,8 @@ export interface RecipeContext {
   readonly knownFarms: () => readonly PolledFarm[] | undefined;
   /** The limits of the collector vip; undefined while it is off. */
   readonly reach: VipLimits | undefined;
+  /** The same limits, also while it is off; undefined for an appliance that is gone. */
+  readonly limits: VipLimits | undefined;
   /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */

@@ -1,5 +1,4 @@
-import { adminCommand, listed } from '../../lib/text.ts';
-import { profilesIn } from '../../appliance/harmless.ts';
+import { adminCommand } from '../../lib/text.ts';
 import { ago, formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
@@ -37,26 +36,11 @@ export const restartFarm: Recipe = {
         ...(isHttpFarm(before) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
           : []),
-        ...(before.profile === 'l4xnat' ? await otherL4Farms(context, before.name) : []),
       ],
       steps: restartSteps(context, before),
     };
   },
 };
-
-/**
- * Returns what a restart of an L4 farm may mean for the others: it starts their daemon where that
- * has died, with an empty table (docs/api.md §1.7).
- */
-async function otherL4Farms({ calls }: RecipeContext, name: string): Promise<readonly string[]> {
-  const profiles = profilesIn(await calls.read('readFarmsSummary', {})) ?? new Map<string, string>();
-  const others = [...profiles].flatMap(([other, profile]) => (profile === 'l4xnat' && other !== name ? [other] : []));
-  const [first] = others;
-  if (first === undefined) return [];
-  return [
-    `Its daemon, nftlb, serves ${listed(others)} too. If the daemon had died, the restart of one farm starts it without the rules of the others: they refuse their clients, and the appliance calls them as before. Then restart each of them, as with ${adminCommand(calls.appliance, 'restart-farm', `farm=${first}`)}. Only the collector vip, or a connection, shows whether a client is served.`,
-  ];
-}
 
 /** Returns the steps that restart, wait and compare; another recipe ends with them too. */
 export function restartSteps(context: RecipeContext, before: FarmState): readonly Step[] {
@@ -155,15 +139,26 @@ function summary(
 async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
   if (!(error instanceof AdminError)) return error;
   const status = await readFarmStatus(context, name).catch(() => 'unknown');
-  const start = `Put right what it names, then start it: ${startCommand(context.calls.appliance, name)}.`;
+  const start = startCommand(context.calls.appliance, name);
+  const remedy = isLate(error)
+    ? `${hungDaemon} Otherwise start it: ${start}.`
+    : `Put right what it names, then start it: ${start}.`;
   return new AdminError(error.title, {
     detail: `${error.message} The farm is ${statusWords(status)} now.`,
-    remedy: status === 'down' ? start : error.remedy,
+    remedy: status === 'down' ? remedy : error.remedy,
     code: error.code,
     requestId: error.requestId,
     status: error.status,
   });
 }
+
+function isLate({ status, code }: AdminError): boolean {
+  return status === 504 || code === 'upstream_timeout';
+}
+
+/** The appliance stops the farm before it asks the daemon of L4 farms (docs/api.md §4.8). */
+const hungDaemon =
+  'Its daemon nftlb may hang: where the proxy is zproxy, the farm starts by itself when nftlb goes on. Look at nftlb on the appliance.';
 
 function startCommand(appliance: string, farm: string): string {
   return adminCommand(appliance, 'actOnFarm', `farmname=${farm}`, 'action=start');

@@ -6,7 +6,7 @@ import {
   FarmsSummaryReply,
   ServiceReply,
 } from '../schemas.ts';
-import { type Act, area, row } from './row.ts';
+import { type Act, area, type Reach, row } from './row.ts';
 
 /** Reads that ask the daemon of L4 farms, nftlb, for the sessions of a farm with persistence. */
 export const asksL4Daemon = {
@@ -19,10 +19,24 @@ export const asksL4Daemon = {
 
 const mayAskL4Daemon = { ...asksL4Daemon, source: 'not checked, assumed' } as const satisfies Act;
 
+/**
+ * Writes that start or stop an HTTP farm: with zproxy each farm has a rule of its own in nftlb, the
+ * daemon of L4 farms (docs/api.md §4.8). For an L4 farm they reach it on all products.
+ */
+const reachesL4Daemon = {
+  with: 'zproxy',
+  does: 'starts the daemon of L4 farms without their rules, so that all of them refuse their clients and keep their state words',
+  when: 'the daemon has died; with a daemon that hangs, the farm is stopped, and not started before the daemon goes on',
+  source: 'measured',
+} as const satisfies Reach;
+
+const alsoReachesL4Daemon = { ...reachesL4Daemon, source: 'same code as one that was measured' } as const satisfies Reach;
+const mayReachL4Daemon = { ...reachesL4Daemon, source: 'not checked, assumed' } as const satisfies Reach;
+
 /** Farms (docs/api.md §3.7-3.10 and §4.1). */
 export const farmsEndpoints = area('farms', {
   listFarms:        row('GET /farms',                    'read',        '4.0', 'list farms with status', { reply: FarmListReply, maxValues: 100_000, patienceMs: 65_000 }),
-  createFarm:       row('POST /farms',                   'reversible',  '4.0', 'create or copy a farm'),
+  createFarm:       row('POST /farms',                   'reversible',  '4.0', 'create or copy a farm', { reaches: alsoReachesL4Daemon }),
   readFarmsSummary: row('GET /farms/modules/summary',    'read',        '4.0', 'farm names by module with HTTP and GSLB services', { reply: FarmsSummaryReply, maxValues: 100_000 }),
   listLslbFarms:    row('GET /farms/modules/lslb',       'read',        '4.0', 'list HTTP and L4xNAT farms'),
   listDslbFarms:    row('GET /farms/modules/dslb',       'read',        '4.0', 'list datalink farms'),
@@ -31,10 +45,10 @@ export const farmsEndpoints = area('farms', {
   updateFarm:       row('PUT /farms/{farmname}',         'disruptive',  '4.0', 'modify a farm, L4xNAT changes apply at once'),
   // Nobody knows what it does, so it is not promised to be reversible.
   postToFarm:       row('POST /farms/{farmname}',        'disruptive',  '4.0', 'listed for L4xNAT farms by the version notes, no known route'),
-  deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm'),
+  deleteFarm:       row('DELETE /farms/{farmname}',      'destructive', '4.0', 'stop and delete a farm', { reaches: alsoReachesL4Daemon }),
   readFarmStatus:   row('GET /farms/{farmname}/status',  'read',        null,  'status word of one farm', { reply: FarmStatusReply, patienceMs: 30_000 }),
   readFarmSettings: row('GET /farms/{farmname}/summary', 'read',        '4.0', 'farm settings with service ids only', { acts: asksL4Daemon }),
-  actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm'),
+  actOnFarm:        row('PUT /farms/{farmname}/actions', 'reversible',  '4.0', 'start, stop or restart a farm', { reaches: reachesL4Daemon }),
 });
 
 /**
@@ -53,7 +67,7 @@ export const farmServicesEndpoints = area('farm-services', {
   readService:   row('GET /farms/{farmname}/services/{service}',          'read',        '4.0', 'one service with backends', { reply: ServiceReply, patienceMs: 30_000 }),
   updateService: row('PUT /farms/{farmname}/services/{service}',          'disruptive',  '4.0', 'modify a service, a redirect deletes its backends'),
   deleteService: row('DELETE /farms/{farmname}/services/{service}',       'destructive', '4.0', 'delete a service and its backends'),
-  moveService:   row('POST /farms/{farmname}/services/{service}/actions', 'disruptive',  null,  'move a service in the evaluation order, restarts a running farm (Enterprise)'),
+  moveService:   row('POST /farms/{farmname}/services/{service}/actions', 'disruptive',  null,  'move a service in the evaluation order, restarts a running farm (Enterprise)', { reaches: mayReachL4Daemon }),
 });
 
 /**

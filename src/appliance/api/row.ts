@@ -36,10 +36,18 @@ export interface Act {
   readonly source: 'measured' | 'same code as one that was measured' | 'not checked, assumed';
 }
 
+/** What a write does to others than the object that it names, by product. */
+export interface Reach extends Pick<Act, 'does' | 'when' | 'source'> {
+  /** The proxy of HTTP farms with which it has this effect. */
+  readonly with: 'zproxy';
+}
+
 /** The options of a row that few rows have. */
 interface RowOptions {
   /** Absent for a read without an effect. */
   readonly acts?: Act;
+  /** Absent for a write without an effect on others. */
+  readonly reaches?: Reach;
   /** Defaults to `json` for POST and PUT, and to `none` for GET and DELETE. */
   readonly body?: BodyKind;
   /** The shape of a 200 reply; absent means "not documented", and the reply cannot be decoded. */

@@ -92,6 +92,9 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
             `It acts${row.acts.on === 'l4xnat' ? ' on L4 farms' : ''}: it ${row.acts.does}, when ${row.acts.when}. There it is also ${row.acts.risk}.`,
           ]
         : []),
+      ...(row.reaches
+        ? [`On an HTTP farm of ${row.reaches.with} it also ${row.reaches.does}, when ${row.reaches.when}.`]
+        : []),
       ...(row.body === 'json' ? [`Its parameters: \`GET /appliances/{appliance}/parameters?operation=${key}\`.`] : []),
     ].join('\n\n'),
     'x-risk': risk,

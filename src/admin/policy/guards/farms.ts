@@ -1,6 +1,9 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
+import { proxyOf } from '../../../appliance/http-proxy.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
+import { listed } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
+import { proxyIn, reachOfL4Daemon, type TouchedFarm, touchedBy } from '../l4-daemon.ts';
 import { callParam, couldMean, type Guard, type GuardContext, type PolledFarm } from './guard.ts';
 
 interface FarmFacts {
@@ -239,6 +242,94 @@ const stopFarm: Guard = {
   },
 };
 
+/**
+ * docs/api.md §4.1: ZEVENET answers 201 to a farm on an address and port that another has, and the
+ * farm stays down.
+ */
+const addressInUse: Guard = {
+  name: 'address_in_use',
+  effect: 'refuses or warns',
+  operations: ['createFarm'],
+  about: 'Some releases create a farm on an address and port that another farm has, and it can never start.',
+  async inspect({ body, knownFarms, read }) {
+    const { vip, vport, profile } = body;
+    if (typeof vip !== 'string' || !['string', 'number'].includes(typeof vport)) return undefined;
+    const known = knownFarms()?.filter((farm) => farm.vip !== undefined);
+    const farms: readonly PlacedFarm[] = known
+      ? known.map((farm) => ({ ...farm, farmname: farm.name }))
+      : (await read('listFarms', {})).params;
+    const own = portRanges(String(vport));
+    const rival = farms.find((farm) => farm.vip === vip && meets(own, farm));
+    if (!rival) return undefined;
+    // Those of L4 farms may be of another protocol.
+    const areSure = [profile, rival.profile].every((each) => each === 'http' || each === 'https');
+    return {
+      severity: areSure ? 'blocking' : 'warning',
+      message: `The farm ${rival.farmname} has this address and port, ${rival.vip}:${rival.vport}. The appliance may create the new one nevertheless, and it stays down${areSure ? '' : ', unless their protocols differ'}.`,
+      remedy: 'Take another address or port.',
+    };
+  },
+};
+
+/**
+ * docs/api.md §4.8. Reads nothing before a stop, which must be possible on an appliance that answers
+ * nothing else.
+ */
+const reachesL4Daemon: Guard = {
+  name: 'reaches_l4_daemon',
+  effect: 'warns',
+  operations: ['actOnFarm', 'createFarm', 'deleteFarm', 'moveService'],
+  about:
+    'What starts or stops an L4 farm, or an HTTP farm of zproxy, calls the daemon of all L4 farms: if it has died, that cuts them.',
+  async inspect(context) {
+    const { operation, params, body, knownFarms } = context;
+    const isAction = ['start', 'stop', 'restart'].some((word) => couldMean(context, word));
+    if (operation === 'actOnFarm' && !isAction) return undefined;
+    const isEmergency = couldMean(context, 'stop') || operation === 'deleteFarm';
+    const farms = knownFarms() ?? (isEmergency ? [] : await summarised(context));
+    const touched = touchedBy(params, body, farms);
+    const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== touched.name);
+    if (others.length === 0) return undefined;
+    const proxy = proxyIn(farms) ?? (isEmergency ? undefined : await proxyBy(context, touched));
+    const reach = reachOfL4Daemon(operation, touched, proxy);
+    if (reach === 'does not') return undefined;
+    const names = listed(others.map(({ name }) => name));
+    const unless = reach === 'may reach it' ? 'If the proxy of this appliance is zproxy, this' : 'This';
+    const hung =
+      touched.profile === 'l4xnat' ? '' : ` If it hangs, ${touched.name} is stopped, and starts only when it goes on.`;
+    return {
+      severity: 'warning',
+      message: `${unless} also calls nftlb, the daemon of the L4 farms, which serves ${names}. If it has died, the call starts it without their rules: they refuse their clients, and the appliance calls them as before.${hung} No harmless read shows whether it lives.`,
+      remedy:
+        'A change tries their addresses before and after it; after a direct call, connect to each. If one refuses then, restart each L4 farm.',
+    };
+  },
+};
+
+/** Returns no farms where they cannot be read: a warning does not stop a call. */
+async function summarised({ read }: GuardContext): Promise<readonly PolledFarm[]> {
+  try {
+    const profiles = profilesIn(await read('readFarmsSummary', {})) ?? new Map<string, string>();
+    return [...profiles].map(([name, profile]) => ({ name, profile, state: '' }));
+  } catch (error) {
+    if (error instanceof ApplianceError) return [];
+    throw error;
+  }
+}
+
+/** Reads which proxy an HTTP farm has; undefined if that is not to be found out. */
+async function proxyBy(context: GuardContext, { name, profile }: TouchedFarm): Promise<PolledFarm['proxy']> {
+  const farmname = context.params.farmname === undefined ? undefined : unlessL4(name, profile);
+  if (!farmname) return undefined;
+  try {
+    if ((await calledFarm(context))?.isSilent) return undefined;
+    return proxyOf(profile ?? '', await context.read('readFarm', { farmname }));
+  } catch (error) {
+    if (error instanceof ApplianceError) return undefined;
+    throw error;
+  }
+}
+
 /** docs/api.md §4.2. */
 const movesRestartFarm: Guard = {
   name: 'moves_restart_farm',
@@ -256,4 +347,11 @@ const movesRestartFarm: Guard = {
   },
 };
 
-export const farmGuards: readonly Guard[] = [hardRestart, restartMayLeaveDown, stopFarm, movesRestartFarm];
+export const farmGuards: readonly Guard[] = [
+  hardRestart,
+  restartMayLeaveDown,
+  addressInUse,
+  reachesL4Daemon,
+  stopFarm,
+  movesRestartFarm,
+];

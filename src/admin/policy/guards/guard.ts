@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
+import type { Proxy } from '../../../appliance/http-proxy.ts';
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import { assert } from '../../../lib/check.ts';
 import type { AuditRecord } from '../../journal/record.ts';
@@ -36,6 +37,8 @@ export interface PolledFarm {
   readonly askedMs?: number | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
+  /** The program of its HTTP proxy; absent where nobody says. */
+  readonly proxy?: Proxy | undefined;
 }
 
 /** The replies that were read, by question. A change makes all of them old. */

@@ -19,6 +19,7 @@ export function givenRecipe({ calls, ...known }: Known): RecipeContext {
     files: {},
     knownFarms: () => undefined,
     reach: undefined,
+    limits: undefined,
     signal: new AbortController().signal,
     waitMs: 0,
     now: () => 0,

@@ -256,3 +256,61 @@ describe('moving a service', () => {
     expect(namesOf(await inspect('moveService', given({ status: 'down' }), { body: { position: 0 } }))).toEqual([]);
   });
 });
+
+describe('a call that starts or stops a farm where L4 farms are', () => {
+  const l4 = { name: 'db', profile: 'l4xnat', state: 'up' };
+  const shop = { name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '443' };
+  const summary = { params: { lslb: [{ name: 'shop', profile: 'http' }, l4] } };
+  const ofProxy = (routing: object) => ({
+    ...given({}),
+    readFarmsSummary: summary,
+    readFarm: { params: { status: 'up' }, services: [{ id: 'main', farmguardian: '', backends: [], ...routing }] },
+  });
+  const reaching = async (replies: Replies, options: Parameters<typeof inspect>[2]) =>
+    (await inspect('actOnFarm', replies, options)).findings.filter(({ guard }) => guard === 'reaches_l4_daemon');
+
+  it('is warned of by the proxy that was read last: zproxy calls their daemon, pound does not', async () => {
+    const options = (proxy: 'pound' | 'zproxy') => ({
+      body: { action: 'restart' },
+      knownFarms: [{ ...shop, proxy }, l4],
+    });
+
+    const [finding] = await reaching(given({}), options('zproxy'));
+
+    expect(finding).toMatchObject({ severity: 'warning', message: expect.stringContaining('which serves db') });
+    expect(await reaching(given({}), options('pound'))).toEqual([]);
+  });
+
+  it('is warned of by the routing policy of its services where nothing was read before', async () => {
+    const body = { action: 'restart' };
+
+    expect(await reaching(ofProxy({ routingpolicy: 'ROUND_ROBIN' }), { body })).toHaveLength(1);
+    expect(await reaching(ofProxy({}), { body })).toEqual([]);
+  });
+
+  it('is not looked at before a stop, on an appliance that answers nothing', async () => {
+    const silence = { readFarmsSummary: refusal('timeout'), readFarmStatus: refusal('timeout') };
+
+    const seen = await inspect('actOnFarm', silence, { body: { action: 'stop' } });
+
+    expect(namesOf(seen)).toEqual(['stop_farm warning']);
+    expect(seen.asked).toEqual([]);
+  });
+});
+
+describe('a new farm', () => {
+  const body = { farmname: 'new', profile: 'http', vip: farm.vip, vport: '443' };
+
+  it('on the address and port of an HTTP farm is refused, and of an L4 farm warned of', async () => {
+    const other = (profile: string, vport = '443') => ({
+      ...given({ farms: [{ ...farm, profile, vport }] }),
+      listFarms: { params: [{ ...farm, profile, vport }] },
+    });
+
+    const found = async (replies: Replies) => namesOf(await inspect('createFarm', replies, { body }));
+
+    expect(await found(other('https'))).toEqual(['address_in_use blocking']);
+    expect(await found(other('l4xnat', '400:500'))).toEqual(['address_in_use warning']);
+    expect(await found(other('http', '8443'))).toEqual([]);
+  });
+});

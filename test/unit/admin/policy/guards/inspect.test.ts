@@ -7,7 +7,7 @@ const summary = { params: { lslb: [{ name: 'shop', profile: 'http' }] } };
 
 describe('the guards of a call', () => {
   it('read nothing for an operation without guards', async () => {
-    const seen = await inspect('createFarm', {}, { body: { farmname: 'x', action: 'start' } });
+    const seen = await inspect('createService', {}, { body: { id: 'x', action: 'start' } });
 
     expect(seen).toEqual({ findings: [], asked: [] });
   });

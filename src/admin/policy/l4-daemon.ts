@@ -1,0 +1,45 @@
+import type { EndpointRow } from '../../appliance/api/row.ts';
+import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import type { PolledFarm } from './guards/guard.ts';
+
+/** A farm that a call may start, stop, create or delete. */
+export interface TouchedFarm {
+  readonly name: string;
+  /** Undefined where nobody says. */
+  readonly profile: string | undefined;
+}
+
+/** What a call does to nftlb, the daemon of all L4 farms (docs/api.md §4.8). */
+export type L4Reach = 'reaches it' | 'may reach it' | 'does not';
+
+const httpProfiles: readonly string[] = ['http', 'https'];
+
+/**
+ * Returns whether a call on a farm reaches the daemon of L4 farms: one on an L4 farm does, and one
+ * on an HTTP farm where the proxy is zproxy. `proxy` is undefined where nobody says which it is.
+ */
+export function reachOfL4Daemon(key: EndpointKey, { profile }: TouchedFarm, proxy: PolledFarm['proxy']): L4Reach {
+  const { reaches }: EndpointRow = endpoints[key];
+  if (!reaches) return 'does not';
+  if (profile === 'l4xnat') return 'reaches it';
+  if (profile !== undefined && !httpProfiles.includes(profile)) return 'does not';
+  if (proxy === undefined) return 'may reach it';
+  return proxy === reaches.with ? 'reaches it' : 'does not';
+}
+
+/** Returns the proxy of an appliance: that of any farm, since all have the same. */
+export function proxyIn(farms: readonly PolledFarm[] | undefined): PolledFarm['proxy'] {
+  return farms?.find(({ proxy }) => proxy !== undefined)?.proxy;
+}
+
+/** Returns the farm that a call touches, by the name in its path or body. */
+export function touchedBy(
+  params: Readonly<Record<string, string>>,
+  body: Readonly<Record<string, unknown>>,
+  farms: readonly Pick<PolledFarm, 'name' | 'profile'>[] | undefined,
+): TouchedFarm {
+  const named = typeof body.farmname === 'string' ? body.farmname : '';
+  const name = params.farmname ?? named;
+  const wanted = typeof body.profile === 'string' ? body.profile : undefined;
+  return { name, profile: farms?.find((farm) => farm.name === name)?.profile || wanted };
+}
