@@ -37,6 +37,7 @@ export function farm(): Dashboard {
     `3600 * count_over_time(${inMaintenance}[1d:1h]) and ${inMaintenance} or 0 * ${inMaintenance}`,
   );
 
+  const month = `${ofFarm('farm:zlb_farm_status:available')}[30d]`;
   const backendsNotUp = `${once(backendId, ofBackend('zlb_backend_status', 'status!="up"'))} == 1`;
   const servicesNotUp = `${backendsUpRatio(serviceId, inFarm, inService)} < 1`;
 
@@ -119,6 +120,18 @@ export function farm(): Dashboard {
           queries: { '{{appliance}} {{farm}}': leastUpStates('zlb_farm_status', farmId, inFarm) },
           words: numberedWords('zlb_farm_status'),
           empty: 'No farm is known.',
+        }),
+        'Availability over 30 days': table({
+          description:
+            'The part of the time in which clients were served, as far as the appliance and the probe say. Maintenance, and time of which nobody knows, is left out: the second column says how much is left.',
+          height: 9,
+          sortBy: 'Available',
+          empty: 'The recordings of a month are not there.',
+          labels: ['appliance', 'farm'],
+          values: [
+            { title: 'Available', expr: once(farmId, `avg_over_time(${month})`), unit: 'percentunit', decimals: 3 },
+            share('Known', once(farmId, `clamp_max(count_over_time(${month}) / 43200, 1)`)),
+          ],
         }),
         'Established connections': lines({
           description: 'Of the ten farms that had the most over this time.',
