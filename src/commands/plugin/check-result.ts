@@ -117,7 +117,7 @@ function cleaned(line: string, maxLength: number): string {
 
 function numberText({ label, value, unit, warning, critical, min, max }: Measure): string {
   const limits = [warning, critical, min, max].map((limit) => limit ?? '').join(';');
-  return `${label}=${Math.round(value * 100) / 100}${unit ?? ''};${limits}`.replace(/;+$/, '');
+  return `${label}=${Math.round(value * 100) / 100}${unit ?? ''};${limits}`.replace(/(?<!;);+$/, '');
 }
 
 /** The values that are good: from `least` to `most`, or all others. */
