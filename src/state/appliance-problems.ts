@@ -21,6 +21,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     filesReadMs: collectors.find((each) => each.name === 'certificates')?.lastSuccessMs,
     readsBackends: collectors.some(({ name, ok }) => name === 'backends' && ok !== undefined),
     l4Down: l4FarmsDownTogether(farms),
+    l4Reached: l4FarmsReached(farms),
   };
   const own = [
     activationProblem(status, nowMs),
@@ -46,6 +47,12 @@ function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): OwnPr
     meaning: 'They follow one after the other, within a few minutes.',
     alert: 'ZlbCollectorStale',
   };
+}
+
+/** Returns the L4 farms whose daemon the start of an HTTP farm calls (docs/api.md §4.8). */
+function l4FarmsReached(farms: readonly FarmStatus[]): readonly string[] {
+  if (!farms.some(({ proxy }) => proxy === 'zproxy')) return [];
+  return farms.filter(({ profile }) => profile === 'l4xnat').map(({ name }) => name);
 }
 
 /**

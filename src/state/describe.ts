@@ -7,7 +7,7 @@ import { areAllChecked, farmConfig, profilesWithoutCertificates } from '../colle
 import type { ListedFarm } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
-import { isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';
+import { hasAnswered, isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';
 import { keyOf, type Moment, type Reading } from './reading.ts';
 import type {
   ActivationStatus,
@@ -95,8 +95,31 @@ function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   const probed = new Map(readingOf(snapshot, probes)?.data.map((each) => [each.farm, each]));
   return reading?.data.farms.map((farm) => ({
     ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
+    ...(farm.isSilent && describeSilence(snapshot, probed.get(farm.name), farm, reading)),
     probe: describeProbe(snapshot, probed.get(farm.name), farm, reading),
   }));
+}
+
+/** Says when a silent farm was asked, and whether a later handshake shows that it serves. */
+function describeSilence(
+  snapshot: Snapshot,
+  probed: ProbedFarm | undefined,
+  farm: ListedFarm,
+  list: Reading,
+): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs'> {
+  const answersClients = probed !== undefined && answersSince(probed, farm, list);
+  const askedMs = snapshot.timeOf(askedAtMs(farm, list));
+  return answersClients ? { isSilent: false, answersClients, askedMs } : { askedMs };
+}
+
+/** Returns true for a handshake that came after the appliance was asked for the farm. */
+function answersSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): boolean {
+  const hasHandshook = probed.isReachable === true && hasAnswered(probed);
+  return hasHandshook && probed.probedAtMs > askedAtMs(farm, list) && !isOvertaken(probed, farm, list);
+}
+
+function askedAtMs({ asked }: ListedFarm, { takenAtMs }: Reading): number {
+  return asked?.atMs ?? takenAtMs;
 }
 
 function describeFarm(
@@ -156,9 +179,12 @@ function describeProbes(snapshot: Snapshot): ApplianceStatus['probes'] {
     return farm !== undefined && !isOvertaken(each, farm, list);
   });
   if (probed.length === 0) return undefined;
-  const silent = new Set(list?.data.farms.flatMap(({ name, isSilent }) => (isSilent ? name : [])));
+  const isSilent = (each: ProbedFarm): boolean => {
+    const farm = listed?.get(each.farm);
+    return list !== undefined && farm?.isSilent === true && !answersSince(each, farm, list);
+  };
   const accepting = probed.filter(({ isReachable }) => isReachable);
-  const unanswered = accepting.filter((each) => isUnanswered(each) || silent.has(each.farm)).map(({ farm }) => farm);
+  const unanswered = accepting.filter((each) => isUnanswered(each) || isSilent(each)).map(({ farm }) => farm);
   const reached = accepting.length - unanswered.length;
   const oldestMs = snapshot.timeOf(Math.min(...probed.map(({ probedAtMs }) => probedAtMs)));
   return { farms: probed.length, reached, oldestMs, ...(unanswered.length > 0 && { unanswered }) };

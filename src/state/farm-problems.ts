@@ -18,6 +18,8 @@ export interface FarmSurroundings {
   readonly readsBackends: boolean;
   /** L4 farms that went down together; empty if fewer than two did. */
   readonly l4Down: ReadonlySet<string>;
+  /** L4 farms whose daemon a start of an HTTP farm calls; empty unless the proxy is zproxy. */
+  readonly l4Reached: readonly string[];
 }
 
 /**
@@ -37,18 +39,22 @@ export function farmProblems(farm: FarmStatus, surroundings: FarmSurroundings): 
   return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...served, ...missing, ...unread];
 }
 
-function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): OwnProblem | undefined {
+function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmSurroundings): OwnProblem | undefined {
   const { name, state, sinceMs } = farm;
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
   if (isHung(farm)) {
+    const asked = farm.askedMs === undefined ? '' : ` ${ago(farm.askedMs, nowMs)}`;
+    const reached =
+      l4Reached.length === 0 ? '' : ` It also calls the daemon of the L4 farms: look at ${listed(l4Reached)} after it.`;
     return {
       about: 'farm',
       labels: { farm: name },
       title: `The proxy of farm ${name} does not answer`,
-      meaning: 'It did not answer its appliance in time: connections may hang. A restart is the repair.',
+      meaning: `It did not answer its appliance in time${asked}: connections may hang. A restart is the repair.${reached}`,
       alert: 'ZlbFarmDown',
     };
   }
+  if (farm.answersClients) return answeringProblem(farm, nowMs);
   switch (state) {
     case 'down':
       return {
@@ -61,7 +67,9 @@ function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): Ow
       return {
         ...about,
         title: `Farm ${name} is critical`,
-        meaning: `It runs${listener(farm)}, but none of its backends is up: its clients get errors.`,
+        meaning: hasNone(farm)
+          ? `It runs${listener(farm)}, and it has no backend: its clients get errors.`
+          : `It runs${listener(farm)}, but none of its backends is up: its clients get errors.`,
         alert: 'ZlbFarmDown',
       };
     case 'needed_restart':
@@ -81,6 +89,25 @@ function stateProblem(farm: FarmStatus, { l4Down, nowMs }: FarmSurroundings): Ow
     default:
       return undefined;
   }
+}
+
+/** Returns what is unknown of a farm whose proxy answers clients after it was silent. */
+function answeringProblem({ name, probe, askedMs }: FarmStatus, nowMs: number): OwnProblem {
+  const handshake = probe ? ` with ${probe.address} from here was answered ${ago(probe.atMs, nowMs)}` : ' was answered';
+  const asked = askedMs === undefined ? '' : ` ${ago(askedMs, nowMs)}`;
+  return {
+    about: 'farm',
+    level: 'unknown',
+    labels: { farm: name },
+    title: `The proxy of farm ${name} answers clients again`,
+    meaning: `A TLS handshake${handshake}. It did not answer its appliance when that was asked before${asked}, and it is asked again. Do not restart it now.`,
+    alert: 'ZlbFarmStatusUnknown',
+  };
+}
+
+/** Returns true for a farm of which its configuration says that it has no backend at all. */
+function hasNone({ backends, configuredBackends, configuredAtMs }: FarmStatus): boolean {
+  return configuredAtMs !== undefined && (backends ?? configuredBackends)?.length === 0;
 }
 
 function listener({ vip, vport }: FarmStatus): string {

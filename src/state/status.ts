@@ -90,6 +90,10 @@ export interface FarmObjective {
 
 /** A farm of the list; its state is a word of `transitionStates.farm`. */
 export interface FarmStatus extends ListedFarm, Dated {
+  /** When its appliance was last asked for it alone; only of a farm that was silent then. */
+  readonly askedMs?: number | undefined;
+  /** True if it was silent then, and a later handshake was answered: `isSilent` is false. */
+  readonly answersClients?: boolean | undefined;
   /** False when one of its services has none; absent where nobody says. */
   readonly hasHealthCheck?: boolean | undefined;
   /** Whether its proxy logs each request; absent where nobody says. */

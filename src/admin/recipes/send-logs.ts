@@ -15,13 +15,18 @@ export const sendLogs: Recipe = {
       throw cannot(`${to} is no address with a port`, 'Say where the exporter listens: to=192.0.2.5:5514, or to=off.');
     const set: Write = { key: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
     const { current } = await dryRun(set);
-    const { parameters } = await parametersOf(set);
+    const described = await parametersOf(set).catch((error: unknown) => {
+      // Community Editions answer 404.
+      if (error instanceof AdminError && error.code === 'upstream_malformed') return error;
+      throw error;
+    });
+    const parameters = described instanceof AdminError ? [] : described.parameters;
     const file = '/etc/rsyslog.d/90-zlb-exporter.conf';
     // Its queue drops lines when it is full: a slow or missing receiver delays no logging.
     const line = `if $programname == "pound" or $programname == "zproxy" then action(type="omfwd" target="${host}" port="${port}" protocol="tcp" queue.type="LinkedList" queue.size="10000" queue.timeoutEnqueue="0" action.resumeRetryCount="-1" action.resumeInterval="1")`;
     if (parameters.length === 0)
       throw new AdminError(`${appliance} does not say how to set where its log goes`, {
-        detail: 'It describes no parameters of that call. Nothing was changed.',
+        detail: `${described instanceof AdminError ? described.message : 'It describes no parameters of that call.'} Nothing was changed.`,
         remedy: `If it has no such call, restart rsyslog there after this: ${to === 'off' ? `remove ${file}` : `write to ${file} the line ${line}`}`,
       });
     const facts = [`Its remote syslog is now: ${oneLine(JSON.stringify(current?.body ?? 'not readable'), 1_000)}`];

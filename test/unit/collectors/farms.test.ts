@@ -124,6 +124,29 @@ describe('the farms collector', () => {
     expect(later.asked).toContain('listFarmStats');
   });
 
+  it.each([
+    ['a probe that was answered since', { facts: { answersSinceMs: new Map([['shop', 70_000]]) } }, true],
+    ['a probe that was answered before', { facts: { answersSinceMs: new Map([['shop', 50_000]]) } }, false],
+    ['a change through the gateway', { changedAtMs: (name: string) => (name === 'shop' ? 70_000 : undefined) }, true],
+    ['nothing new', {}, false],
+  ])('asks for a farm that was silent a minute ago with %s: %s', async (_, news, isAsked) => {
+    const silent = {
+      name: 'shop',
+      profile: 'http',
+      state: 'unknown',
+      isSilent: true,
+      asked: { atMs: 60_000, vain: 4 },
+    };
+    const other = { name: 'db', profile: 'l4xnat', state: 'up', asked: { atMs: 60_000 } };
+    const before = { farms: [silent, other], excluded: 0, isOneByOne: true };
+    const replies = { readFarmsSummary: summaryOf('shop'), readFarmStatus: { params: { status: 'up' } } };
+
+    const collected = await collectFrom(farms, replies, { age: () => 80_000, newest: () => before as never, ...news });
+
+    expect(collected.asked.filter((key) => key === 'readFarmStatus')).toHaveLength(isAsked ? 1 : 0);
+    expect(collected.states).toContain(`farm shop ${isAsked ? 'up' : 'unknown'}`);
+  });
+
   it('loses the state of one farm alone when its own call fails', async () => {
     const { states } = await collectFrom(farms, {
       listFarmStats: refusal('timeout'),

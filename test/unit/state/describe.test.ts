@@ -377,6 +377,17 @@ describe('a probe of a farm', () => {
     expect(probes).toEqual({ farms: 2, reached: 2, oldestMs: startedAtMs + 40_000 });
   });
 
+  it.each([
+    ['later than the appliance was asked: it answers', 40_000, { isSilent: false, answersClients: true }, undefined],
+    ['earlier: its proxy is silent', 60_000, { isSilent: true }, ['shop']],
+  ])('of a silent farm that gets a handshake, %s', (_, atMs, silence, unanswered) => {
+    const served = [{ serverName: '', failure: undefined }];
+    const status = given({ isSilent: true, asked: { atMs } }, undefined, served);
+
+    expect(status.farms?.[0]).toMatchObject({ ...silence, askedMs: startedAtMs + atMs });
+    expect(status.probes?.unanswered).toEqual(unanswered);
+  });
+
   it('that gets a connection and no answer has not reached the farm', () => {
     expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({
       farms: 1,

@@ -46,6 +46,11 @@ const farms: readonly Scene[] = [
   ],
   ['a critical farm with a silent proxy', farm({ state: 'critical', isSilent: true }), 'critical ZlbFarmDown'],
   ['a farm that is up, with a silent proxy', farm({ state: 'up', isSilent: true }), 'critical ZlbFarmDown'],
+  [
+    'a silent farm that answers clients',
+    farm({ state: 'unknown', answersClients: true }),
+    'unknown ZlbFarmStatusUnknown',
+  ],
   ['a farm that is down, with a silent proxy', farm({ state: 'down', isSilent: true }), 'critical ZlbFarmDown'],
   ['a farm that waits for a restart', farm({ state: 'needed_restart' }), 'warning ZlbFarmNeedsRestart'],
   ['a farm without a state', farm({ state: 'unknown' }), 'warning ZlbFarmStatusUnknown'],
@@ -589,3 +594,33 @@ function failing(
 ) {
   return collectorStatus({ name, ok: false, failure: { reason, sinceMs: nowMs - minutes * minuteMs } });
 }
+
+it('a critical farm has no backend where its configuration says so, else none of them is up', () => {
+  const meaningOf = (more: Partial<FarmStatus>) =>
+    applianceProblems(
+      applianceStatus({ name: 'lb', farms: [farmStatus({ name: 'shop', state: 'critical', ...more })] }),
+      nowMs,
+    )[0]?.meaning;
+
+  expect(meaningOf({ backends: [], ...dated })).toContain('it has no backend');
+  // A proxy that hangs makes the appliance list none.
+  expect(meaningOf({ backends: [] })).toContain('none of its backends is up');
+});
+
+it('the repair of a hung proxy is said to call the daemon of L4 farms where the proxy is zproxy', () => {
+  const shop = farmStatus({
+    name: 'shop',
+    state: 'unknown',
+    isSilent: true,
+    proxy: 'zproxy',
+    askedMs: nowMs - 7 * minuteMs,
+  });
+  const db = farmStatus({ name: 'db', ...l4 });
+  const meaningOf = (proxy: 'pound' | 'zproxy') =>
+    applianceProblems(applianceStatus({ name: 'lb', farms: [{ ...shop, proxy }, db] }), nowMs)[0]?.meaning;
+
+  expect(meaningOf('zproxy')).toBe(
+    'It did not answer its appliance in time 7 min ago: connections may hang. A restart is the repair. It also calls the daemon of the L4 farms: look at db after it.',
+  );
+  expect(meaningOf('pound')).not.toContain('L4');
+});

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ParameterDescriptor } from '../../../../src/admin/calls/discovery.ts';
 import type { DryRun } from '../../../../src/admin/calls/dry-run.ts';
+import { AdminError } from '../../../../src/admin/policy/admin-error.ts';
+import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
 import { sendLogs } from '../../../../src/admin/recipes/send-logs.ts';
 import { givenRecipe } from './given-recipe.ts';
 
@@ -16,7 +18,7 @@ const parameter = (name: string, more: Partial<Parameter> = {}): Parameter => ({
 const usual = [parameter('ip'), parameter('port'), parameter('protocol', { possible_values: ['udp', 'tcp'] })];
 
 /** Plans it on an appliance that describes these parameters, if any. */
-function planned(to: string, parameters: readonly Parameter[]) {
+function planned(to: string, parameters: readonly Parameter[] | AdminError) {
   const dryRun: DryRun = {
     dry_run: true,
     operation: 'setRemoteSyslog',
@@ -33,7 +35,10 @@ function planned(to: string, parameters: readonly Parameter[]) {
     givenRecipe({
       calls: {
         dryRun: () => Promise.resolve(dryRun),
-        parametersOf: () => Promise.resolve({ description: '', parameters }),
+        parametersOf: () =>
+          parameters instanceof AdminError
+            ? Promise.reject(parameters)
+            : Promise.resolve({ description: '', parameters }),
       },
       values: { to },
     }),
@@ -79,6 +84,18 @@ it('removes it with to=off', async () => {
 it('has the line for rsyslog where the appliance describes no such call', async () => {
   await expect(planned('192.0.2.5:5514', [])).rejects.toMatchObject({
     message: 'It describes no parameters of that call. Nothing was changed.',
+    remedy: expect.stringContaining('target="192.0.2.5" port="5514" protocol="tcp"'),
+  });
+});
+
+it('has the same line where a Community Edition has no such call', async () => {
+  const missing = new AdminProblem('upstream_malformed', {
+    detail: 'The appliance answered 404 instead of the parameters of POST /system/rsyslog: Request not found.',
+  });
+
+  await expect(planned('192.0.2.5:5514', missing)).rejects.toMatchObject({
+    title: 'lb-1 does not say how to set where its log goes',
+    message: expect.stringContaining('Request not found. Nothing was changed.'),
     remedy: expect.stringContaining('target="192.0.2.5" port="5514" protocol="tcp"'),
   });
 });
