@@ -254,7 +254,7 @@ function introduction(
   { exporter, gateway, prometheus, alertmanager, faults }: Addresses & { readonly faults: string },
   tokens: Readonly<Record<'demo' | 'approver', string>>,
 ): string {
-  return `Five simulated load balancers, the exporter, Prometheus and Alertmanager are running.
+  return `Seven simulated load balancers, the exporter, Prometheus and Alertmanager are running.
 
 ${appliances.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`).join('\n')}
 

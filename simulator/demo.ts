@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { busyWorld } from './scenes/busy.ts';
 import { healthyPair } from './scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from './scenes/expiring.ts';
+import { skudonetWorld, zevenetWorld } from './scenes/products.ts';
 import type { Port } from './listener.ts';
 import { type SimulatedAppliance, type SimulatedApplianceOptions, startSimulatedAppliance } from './server.ts';
 import type { TlsMaterials } from './tls.ts';
@@ -31,8 +32,8 @@ export interface Demonstration {
 }
 
 /**
- * Starts five appliances: a healthy pair, a busy one, one with expiring certificates, one
- * deactivated.
+ * Starts seven appliances: of RELIANOID a healthy pair, a busy one, one with expiring certificates,
+ * one deactivated; and one of each other product.
  */
 export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
   const { apiKey, latency, tls, portOf = () => 0 } = options;
@@ -43,6 +44,8 @@ export async function startDemonstration(options: DemonstrationOptions): Promise
     { name: 'lb-madrid', about: 'Enterprise, busy: farms in every state, a flapping backend', world: busyWorld() },
     { name: 'lb-berlin', about: 'Enterprise, certificates and the trial licence run out', world: expiringWorld() },
     { name: 'lb-lisbon', about: 'Enterprise, deactivated: the trial is over', world: deactivatedWorld() },
+    { name: 'lb-porto', about: 'SKUDONET Community 7.1', world: skudonetWorld() },
+    { name: 'lb-sevilla', about: 'ZEVENET Community 5.13, with zproxy', world: zevenetWorld() },
   ];
   // macOS has 127.0.0.1 alone: there, the others cannot send, and farms share it.
   const logsFromOf = (name: string, index: number) => (name === 'lb-madrid' ? '127.0.0.1' : `127.0.1.${index + 1}`);

@@ -14,7 +14,7 @@ function requestLines(world: World, nowMs: number, random: () => number): readon
     .filter((farm) => farm.profile === 'http')
     .filter(({ running }) => running)
     .flatMap((farm) => farm.services.flatMap((service) => linesOf(world, { farm, service, nowMs, random })))
-    .map((line) => `<134>${date} ${world.hostname} pound: ${line}`);
+    .map((line) => `<134>${date} ${world.hostname} ${world.proxy}: ${line}`);
 }
 
 interface Serving {
@@ -28,6 +28,10 @@ function linesOf(world: World, { farm, service, nowMs, random }: Serving): reado
   const { backends } = service;
   if (backends.length === 0) return [];
   const serving = backends.filter(({ status }) => shownStatus(status) === 'up');
+  const isZproxy = world.proxy === 'zproxy';
+  const head = (backend: string) =>
+    `[f:${farm.name}][th:7f3a5c00] [st:9][svc:${service.id}][bk:${backend}][cl:203.0.113.9]`;
+  if (serving.length === 0 && isZproxy) return [`${head('-')}(error) e503 no backend "Host:" "GET / HTTP/1.1"`];
   if (serving.length === 0)
     return [`${farm.name}, service ${service.id}, (7f3a5c000700) e503 no back-end "GET / HTTP/1.1" from 203.0.113.9 -`];
   const connections = serving.reduce((sum, { established }) => sum + established, 0);
@@ -39,6 +43,8 @@ function linesOf(world: World, { farm, service, nowMs, random }: Serving): reado
     // Most are fast, and one of fifty is not.
     const seconds = 0.01 + 0.15 * random() ** 3 + (random() < 0.02 ? 2 * random() : 0);
     const bytes = code === '304' ? 0 : Math.round(300 + 40_000 * random() ** 4);
+    if (isZproxy)
+      return `${head(`${ip}:${port}`)}(established) host:${farm.name}.example.com - "GET / HTTP/1" "HTTP/1.1 ${code} OK" ${bytes} "" "Mozilla/5.0"`;
     return `${farm.name}, ${farm.name}.example.com 203.0.113.9 - - [${logDate(nowMs)}] "GET / HTTP/1.1" ${code} ${bytes} "" "Mozilla/5.0" (${service.id} -> ${ip}:${port}) ${seconds.toFixed(3)} sec`;
   });
 }

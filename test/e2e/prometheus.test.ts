@@ -79,7 +79,7 @@ scrape_configs:
 
     const targets = await until(
       () => prometheus.query('count_over_time(up[1m]) > 1'),
-      (seen) => seen.length === 11,
+      (seen) => seen.length === 15,
     );
 
     expect(targets.map(({ metric }) => `${metric['job']} ${metric['instance']}`).sort()).toEqual([
@@ -88,16 +88,20 @@ scrape_configs:
       'each lb-madrid',
       'each lb-paris-1',
       'each lb-paris-2',
+      'each lb-porto',
+      'each lb-sevilla',
       'secured lb-berlin',
       'secured lb-lisbon',
       'secured lb-madrid',
       'secured lb-paris-1',
       'secured lb-paris-2',
+      'secured lb-porto',
+      'secured lb-sevilla',
       `whole ${host}`,
     ]);
     await until(
       () => prometheus.query('up == 1'),
-      (seen) => seen.length === 11,
+      (seen) => seen.length === 15,
     );
     const served = async () =>
       (await (await fetch(`${url}/metrics`)).text()).split('\n').filter((line) => /^[a-z]/.test(line)).length;
@@ -131,7 +135,7 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
 
     const sites = await until(
       () => prometheus.query('count by (appliance, site) (zlb_up)'),
-      (seen) => seen.length === 5,
+      (seen) => seen.length === 7,
     );
     expect(sites.map(({ metric, value }) => `${metric['appliance']} ${metric['site']} ${value}`).sort()).toEqual([
       'lb-berlin berlin 1',
@@ -139,6 +143,8 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
       'lb-madrid madrid 1',
       'lb-paris-1 paris 1',
       'lb-paris-2 paris 1',
+      'lb-porto porto 1',
+      'lb-sevilla sevilla 1',
     ]);
     expect(
       await prometheus.query('count({appliance!="", site="", __name__=~"zlb_.+", __name__!~"zlb_admin.+"})'),

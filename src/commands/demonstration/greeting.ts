@@ -14,7 +14,7 @@ export function demonstrationGreeting(parts: DemonstrationGreeting): readonly st
   const { version, appliances, adminUrl = '', tokens, taken, paint } = parts;
   const [nameWidth, urlWidth] = [12, 24];
   return [
-    `zlb-exporter ${version} on five simulated load balancers, since no configuration is given.`,
+    `zlb-exporter ${version} on seven simulated load balancers, since no configuration is given.`,
     ...(taken.length === 0
       ? []
       : ['', `Another program uses ${taken.join(' and ')}, so the demonstration uses free ports.`]),

@@ -33,7 +33,8 @@ const objective = { farm: 'shop', availability: '99%', latency: '300ms for 95%' 
 export function sendLogsTo(address = '', appliances: readonly DemonstrationAppliance[]): void {
   const { host: ip, port } = parseListenAddress(address) ?? { host: '', port: 0 };
   for (const { name, appliance } of appliances)
-    if (['lb-paris-1', 'lb-madrid', 'lb-berlin'].includes(name)) appliance.world.remoteSyslog = { ip, port };
+    if (['lb-paris-1', 'lb-madrid', 'lb-berlin', 'lb-sevilla'].includes(name))
+      appliance.world.remoteSyslog = { ip, port };
 }
 
 /** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
