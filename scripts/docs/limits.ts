@@ -1,3 +1,4 @@
+import { keptPeriods } from '../../src/history/farm-times.ts';
 import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
@@ -167,6 +168,10 @@ function others(): string {
     [
       'events of the history',
       `${count(maxKept.file.events)} and ${mib(maxKept.file.bytes)}; ${count(maxKept.memory.events)} and ${mib(maxKept.memory.bytes)} without \`history.file\`. Above that, the appliances with the most lose their oldest: of each, first what is no change of the configuration and no call`,
+    ],
+    [
+      'when a farm was up',
+      `${keptPeriods[0].count} hours by the hour, and ${keptPeriods[1].count} days by the day, about 5 KB for each farm`,
     ],
     ['an event', `lists ${maxListed} differences, and ${kib(maxListedBytes)} of them; the others are counted`],
     [

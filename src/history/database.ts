@@ -26,6 +26,14 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
+/** How long each farm was what, by hours and days; added to a file that has no such table. */
+const farmTimes = `
+  CREATE TABLE IF NOT EXISTS farm_times (
+    appliance TEXT, farm TEXT, span INTEGER, since INTEGER, up INTEGER NOT NULL, down INTEGER NOT NULL,
+    maintenance INTEGER NOT NULL, PRIMARY KEY (appliance, farm, span, since)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** What each appliance takes; not in the file, so that no damage makes it wrong. */
 const shares = `
   PRAGMA temp_store = MEMORY;
@@ -74,6 +82,7 @@ export class HistoryDatabase {
       if (isEmpty) this.inOne(() => this.#database.exec(tables));
       if (number('application_id') !== applicationId || number('user_version') !== formatVersion)
         throw new Error(`${file} is another file than a history of this version; name another one as history.file`);
+      this.#database.exec(farmTimes);
       this.#database.exec(shares);
     } catch (error) {
       this.#database.close();

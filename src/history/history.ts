@@ -19,6 +19,8 @@ import type { Transition } from '../state/status.ts';
 import type { Touch } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
+import type { FarmList } from '../collectors/farm-list.ts';
+import { type FarmTime, FarmTimes, sumOf } from './farm-times.ts';
 import { HistoryThread } from './history-thread.ts';
 import type { Answer } from './keeper.ts';
 import { toKept } from './kept-event.ts';
@@ -76,6 +78,7 @@ export class History {
   readonly #lost = new Counter({ ...lostMetric, registers: [] });
   readonly #counts = new Map<string, ChangeCounts>();
   readonly #restarts = new Restarts();
+  readonly #times = new Map<string, { readonly farms: FarmTimes; writtenMs: number }>();
   /** By appliance, collector and farm. */
   readonly #known = new Map<string, KnownReading>();
   readonly #pruning = setInterval(() => this.#prune(), betweenPrunesMs).unref();
@@ -102,6 +105,7 @@ export class History {
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
     for (const [key, { seen }] of this.#known) if (!names.has(seen.appliance)) this.#known.delete(key);
     this.#restarts.keepOnly(names);
+    for (const name of this.#times.keys()) if (!names.has(name)) this.#times.delete(name);
     for (const { name } of appliances)
       if (!this.#counts.has(name)) this.#counts.set(name, new ChangeCounts(name, this.#parts.store));
     for (const counts of this.#counts.values()) counts.publish();
@@ -115,6 +119,7 @@ export class History {
     return {
       put: (reading, transitions, moment) => {
         this.#configured(appliance, reading, moment);
+        this.#timed(name, reading, moment);
         if (this.#restarts.isSeenIn(reading, name, scope)) this.#restarted(name, moment);
         for (const ofFarm of Map.groupBy(transitions, ({ labels }) => labels.farm ?? '').values())
           this.#add(stateEvent(ofFarm));
@@ -123,7 +128,10 @@ export class History {
         // A farm of that name is another one, though it may be configured as this one was.
         if (why === 'gone') this.#known.delete([name, keyOf(origin)].join('\n'));
       },
-      answering: (isUp, because) => this.#answering(name, isUp, because),
+      answering: (isUp, because) => {
+        if (!isUp) this.#times.get(name)?.farms.interrupt();
+        this.#answering(name, isUp, because);
+      },
     };
   }
 
@@ -165,6 +173,12 @@ export class History {
     return await this.#thread.find(query);
   }
 
+  /** Returns how long a farm was what; rejects where the file cannot be read. */
+  async timesOf(appliance: string, farm: string): Promise<readonly FarmTime[]> {
+    const { times = [] } = await this.#thread.ask({ do: 'times', appliance, farm });
+    return sumOf([...times, ...(this.#times.get(appliance)?.farms.of(farm) ?? [])]);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#pruning);
     await this.#leave();
@@ -190,6 +204,22 @@ export class History {
     const before = { seenMs: known?.seen.askedMs, beforeMs: known?.cameMs };
     const reading = { ...seen, scope, atMs: cameMs, ...before, objects: text };
     this.#enter(isSame ? { seen: [seen] } : { reading }, name);
+  }
+
+  #timed(appliance: string, { collector, data, takenAtMs, lifeMs }: FoundReading, { atMs, ageMs }: Moment): void {
+    if (collector.name !== farmList.name) return;
+    const own = this.#times.get(appliance) ?? { farms: new FarmTimes(), writtenMs: atMs };
+    this.#times.set(appliance, own);
+    // Only this collector's data has its name.
+    own.farms.add((data as FarmList).farms, Math.round(atMs - (ageMs - takenAtMs)), lifeMs);
+    if (atMs >= own.writtenMs && atMs < own.writtenMs + betweenDatesMs) return;
+    own.writtenMs = atMs;
+    this.#writeTimes(appliance, own.farms);
+  }
+
+  #writeTimes(appliance: string, farms: FarmTimes): void {
+    const times = farms.take();
+    if (times.length > 0) this.#enter({ times, appliance }, appliance);
   }
 
   #restarted(appliance: string, { atMs }: Moment): void {
@@ -280,6 +310,7 @@ export class History {
   /** Writes what waits and closes the file; what comes meanwhile is written to the next one. */
   async #leave(next?: HistorySettings): Promise<void> {
     this.#enter({ seen: [...this.#known.values()].map(({ seen }) => seen) }, '');
+    for (const [appliance, { farms }] of this.#times) this.#writeTimes(appliance, farms);
     this.#prune();
     const [thread, entries] = [this.#thread, this.#waiting.take()];
     if (next) {

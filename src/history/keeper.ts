@@ -4,6 +4,7 @@ import { toError } from '../lib/check.ts';
 import { makeFolder, openRegularFile } from '../lib/disk.ts';
 import { inMemory } from './database.ts';
 import type { EventQuery, NewEvent } from './event.ts';
+import type { FarmTime } from './farm-times.ts';
 import { type Entry, type Findings, HistoryStore } from './store.ts';
 
 /** A question to the history. */
@@ -12,6 +13,7 @@ export type Question =
   | { readonly do: 'prune'; readonly beforeMs: number }
   | { readonly do: 'find'; readonly query: EventQuery }
   | { readonly do: 'farms' }
+  | { readonly do: 'times'; readonly appliance: string; readonly farm: string }
   | { readonly do: 'close' };
 
 export interface Answer {
@@ -20,6 +22,7 @@ export interface Answer {
   /** The JSON of FoundEvents. */
   readonly found?: string;
   readonly farms?: ReturnType<HistoryStore['changedFarms']>;
+  readonly times?: readonly FarmTime[];
   readonly findings?: Findings;
   readonly failure?: string;
 }
@@ -63,6 +66,7 @@ export class HistoryKeeper {
   #answer(store: HistoryStore, question: Exclude<Question, { do: 'close' }>): Answer {
     if (question.do === 'find') return { found: JSON.stringify(store.find(question.query)) };
     if (question.do === 'farms') return { farms: store.changedFarms() };
+    if (question.do === 'times') return { times: store.timesOf(question.appliance, question.farm) };
     if (question.do === 'write') return { changes: store.write(question.entries) };
     store.prune(question.beforeMs);
     return {};

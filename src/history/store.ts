@@ -6,6 +6,7 @@ import { HistoryDatabase } from './database.ts';
 import { compareConfigured, type FoundDifference, plainDifference, withFormerSettings } from './differences.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import { EventLog } from './event-log.ts';
+import { type FarmTime, keptPeriods, type TimedFarm } from './farm-times.ts';
 import { type KeptEvent, toKept } from './kept-event.ts';
 import { maxReadingBytes, Shares } from './shares.ts';
 
@@ -42,6 +43,7 @@ export type Entry =
   | { readonly reading: ConfiguredReading }
   | { readonly seen: readonly SeenReading[] }
   | { readonly touch: KeptTouch }
+  | { readonly times: readonly TimedFarm[]; readonly appliance: string }
   | { readonly event: KeptEvent };
 
 /** The most calls of an appliance that are remembered as authors. */
@@ -95,10 +97,20 @@ export class HistoryStore {
     );
   }
 
+  /** Returns how long a farm was what, as far as it was known. */
+  timesOf(appliance: string, farm: string): readonly FarmTime[] {
+    return this.#database.rows(
+      `SELECT span AS spanMs, since AS fromMs, up, down, maintenance FROM farm_times
+       WHERE appliance = :appliance AND farm = :farm`,
+      { appliance, farm },
+    );
+  }
+
   /** Forgets what is older. */
   prune(beforeMs: number): void {
     this.#database.inOne(() => {
       this.#database.run('DELETE FROM events WHERE at < :beforeMs', { beforeMs });
+      this.#database.run('DELETE FROM farm_times WHERE since < :beforeMs', { beforeMs });
       this.#database.run('DELETE FROM touches WHERE ifnull(until, since) < :beforeMs', { beforeMs });
       this.#database.run('DELETE FROM readings WHERE seen < :beforeMs', { beforeMs });
     });
@@ -122,6 +134,7 @@ export class HistoryStore {
   #writeOne(entry: Entry): readonly NewEvent[] {
     if ('reading' in entry) return this.#compare(entry.reading);
     if ('event' in entry) this.#events.add(entry.event);
+    else if ('times' in entry) this.#addTimes(entry);
     else if ('touch' in entry) this.#touch(entry.touch);
     else this.#seen(entry.seen);
     return [];
@@ -139,6 +152,26 @@ export class HistoryStore {
          SELECT id FROM touches WHERE appliance = :appliance ORDER BY since DESC LIMIT -1 OFFSET :maxTouches)`,
       { appliance, maxTouches },
     );
+  }
+
+  #addTimes({ appliance, times }: Extract<Entry, { readonly times: unknown }>): void {
+    this.#database.runEach(
+      `INSERT INTO farm_times (appliance, farm, span, since, up, down, maintenance)
+       VALUES (:appliance, :farm, :spanMs, :fromMs, :up, :down, :maintenance)
+       ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down,
+         maintenance = maintenance + excluded.maintenance`,
+      times.map((time) => ({ ...time, appliance })),
+    );
+    const newestMs = Math.max(...times.map(({ fromMs, spanMs }) => fromMs + spanMs));
+    for (const { spanMs, count } of keptPeriods)
+      this.#database.run(
+        'DELETE FROM farm_times WHERE appliance = :appliance AND span = :spanMs AND since < :beforeMs',
+        {
+          appliance,
+          spanMs,
+          beforeMs: newestMs - (count + 1) * spanMs,
+        },
+      );
   }
 
   #seen(readings: readonly SeenReading[]): void {

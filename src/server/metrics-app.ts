@@ -37,7 +37,7 @@ export interface MetricsAppParts {
   /** Undefined if reloading by HTTP is off. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly lastMinuteOf: LastMinuteOf;
-  readonly history: Pick<History, 'find' | 'findText'>;
+  readonly history: Pick<History, 'find' | 'findText' | 'timesOf'>;
   readonly twinOf: TwinWatch['twinOf'];
   readonly log: Logger;
   readonly now: () => number;

@@ -13,6 +13,7 @@ export function givenHistory(...events: readonly NewEvent[]) {
     add: (event: NewEvent): void => void store.write([{ event: toKept(event) }]),
     find: (query: EventQuery): Promise<FoundEvents> => Promise.resolve(store.find(query)),
     findText: (query: EventQuery): Promise<string> => Promise.resolve(JSON.stringify(store.find(query))),
+    timesOf: (appliance: string, farm: string) => Promise.resolve(store.timesOf(appliance, farm)),
   };
 }
 

@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../../lib/accept.ts';
 import type { History } from '../../history/history.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf } from '../../state/status.ts';
+import { availabilityPanel, findTimes } from './availability.ts';
 import { applianceContent, certificateContent, farmContent } from './appliance-content.ts';
 import { contentPolicy, digestOf, loadAssets, loadRunbooks } from '../assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
@@ -35,7 +36,7 @@ export interface StatusPageParts {
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
   readonly spoken: (text: string) => string;
   readonly lastMinuteOf: LastMinuteOf;
-  readonly history: Pick<History, 'find'>;
+  readonly history: Pick<History, 'find' | 'timesOf'>;
   readonly twinOf: TwinWatch['twinOf'];
   readonly now: () => number;
 }
@@ -193,7 +194,8 @@ async function contentOfAppliance(
   const { farm } = view;
   const spoken = parts.exporter().adminUrl === undefined ? undefined : parts.spoken;
   const changes = await newestChanges(parts, { appliance, farm }, health.status);
-  return html`${farmContent(health, farm, summary, spoken)}${changes}`;
+  const availability = availabilityPanel(await findTimes(parts.history, appliance, farm), summary.takenAtMs);
+  return html`${farmContent(health, farm, summary, spoken)}${availability}${changes}`;
 }
 
 function notWatched(message: string): StatusContent {

@@ -512,3 +512,28 @@ describe('a damaged row', () => {
     expect(events().some(({ differences }) => differences[0]?.after === '7')).toBe(true);
   });
 });
+
+describe('the times of a farm', () => {
+  const hourMs = 60 * minuteMs;
+  const hour = (fromMs: number, up: number) => ({ farm: 'shop', spanMs: hourMs, fromMs, up, down: 0, maintenance: 0 });
+
+  it('add up, are those of one farm, and are kept for two days by hours', () => {
+    const { store } = givenStore();
+    const write = (...times: readonly ReturnType<typeof hour>[]) => store.write([{ appliance: 'lb', times }]);
+    write(hour(0, 5), { ...hour(0, 9), farm: 'db' });
+    write(hour(0, 7));
+
+    expect(store.timesOf('lb', 'shop')).toMatchObject([{ spanMs: hourMs, fromMs: 0, up: 12 }]);
+    write(hour(60 * hourMs, 1));
+    expect(store.timesOf('lb', 'shop').map(({ fromMs }) => fromMs)).toEqual([60 * hourMs]);
+    expect(store.timesOf('lb-2', 'shop')).toEqual([]);
+  });
+
+  it('are forgotten with what is older than the history keeps', () => {
+    const { store } = givenStore();
+    store.write([{ appliance: 'lb', times: [hour(0, 5)] }]);
+    store.prune(hourMs);
+
+    expect(store.timesOf('lb', 'shop')).toEqual([]);
+  });
+});

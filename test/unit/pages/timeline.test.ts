@@ -158,7 +158,7 @@ describe('the timeline', () => {
       await disk.promise;
       return await history.find(query);
     };
-    const page = givenPage([], {}, { find });
+    const page = givenPage([], {}, { ...history, find });
     const silent = 'The history gives no answer now';
 
     expect(await page.text(ofFarm)).toContain(silent);
@@ -193,7 +193,7 @@ describe('the timeline', () => {
   });
 
   it('says so of a history that cannot be read', async () => {
-    const page = givenPage([], {}, { find: () => Promise.reject(new Error('not a database')) });
+    const page = givenPage([], {}, { ...givenHistory(), find: () => Promise.reject(new Error('not a database')) });
 
     for (const url of ['/', ofAppliance, ofFarm, all, ofAlert])
       expect(await page.text(url)).toContain('The history gives no answer now');

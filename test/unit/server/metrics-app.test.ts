@@ -426,7 +426,11 @@ function givenApp({
     spoken: (text) => text,
     lastMinuteOf: () => undefined,
     twinOf: () => undefined,
-    history: { find: () => Promise.resolve({ events: [] }), findText: findEvents },
+    history: {
+      find: () => Promise.resolve({ events: [] }),
+      findText: findEvents,
+      timesOf: () => Promise.resolve([]),
+    },
     access: createWebAccess({ policy: openToAll, log }),
     log,
     now: Date.now,

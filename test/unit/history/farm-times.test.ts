@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { FarmTimes } from '../../../src/history/farm-times.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+function givenTimes() {
+  const times = new FarmTimes();
+  return {
+    times,
+    /** The farm has these states, one each minute from this one on. */
+    read(fromMinute: number, ...states: readonly string[]) {
+      for (const [index, state] of states.entries())
+        times.add([{ name: 'shop', profile: 'http', state }], (fromMinute + index) * minuteMs, 3 * minuteMs);
+    },
+    /** Minutes up, down and in maintenance, by hour. */
+    hours: () =>
+      times
+        .of('shop')
+        .filter(({ spanMs }) => spanMs === hourMs)
+        .map(({ fromMs, up, down, maintenance }) =>
+          [fromMs / hourMs, ...[up, down, maintenance].map((ms) => ms / minuteMs)].join(' '),
+        ),
+  };
+}
+
+it('time counts as what the reading at its beginning says, up with trouble as up', () => {
+  const { read, hours } = givenTimes();
+  read(0, 'up', 'problem', 'needed_restart', 'down', 'critical', 'maintenance', 'unknown', 'up');
+
+  expect(hours()).toEqual(['0 3 2 1']);
+});
+
+it('time between two readings far apart is unknown, and never up', () => {
+  const { read, hours } = givenTimes();
+  read(0, 'up', 'up');
+  read(20, 'up', 'up');
+
+  expect(hours()).toEqual(['0 2 0 0']);
+});
+
+it('time since the last reading before an appliance gave no answer is unknown', () => {
+  const { times, read, hours } = givenTimes();
+  read(0, 'up', 'up');
+  times.interrupt();
+  read(2, 'up', 'up');
+
+  expect(hours()).toEqual(['0 2 0 0']);
+});
+
+it('time belongs to the hour and the day in which it is', () => {
+  const { read, hours } = givenTimes();
+  read(58, 'up', 'up', 'down', 'up');
+
+  expect(hours()).toEqual(['0 2 0 0', '1 0 1 0']);
+});
+
+it('a proxy that does not answer is down', () => {
+  const { times, hours } = givenTimes();
+  for (const minute of [0, 1])
+    times.add([{ name: 'shop', profile: 'http', state: 'unknown', isSilent: true }], minute * minuteMs, 3 * minuteMs);
+
+  expect(hours()).toEqual(['0 0 1 0']);
+});
+
+it('a clock that is set back counts nothing', () => {
+  const { read, hours } = givenTimes();
+  read(10, 'up', 'up');
+  read(5, 'up');
+
+  expect(hours()).toEqual(['0 1 0 0']);
+});
