@@ -1,11 +1,17 @@
 import { type ConfiguredObject, type ConfiguredSettings, wordSettings } from '../collectors/configured.ts';
-import { compareNames, digestForm } from '../lib/text.ts';
+import { compareNames, digestForm, remembered } from '../lib/text.ts';
 import type { Difference } from './event.ts';
+
+/** Whole numbers, both ends included; an appliance may number backends as far apart as it likes. */
+export interface NumberRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** A difference, with what tells which call has made it. */
 export interface FoundDifference extends Difference {
   /** The numbers by which calls may have named a backend since the reading before. */
-  readonly ids?: readonly string[];
+  readonly ids?: readonly string[] | NumberRange;
   /** What it also may be, if it looks like a new name: one object that is gone, and a new one. */
   readonly parts?: readonly FoundDifference[];
 }
@@ -76,19 +82,43 @@ export function plainDifference({ ids: _ids, parts: _parts, ...difference }: Fou
  * move down when another one is deleted. Several are gone in an order that nobody knows.
  */
 function numbersSince(gone: readonly ConfiguredObject[]) {
-  const backends = gone.filter(({ object }) => object === 'backend');
+  const ofServices = Map.groupBy(
+    gone.filter(({ object }) => object === 'backend'),
+    serviceOf,
+  );
+  const goneIn = remembered((service: string) => {
+    const backends = ofServices.get(service) ?? [];
+    return { count: backends.length, numbers: endsOf(backends.map(({ id }) => Number(id))) };
+  });
   return (was: ConfiguredObject | undefined, is: ConfiguredObject | undefined): Pick<FoundDifference, 'ids'> => {
     const of = is ?? was;
     if (of?.object !== 'backend') return {};
-    const own = [was, is].flatMap((each) => (each?.id ? [each.id] : []));
+    const own = [...new Set([was, is].flatMap((each) => (each?.id ? [each.id] : [])))];
     const numbers = own.map(Number);
-    if (of.service === '' || !numbers.every(Number.isSafeInteger)) return { ids: [...new Set(own)] };
-    const others = backends.filter((each) => each !== was && each.farm === of.farm && each.service === of.service);
-    if (!is) numbers.push(...others.map(({ id }) => Number(id)).filter(Number.isSafeInteger));
-    if (!was) numbers.push(Math.max(...numbers) + others.length);
-    const [from, to] = [Math.min(...numbers), Math.max(...numbers)];
-    return { ids: Array.from({ length: to - from + 1 }, (_, index) => String(from + index)) };
+    if (of.service === '' || !numbers.every(Number.isSafeInteger)) return { ids: own };
+    const others = goneIn(serviceOf(of));
+    if (!is) numbers.push(...others.numbers);
+    if (!was) numbers.push(Math.max(...numbers) + others.count);
+    const [from, to] = endsOf(numbers);
+    return from === undefined || to === undefined ? { ids: [] } : { ids: { from, to } };
   };
+}
+
+function serviceOf({ farm, service }: ConfiguredObject): string {
+  return `${farm}\n${service}`;
+}
+
+/** Returns the least and the largest of the whole numbers; nothing if there is none. */
+function endsOf(numbers: readonly number[]): readonly number[] {
+  const whole = numbers.filter(Number.isSafeInteger);
+  return whole.length === 0 ? [] : [Math.min(...whole), Math.max(...whole)];
+}
+
+/** Returns true if a text in a call is one of the numbers. */
+export function isNumberIn(ids: NonNullable<FoundDifference['ids']>, text: string): boolean {
+  if (!('from' in ids)) return ids.includes(text);
+  const number = Number(text);
+  return String(number) === text && Number.isSafeInteger(number) && ids.from <= number && number <= ids.to;
 }
 
 /** Returns the objects of a reading, with the settings that only the one before knew. */

@@ -1,5 +1,5 @@
 import { plainSettings, textOf } from '../collectors/configured.ts';
-import { type FoundDifference, serviceOrder } from './differences.ts';
+import { type FoundDifference, isNumberIn, serviceOrder } from './differences.ts';
 
 /** What a call says of what it writes. */
 export interface Call {
@@ -255,8 +255,9 @@ function deletesBackend(call: Call, difference: FoundDifference): Fit | undefine
 /** A number that may have been that of another backend as well proves nothing. */
 function fitOfNumber({ params }: Call, ids: FoundDifference['ids'] = [], fit: Fit | undefined): Fit | undefined {
   if (fit === undefined) return undefined;
-  if (ids.length > 0 && !ids.includes(params.backend ?? '')) return undefined;
-  return ids.length === 1 ? fit : 'perhaps';
+  const count = 'from' in ids ? ids.to - ids.from + 1 : ids.length;
+  if (count > 0 && !isNumberIn(ids, params.backend ?? '')) return undefined;
+  return count === 1 ? fit : 'perhaps';
 }
 
 function changesCheck(call: Call, difference: FoundDifference): Fit | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configuredBackend, type ConfiguredObject } from '../../../src/collectors/configured.ts';
-import { compareConfigured, withFormerSettings } from '../../../src/history/differences.ts';
+import { compareConfigured, isNumberIn, withFormerSettings } from '../../../src/history/differences.ts';
 
 const backend = (name: string, settings: Readonly<Record<string, string>> = { weight: '1' }): ConfiguredObject => ({
   object: 'backend',
@@ -23,6 +23,28 @@ it('a backend that was replaced by two others alike is gone, and both are new', 
     '',
     '',
   ]);
+});
+
+it.each([
+  ['300000000', { from: 0, to: 300_000_000 }],
+  ['9007199254740991', { from: 0, to: Number.MAX_SAFE_INTEGER }],
+  ['1e99', ['0', '1e99']],
+])('a backend whose number became %s may have had any between', (id, ids) => {
+  const [difference] = compareConfigured([backend('a')], [{ ...backend('a', { weight: '2' }), id }]);
+
+  expect(difference).toMatchObject({ setting: 'weight', ids });
+  expect(['0', id, '-1', '1.5', ''].map((text) => isNumberIn(ids, text))).toEqual([true, true, false, false, false]);
+});
+
+it('the numbers of thousands of backends that are replaced are no lists', () => {
+  const named = (prefix: string) =>
+    Array.from({ length: 4_000 }, (_, index) => ({ ...backend(`${prefix}${index}`), id: `${index}` }));
+
+  const differences = compareConfigured(named('old'), named('new'));
+
+  expect(differences).toHaveLength(8_000);
+  expect(differences.at(0)?.ids).toEqual({ from: 0, to: 3_999 });
+  expect(differences.at(-1)?.ids).toEqual({ from: 3_999, to: 7_999 });
 });
 
 it('a backend whose last setting alone differs from that of a new one was not renamed', () => {
