@@ -15,8 +15,13 @@ const [relianoid, skudonet, zevenet] = [
 const enabled = collectors.filter((each) => each.enabled);
 
 /** The page after one run of these collectors against the recorded exchanges, replayed over TLS. */
-async function givenPage(directory: string, recordedAt: string, used: readonly Collector[] = enabled): Promise<string> {
-  const server = await startReplayServer({ directory });
+async function givenPage(
+  directory: string,
+  recordedAt: string,
+  used: readonly Collector[] = enabled,
+  alter: Parameters<typeof startReplayServer>[0] = {},
+): Promise<string> {
+  const server = await startReplayServer({ directory, ...alter });
   const startedAt = performance.now();
   const now = (): number => Date.parse(recordedAt) + performance.now() - startedAt;
   const watched = createTestPoller(server, { apiKey: server.apiKey, parts: { now, collectors: scheduled(used) } });
@@ -42,6 +47,17 @@ describe.each([relianoid, skudonet, zevenet])('the recorded $product, replayed o
   it.skipIf(!hasRecordings(beside))('yields the same page from the full recordings', async () => {
     await expect(await givenPage(beside, recordedAt)).toMatchFileSnapshot(golden);
   });
+});
+
+it('an appliance that is none of the three is read as far as it answers, and named unknown', async () => {
+  const { clone, recordedAt } = zevenet;
+  const known = await givenPage(clone, recordedAt);
+
+  const unknown = await givenPage(clone, recordedAt, enabled, {
+    alter: (body) => Buffer.from(body.toString().replaceAll('zevenet_version', 'acme_version')),
+  });
+
+  expect(unknown).toBe(known.replace('product="zevenet",version="5.13.0"', 'product="unknown",version="ZCE 5"'));
 });
 
 it('leaves to the answer whether a Community Edition has intrusion prevention and VPNs', async () => {
