@@ -138,7 +138,7 @@ describe('the farms collector', () => {
       asked: { atMs: 60_000, vain: 4 },
     };
     const other = { name: 'db', profile: 'l4xnat', state: 'up', asked: { atMs: 60_000 } };
-    const before = { farms: [silent, other], excluded: 0, isOneByOne: true };
+    const before = { farms: [silent, other], excluded: 0, isOneByOne: true, hasAddresses: true };
     const replies = { readFarmsSummary: summaryOf('shop'), readFarmStatus: { params: { status: 'up' } } };
 
     const collected = await collectFrom(farms, replies, { age: () => 80_000, newest: () => before as never, ...news });
