@@ -284,7 +284,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       report({ code: reason, reason, authenticated: false, clockOffsetSeconds: undefined });
       // Without the cause: a parser's error contains raw bytes, in which an appliance may echo the
       // key.
-      const message = `GET ${endpoint}: ${presentable(messageOf(error), keys)}${remedyFor(reason, error)}`;
+      const message = `GET ${endpoint}: ${presentable(messageOf(error), keys)}${remedyFor(reason, error, call.limitMs === options.timeoutMs)}`;
       throw new ApplianceError(reason, { endpoint, message });
     }
   }

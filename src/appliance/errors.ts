@@ -161,13 +161,15 @@ const weakCertificateRemedy =
 
 /**
  * Returns what an operator can do about a failed call, to be appended to the message; '' if there
- * is no advice.
+ * is no advice. `isUsualLimit` is false for a call with a limit other than polling.timeout.
  */
-export function remedyFor(reason: FailureReason, thrown: unknown): string {
+export function remedyFor(reason: FailureReason, thrown: unknown, isUsualLimit = true): string {
   if (thrown instanceof NameError) return `; ${nameRemedy}`;
   const { message } = toError(thrown);
   if (reason === 'tls' && isOldTls(message)) return `; ${oldTlsRemedy}`;
   if (reason === 'tls' && isWeakCertificate(message)) return `; ${weakCertificateRemedy}`;
+  // Another limit follows from how long the call usually takes.
+  if (reason === 'timeout' && !neverConnected(thrown) && !isUsualLimit) return '';
   const remedy = remedies[neverConnected(thrown) ? 'connect' : reason];
   return remedy ? `; ${remedy}` : '';
 }

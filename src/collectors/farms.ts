@@ -37,7 +37,7 @@ export const farms = defineCollector<FarmList>({
     ),
     ofFarms.gauge(
       'zlb_farm_established_connections',
-      'Connections of a farm in state established (GET /stats/farms, established).',
+      'Connections of a farm in state established; of zproxy, its requests in progress (GET /stats/farms, established).',
       ({ established }) => established,
     ),
     ofFarms.gauge(

@@ -103,7 +103,10 @@ export class AppliancePoller {
   get state(): PollerState {
     const { known, answers, jobs } = this.#parts;
     const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
-    return { known, answers: answers.state, lastRuns, opensAtMs: this.#calls.opensAtMs };
+    const retriesAtMs = new Map(
+      [...jobs].flatMap(([name, { retryAtMs }]) => (retryAtMs === undefined ? [] : [[name, retryAtMs]])),
+    );
+    return { known, answers: answers.state, lastRuns, retriesAtMs, opensAtMs: this.#calls.opensAtMs };
   }
 
   /** Shows the counters, before anything was read. */

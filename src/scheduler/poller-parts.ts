@@ -69,6 +69,8 @@ export interface PollerState {
   readonly answers: AnswersState;
   /** By the name of the collector. */
   readonly lastRuns: ReadonlyMap<string, LastRun>;
+  /** The age at which a collector is tried again whose route is missing, by its name. */
+  readonly retriesAtMs: ReadonlyMap<string, number>;
   /**
    * No call starts before this time, by the steady clock: a reload must not let polling exceed its
    * busy ratio.
@@ -84,7 +86,8 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
       const { name } = each.collector;
       const intervalMs = cron.intervalMs(each.schedule);
       const last = before?.lastRuns.get(name);
-      return [name, createJob(each, { appliance, priority, intervalMs, jitterRatio, last })];
+      const retryAtMs = before?.retriesAtMs.get(name);
+      return [name, { ...createJob(each, { appliance, priority, intervalMs, jitterRatio, last }), retryAtMs }];
     }),
   );
   const lateness = new Lateness();

@@ -1,4 +1,5 @@
 import { ApplianceError } from '../appliance/errors.ts';
+import { profilesIn } from '../appliance/harmless.ts';
 import {
   type CollectContext,
   type FarmCollector,
@@ -138,7 +139,7 @@ export class Runner {
         this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
         return this.#isListed(farm) ? data : undefined;
       } catch (error) {
-        if (this.#mayBeDeleted(job, farm, error)) return undefined;
+        if (this.#mayBeDeleted(job, farm, error) || (await isGone(context, farm, error))) return undefined;
         throw error;
       }
     });
@@ -250,5 +251,16 @@ export class Runner {
         return known.facts;
       },
     };
+  }
+}
+
+/** Returns true for a refusal of a farm that the appliance does not have any more. */
+async function isGone({ read }: CollectContext, { name }: FarmFact, error: unknown): Promise<boolean> {
+  if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
+  try {
+    return profilesIn(await read('readFarmsSummary', {}))?.has(name) === false;
+  } catch (failure) {
+    if (failure instanceof ApplianceError) return false;
+    throw failure;
   }
 }

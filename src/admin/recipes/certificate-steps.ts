@@ -36,7 +36,7 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
   const attach = callStep({
     title: `Attach ${file} to ${farmname}`,
     write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
-    done: `${farmname} has ${file}; clients see it after the restart.`,
+    done: `${farmname} has ${file}; clients see it once the farm has loaded it.`,
   });
   const added = isAttached
     ? []

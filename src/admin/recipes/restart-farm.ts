@@ -80,7 +80,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
       title: 'Compare before and after',
       // The last reading of the wait is a moment old.
       async run() {
-        return `Before: ${summary(before, context)}. After: ${summary(after, context)}.`;
+        return `Before: ${summary(before, context)}. After, before all health checks have run again: ${summary(after, context)}.`;
       },
     },
   ];

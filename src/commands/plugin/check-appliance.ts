@@ -1,3 +1,4 @@
+import { listed } from '../../lib/text.ts';
 import { findingOf, overdue, problemsAbout, type SeenAppliance } from './exporter-reply.ts';
 import { type CheckedObject, NothingKnown, type CheckResult } from './check-result.ts';
 
@@ -10,19 +11,22 @@ export function checkAppliance(seen: SeenAppliance): CheckResult {
   const { name, up, collectors } = appliance;
   if (up == null) throw new NothingKnown(`${name} has not answered since the exporter was started`);
   const supported = collectors.filter(({ isSupported }) => isSupported);
-  if (supported.length === 0) throw new NothingKnown(`nothing is read from ${name}`);
-  const late = supported.flatMap((each): readonly CheckedObject[] => {
+  // Just after a start of the exporter, what was never asked is not overdue.
+  const [asked, waiting] = [true, false].map((isAsked) =>
+    supported.filter((each) => (each.lastSuccessMs != null || each.failure != null) === isAsked),
+  ) as [typeof supported, typeof supported];
+  if (asked.length === 0) throw new NothingKnown(`nothing is read from ${name}${waiting.length > 0 ? ' yet' : ''}`);
+  const late = asked.flatMap((each): readonly CheckedObject[] => {
     const text = overdue(each, nowMs);
-    // Just after a start of the exporter, nothing has failed.
-    const isWaiting = each.lastSuccessMs == null && each.failure == null;
-    return text === undefined ? [] : [{ state: isWaiting ? 'UNKNOWN' : 'WARNING', text }];
+    return text === undefined ? [] : [{ state: 'WARNING', text }];
   });
+  const first = waiting.length > 0 ? `; ${listed(waiting.map((each) => each.name))} read for the first time` : '';
   const findings = [...problemsAbout(seen, 'appliance'), ...problemsAbout(seen, 'activation')]
     .filter(({ level, alert }) => level === 'critical' || ofTheWhole.includes(alert))
     .map(findingOf);
   return {
     findings: [...findings, ...late],
-    otherwise: `${name} answers, and all of its ${supported.length} readings are fresh`,
+    otherwise: `${name} answers, and all of its ${asked.length} readings are fresh${first}`,
     measures: [
       { label: 'readings', value: supported.length, min: 0 },
       { label: 'overdue', value: late.length, warning: '0', min: 0, max: supported.length },

@@ -64,10 +64,13 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
   };
 }
 
-/** Returns undefined if those of a farm are not known. */
+/** Returns those of the farms that run; undefined if those of one are not known. */
 function backendsOf(farms: readonly MonitoredFarm[]) {
-  const lists = farms.flatMap(({ backends }) => (backends ? [backends] : []));
-  return lists.length === farms.length ? lists.flat() : undefined;
+  // Of stopped farms, some appliances list the backends of L4 farms alone.
+  const running = farms.filter(({ state }) => state !== 'down');
+  if (running.length === 0) return undefined;
+  const lists = running.flatMap((farm) => (farm.backends && !isHung(farm) ? [farm.backends] : []));
+  return lists.length === running.length ? lists.flat() : undefined;
 }
 
 /** How many connections farms have: by `-w` and `-c`, or else the half-open ones by the alert. */
@@ -80,7 +83,8 @@ export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLi
     const because = isHung(farm) ? ': its proxy does not answer the appliance, and a restart is the repair' : '';
     if (state === 'unknown' || established == null || (pending == null && !byLimits))
       return [{ state: 'UNKNOWN', text: `the connections of farm ${name} are not known${because}` }];
-    const text = `farm ${name} has ${established} established and ${pending ?? 'an unknown number of'} pending connections${because}`;
+    const open = isRequests(farm) ? `${established} requests in progress` : `${established} established`;
+    const text = `farm ${name} has ${open} and ${pending ?? 'an unknown number of'} pending connections${because}`;
     if (byLimits) return [{ state: stateBy(limits, established), text }];
     const { pendingConnections, pendingConnectionsRatio } = alertThresholds;
     const isMany = (pending ?? 0) > pendingConnections && (pending ?? 0) > pendingConnectionsRatio * established;
@@ -91,12 +95,17 @@ export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLi
   const ranges = farms.length === 1 ? rangesOf(limits) : {};
   return {
     findings,
-    otherwise: `${counted(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
+    otherwise: `${counted(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
     measures: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),
     ],
   };
+}
+
+/** zproxy counts the requests in progress of a farm, and not its connections (docs/metrics.md). */
+function isRequests({ proxy }: MonitoredFarm): boolean {
+  return proxy === 'zproxy';
 }
 
 /** Returns undefined if a part of the sum is not known. */

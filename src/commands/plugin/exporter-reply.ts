@@ -8,6 +8,7 @@ const MonitoredFarm = object({
   profile: text,
   state: text,
   isSilent: maybe(flag),
+  proxy: maybe(text),
   established: maybe(number),
   pending: maybe(number),
   backends: maybe(list(object({ service: text, state: text }))),

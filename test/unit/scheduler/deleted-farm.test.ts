@@ -36,6 +36,20 @@ it.each(['bad_request', 'not_found'] as const)(
   },
 );
 
+it('counts no failure for a farm that is refused again and again, and that the appliance does not have any more', async () => {
+  const { poller, lines } = givenPoller({
+    names: ['farms', 'backends'],
+    answer(key, { farmname }) {
+      if (key === 'readFarmsSummary') return { body: { params: { lslb: [{ name: 'shop', profile: 'http' }] } } };
+      return farmname === 'db' ? { fails: 'bad_request' } : answering()(key);
+    },
+  });
+  poller.start();
+  await vi.advanceTimersByTimeAsync(240_000);
+
+  expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
+});
+
 it('counts no failure for a new farm that is refused, and that the next list no longer has', async () => {
   const { farms } = wellAnswers.listFarmStats as { readonly farms: readonly object[] };
   let isThere = false;

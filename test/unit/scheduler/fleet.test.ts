@@ -134,6 +134,7 @@ async function given(names: readonly string[]) {
         }),
         answers: { answeredAtMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
         lastRuns: new Map(),
+        retriesAtMs: new Map(),
         opensAtMs: 0,
       },
     };

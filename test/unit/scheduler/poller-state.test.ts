@@ -41,6 +41,20 @@ describe('a poller that takes the place of another', () => {
     expect(valueOf(await page(), 'zlb_up')).toBe(0);
   });
 
+  it('knows which routes the appliance lacks, and does not ask for them again at once', async () => {
+    const lacking = givenAppliance(['farms', 'vpn']);
+    lacking.answers(answering({ listVpns: { fails: 'not_found' } }));
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+    const before = lacking.asked.filter(({ key }) => key === 'listVpns').length;
+
+    const successor = await lacking.replace({ names: ['farms', 'vpn'] });
+    successor.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+
+    expect(lacking.asked.filter(({ key }) => key === 'listVpns')).toHaveLength(before);
+    expect(successor.describe().collectors.find(({ name }) => name === 'vpn')).toMatchObject({ isSupported: false });
+  });
+
   it('shows one that cannot be read again no longer than that, although the appliance answers', async () => {
     const names = ['farms', 'backends'];
     const { page, replace, answers } = givenAppliance(names, { maxStaleMs: 3 * hourMs });

@@ -268,6 +268,33 @@ describe('the check of the activation', () => {
   });
 });
 
+describe('the numbers of farms', () => {
+  const listedBackends = [backendStatus({ backend: 'a', state: 'unknown' })];
+  const stopped = [
+    farmStatus({ name: 'old', state: 'down', backends: undefined }),
+    farmStatus({ name: 'all', profile: 'l4xnat', state: 'down', backends: listedBackends }),
+  ];
+
+  it('have the backends of the farms that run, whatever an appliance lists of stopped ones', () => {
+    const { measures } = checkFarms(seen({ farms: [farmStatus({ name: 'shop' }), ...stopped] }), '*', noLimits);
+
+    expect(measures.find(({ label }) => label === 'backends')?.value).toBe(2);
+  });
+
+  it('have none of a farm whose proxy hangs, instead of zero', () => {
+    const hung = farmStatus({ name: 'shop', state: 'critical', isSilent: true, backends: [] });
+    const { measures } = checkFarms(seen({ farms: [hung] }), '*', noLimits);
+
+    expect(measures.map(({ label }) => label)).toEqual(['farms']);
+  });
+
+  it('are requests in progress with zproxy, which counts no connections', () => {
+    const farms = [farmStatus({ name: 'shop', proxy: 'zproxy', established: 6, pending: 0 })];
+
+    expect(firstLine(checkConnections(seen({ farms }), '*', noLimits))).toContain('requests in progress');
+  });
+});
+
 describe('the check of an appliance', () => {
   const failing = collectorStatus({ name: 'farms', failure: { reason: 'timeout', sinceMs: nowMs } });
   const forbidden = collectorStatus({ name: 'farms', failure: { reason: 'forbidden', sinceMs: nowMs } });
@@ -285,7 +312,8 @@ describe('the check of an appliance', () => {
     ['is read too late', { collectors: [late] }, 'WARNING'],
     ['failed once', { collectors: [failing] }, 'OK'],
     ['was never read, with a failure', { collectors: [{ ...failing, lastSuccessMs: undefined }] }, 'WARNING'],
-    ['is about to be read', { collectors: [waiting] }, 'UNKNOWN'],
+    ['was never read', { collectors: [waiting] }, 'UNKNOWN: nothing is read from lb-1 yet'],
+    ['is read for the first time, in part', { collectors: [...collectors, waiting] }, 'OK'],
     ['does not support a collector', { collectors: [...collectors, unsupported] }, 'OK'],
   ] as const)('judges one that %s', (_, given, state) => {
     expect(stateOf(() => checkAppliance(seen(given)))).toBe(state);
@@ -314,7 +342,7 @@ describe('every check', () => {
     const farms = [farmStatus({ name: 'a|b=1\nc', state: 'down' })];
 
     expect(firstLine(checkFarms(seen({ farms }), '*', noLimits))).toMatch(
-      /^CRITICAL - farm a\/b=1 c is down: [^|]* \| farms=1;;;0 backends=2;;;0 backends_up=2;;;0;2 least_up=100%;;;0;100$/,
+      /^CRITICAL - farm a\/b=1 c is down: [^|]* \| farms=1;;;0$/,
     );
   });
 
