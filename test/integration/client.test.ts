@@ -414,9 +414,9 @@ describe('a failure on the network', () => {
   ])('$name is $reason, and the next call works', async ({ trouble, reason, says, isWhole = false }) => {
     let troubled = true;
     const server = await startHttpsServer((response) => (troubled ? trouble(response) : answerJson(response)));
-    const { read, reports } = givenClient(server);
+    const { read, reports } = givenClient(server, reason === 'timeout' ? { timeoutMs: 400 } : {});
 
-    const error = await failureOf(read(patient, reason === 'timeout' ? 400 : undefined));
+    const error = await failureOf(read());
     troubled = false;
     const next = await read();
 
@@ -427,6 +427,15 @@ describe('a failure on the network', () => {
     expect(reports.map((report) => report.reason)).toEqual([reason, undefined]);
     expect(server.accepted, 'connections').toBe(isWhole ? 1 : 2);
     await untilIs(() => server.open, 1);
+  });
+
+  it('says nothing of polling.timeout where the call has another limit', async () => {
+    const server = await startHttpsServer(() => undefined);
+    const { read } = givenClient(server);
+
+    const error = await failureOf(read(patient, 300));
+
+    expect(error.message).toMatch(/no complete answer within 0\.3 s$/);
   });
 
   it('with a server that never finishes the handshake is a timeout', async () => {
