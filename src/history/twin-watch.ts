@@ -35,8 +35,12 @@ interface Pair {
   readonly first: string;
   readonly twin: string;
   comparison: TwinComparison | undefined;
+  /** The same, as the twin sees it. */
+  seen: TwinComparison | undefined;
   /** True if something was read since the last comparison. */
   isNews: boolean;
+  /** Counts what makes a comparison that is under way untrue. */
+  withdrawals: number;
 }
 
 /** The key of the numbers in the metrics store. */
@@ -61,7 +65,7 @@ export class TwinWatch {
     for (const name of this.#pairs.keys()) this.#parts.store.remove(name, storeKey);
     this.#pairs.clear();
     for (const [first = '', twin = ''] of twins) {
-      const pair = { first, twin, comparison: undefined, isNews: true };
+      const pair = { first, twin, comparison: undefined, seen: undefined, isNews: true, withdrawals: 0 };
       for (const name of [first, twin]) this.#pairs.set(name, pair);
       this.#publish(pair);
     }
@@ -89,9 +93,8 @@ export class TwinWatch {
   twinOf(appliance: string): TwinOf | undefined {
     const pair = this.#pairs.get(appliance);
     if (!pair) return undefined;
-    const { first, twin, comparison } = pair;
-    if (appliance === first) return { name: twin, comparison };
-    return { name: first, comparison: comparison && seenFromTwin(comparison) };
+    const { first, twin, comparison, seen } = pair;
+    return appliance === first ? { name: twin, comparison } : { name: first, comparison: seen };
   }
 
   close(): void {
@@ -107,9 +110,14 @@ export class TwinWatch {
     const timer = this.#timer;
     for (const pair of new Set(this.#pairs.values())) {
       if (!pair.isNews || this.#pairs.get(pair.first) !== pair) continue;
+      const { withdrawals } = pair;
       const [here, there] = [this.#parts.readingsOf(pair.first), this.#parts.readingsOf(pair.twin)];
-      pair.comparison = here && there && compareTwins(here, there);
-      pair.isNews = pair.comparison === undefined;
+      // What is read from now on is news.
+      pair.isNews = !here || !there;
+      const comparison = here && there && (await compareTwins(here, there));
+      if (pair.withdrawals !== withdrawals || this.#pairs.get(pair.first) !== pair) continue;
+      pair.comparison = comparison;
+      pair.seen = comparison && seenFromTwin(comparison);
       this.#publish(pair);
       await nextTurn();
     }
@@ -122,8 +130,10 @@ export class TwinWatch {
     const pair = this.#pairs.get(appliance);
     if (!pair) return;
     pair.isNews = true;
+    pair.withdrawals += 1;
     if (!pair.comparison) return;
     pair.comparison = undefined;
+    pair.seen = undefined;
     this.#publish(pair);
   }
 

@@ -7,6 +7,7 @@ import { farmConfig } from '../collectors/farm-config.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
+import { createTimeSlice } from '../lib/time.ts';
 import { keyOf, type Reading } from '../state/reading.ts';
 import { compareConfigured, plainDifference } from './differences.ts';
 import type { Difference } from './event.ts';
@@ -44,27 +45,32 @@ const compared: readonly (readonly [Collector, readonly TwinKind[]])[] = [
   [backends, ['backend']],
 ];
 
+/** Maximum time in one tick of the event loop: an appliance may have fifty thousand backends. */
+const sliceMs = 5;
+
 /**
  * Compares the configurations of two appliances. A setting that one of them does not know is no
  * difference, and parts of a farm or of a service that one of them lacks are no further ones.
  */
-export function compareTwins(here: Readings, there: Readings): TwinComparison {
+export async function compareTwins(here: Readings, there: Readings): Promise<TwinComparison> {
+  const slice = createTimeSlice(sliceMs);
   const [own, others] = [here, there].map(ownAddresses);
   const unknown = new Set<TwinKind>(own && others ? [] : ['farm']);
-  const found = compared.flatMap(([collector, kinds]) =>
-    keysOf(collector, here, there).flatMap((key) => {
-      const [before, after] = [objectsIn(collector, here.get(key), own), objectsIn(collector, there.get(key), others)];
-      if (before && after) return withoutParts(compareConfigured(before, after));
-      for (const kind of kinds) unknown.add(kind);
-      return [];
-    }),
-  );
-  const differences = found.map((each) => {
-    const { before, after, ...place } = plainDifference(each);
-    return { ...place, here: before, there: after };
-  });
   // Each farm that uses a check has it.
-  return { differences: [...new Map(differences.map((each) => [JSON.stringify(each), each])).values()], unknown };
+  const differences = new Map<string, TwinDifference>();
+  for (const [collector, kinds] of compared) {
+    for (const key of keysOf(collector, here, there)) {
+      if (slice.isOver) await slice.next();
+      const [before, after] = [objectsIn(collector, here.get(key), own), objectsIn(collector, there.get(key), others)];
+      if (!before || !after) for (const kind of kinds) unknown.add(kind);
+      for (const each of before && after ? withoutParts(compareConfigured(before, after)) : []) {
+        const { before: was, after: is, ...place } = plainDifference(each);
+        const difference = { ...place, here: was, there: is };
+        differences.set(JSON.stringify(difference), difference);
+      }
+    }
+  }
+  return { differences: [...differences.values()], unknown };
 }
 
 /** Returns the comparison as the twin sees it. */

@@ -18,5 +18,5 @@ async function readingsOf(directory: string): Promise<Readings> {
 it.each(recordedProducts)('two of the recorded $product are alike, and all of both is compared', async ({ clone }) => {
   const [here, there] = [await readingsOf(clone), await readingsOf(clone)];
 
-  expect(compareTwins(here, there)).toEqual({ differences: [], unknown: new Set() });
+  expect(await compareTwins(here, there)).toEqual({ differences: [], unknown: new Set() });
 });

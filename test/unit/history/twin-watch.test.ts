@@ -3,8 +3,10 @@ import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { familiesByPart } from '../../../src/app/appliance-families.ts';
 import { TwinWatch } from '../../../src/history/twin-watch.ts';
 import type { Readings } from '../../../src/history/twins.ts';
+import { keyOf, type Reading } from '../../../src/state/reading.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { seriesOf } from '../../support/samples.ts';
+import { turnsDuring } from '../../support/loop-turns.ts';
 import { textOf } from '../../support/store-text.ts';
 
 const minuteMs = 60_000;
@@ -13,7 +15,7 @@ beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** Two appliances with one certificate each, of which only the end is looked at. */
-function givenTwins() {
+function givenTwins(more: (appliance: string) => readonly (readonly [string, Reading])[] = () => []) {
   const store = createMetricsStore(familiesByPart.history);
   store.arrange(['lb-1', 'lb-2']);
   const ends = new Map([
@@ -26,7 +28,7 @@ function givenTwins() {
     looks();
     const data = [{ file: 'shop.pem', kind: 'certificate', commonName: 'shop', notAfterSeconds: ends.get(appliance) }];
     const reading = { collector: 'certificates', data, takenAtMs: 0, since: undefined, isWhole: true };
-    return answering.has(appliance) ? new Map([['certificates', reading]]) : undefined;
+    return answering.has(appliance) ? new Map([['certificates', reading], ...more(appliance)]) : undefined;
   };
   const twins = new TwinWatch({ store, readingsOf });
   onTestFinished(() => twins.close());
@@ -99,6 +101,40 @@ it('nothing is shown of twins from the moment at which one does not answer, or a
 
   twins.listenerOf('lb-1').removed?.({ collector: 'certificates' }, 'stale');
   expect(await shown()).toEqual([]);
+});
+
+/** Sixty farms, of each of which one appliance has three hundred backends that the other one lacks. */
+function manyBackends(appliance: string): readonly (readonly [string, Reading])[] {
+  const of = { takenAtMs: 0, since: undefined, isWhole: true };
+  const names = Array.from({ length: 60 }, (_, index) => `farm-${index}`);
+  const list = { farms: names.map((name) => ({ name, profile: 'http', state: 'up' })), excluded: 0 };
+  const backend = { object: 'backend', service: 'web', settings: { weight: '1' } } as const;
+  const configured = (farm: string) =>
+    Array.from({ length: 300 }, (_, index) => ({ ...backend, farm, name: `${appliance}-${index}` }));
+  return [
+    ['farms', { ...of, collector: 'farms', data: list }],
+    ...names.map((farm): readonly [string, Reading] => [
+      keyOf({ collector: 'farm_config', farm }),
+      { ...of, collector: 'farm_config', farm, data: { configured: configured(farm) } },
+    ]),
+  ];
+}
+
+it('twins of very many differences let other work run, and a comparison that is overtaken is not shown', async () => {
+  const { twins, shown } = givenTwins(manyBackends);
+  const compared = () => twins.twinOf('lb-2')?.comparison?.differences.length;
+
+  const turns = await turnsDuring(async () => {
+    await vi.advanceTimersByTimeAsync(5_000);
+    while (compared() !== 36_000) await new Promise((resolve) => setImmediate(resolve));
+  });
+  expect(turns).toBeGreaterThan(10);
+
+  twins.listenerOf('lb-1').answering?.(false, 'timeout');
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  twins.listenerOf('lb-1').answering?.(false, 'timeout');
+  for (let turn = 0; turn < 500; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect([compared(), await shown()]).toEqual([undefined, []]);
 });
 
 it('a reload drops the pairs that it no longer names', async () => {

@@ -115,12 +115,12 @@ function linesOf({ differences }: TwinComparison): readonly string[] {
 }
 
 describe('two appliances', () => {
-  it('that are configured alike have no difference, whatever the machines are called', () => {
+  it('that are configured alike have no difference, whatever the machines are called', async () => {
     const there = readings(system('lb-2'), nics('192.0.2.12'));
-    expect(compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set() });
+    expect(await compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set() });
   });
 
-  it('have ten findings for ten differences', () => {
+  it('have ten findings for ten differences', async () => {
     const there = readings(
       farmList(listed('shop', 'https', '192.0.2.50', '8443'), listed('dns', 'l4xnat', '192.0.2.51', '53')),
       shopConfig({
@@ -134,7 +134,7 @@ describe('two appliances', () => {
       system('lb-2', '7.9'),
     );
 
-    expect(linesOf(compareTwins(readings(), there))).toEqual([
+    expect(linesOf(await compareTwins(readings(), there))).toEqual([
       'version version: 7.8 → 7.9',
       'certificate shop.pem not_after: 1971-02-05T00:00:00.000Z → 1971-05-16T00:00:00.000Z',
       'farm shop shop vport: 443 → 8443',
@@ -148,8 +148,8 @@ describe('two appliances', () => {
     ]);
   });
 
-  it('have what each of them has, from both sides', () => {
-    const comparison = compareTwins(readings(), readings(shopConfig({ weights: { '10.0.0.1:80': '1' } })));
+  it('have what each of them has, from both sides', async () => {
+    const comparison = await compareTwins(readings(), readings(shopConfig({ weights: { '10.0.0.1:80': '1' } })));
     const place = { object: 'backend', farm: 'shop', service: 'web' };
 
     expect(comparison.differences).toEqual([
@@ -162,16 +162,16 @@ describe('two appliances', () => {
     ]);
   });
 
-  it('differ once where one lacks a farm or a service with all that is in it', () => {
-    const withoutFarm = compareTwins(readings(), readings(farmList(listed('shop', 'https'))));
-    const withService = compareTwins(readings(), readings(shopConfig({ services: ['web', 'api'] })));
+  it('differ once where one lacks a farm or a service with all that is in it', async () => {
+    const withoutFarm = await compareTwins(readings(), readings(farmList(listed('shop', 'https'))));
+    const withService = await compareTwins(readings(), readings(shopConfig({ services: ['web', 'api'] })));
 
     expect(linesOf(withoutFarm)).toEqual(['farm dns dns: profile l4xnat, vip 192.0.2.51, vport 53 → none']);
     expect(linesOf(withService)).toEqual(['service shop api api: none → farmguardian check_tcp']);
   });
 
-  it('differ once where a backend has another address', () => {
-    const comparison = compareTwins(
+  it('differ once where a backend has another address', async () => {
+    const comparison = await compareTwins(
       readings(),
       readings(shopConfig({ weights: { '10.0.0.1:80': '5', '10.0.0.9:80': '6' } })),
     );
@@ -180,7 +180,7 @@ describe('two appliances', () => {
     expect(linesOf(seenFromTwin(comparison))).toEqual(['backend shop web 10.0.0.9:80 name: 10.0.0.9:80 → 10.0.0.2:80']);
   });
 
-  it('differ once in a health check that two farms use', () => {
+  it('differ once in a health check that two farms use', async () => {
     const check = { collector: 'farm_config', farm: 'dns' };
     const here = readings({ ...check, data: { configured: [object('check', 'check_tcp', { interval: '10' })] } });
     const there = readings(shopConfig({ check: { interval: '30' } }), {
@@ -188,10 +188,10 @@ describe('two appliances', () => {
       data: { configured: [object('check', 'check_tcp', { interval: '30' })] },
     });
 
-    expect(compareTwins(here, there).differences).toHaveLength(1);
+    expect((await compareTwins(here, there)).differences).toHaveLength(1);
   });
 
-  it('do not differ in farms on the addresses of the machines themselves, and in requests for certificates', () => {
+  it('do not differ in farms on the addresses of the machines themselves, and in requests for certificates', async () => {
     const here = readings(farmList(listed('shop', 'https', '192.0.2.11')));
     const there = readings(
       nics('192.0.2.12'),
@@ -199,16 +199,16 @@ describe('two appliances', () => {
       store(certificate('shop.pem', 'shop.example.com', 400), certificate('new.csr', 'new.example.com', 1, 'csr')),
     );
 
-    expect(compareTwins(here, there).differences).toEqual([]);
+    expect((await compareTwins(here, there)).differences).toEqual([]);
   });
 
-  it('do not differ in a setting that one of them does not know', () => {
+  it('do not differ in a setting that one of them does not know', async () => {
     const there = readings(
       shopConfig({ settings: { httpverb: 'standardHTTP' } }),
       dnsBackends({ ...dnsBackend, weight: undefined }),
     );
 
-    expect(compareTwins(readings(), there).differences).toEqual([]);
+    expect((await compareTwins(readings(), there)).differences).toEqual([]);
   });
 
   it.each([
@@ -225,11 +225,11 @@ describe('two appliances', () => {
     ],
     ['one does not know the backends of an L4 farm', { ...dnsBackends(), data: { backends: undefined } }, ['backend']],
     ['one does not know its own addresses', { ...nics(''), isWhole: false }, ['farm']],
-  ])('are not known to be alike where %s', (_, reading, kinds) => {
+  ])('are not known to be alike where %s', async (_, reading, kinds) => {
     const there = new Map(readings(reading));
     if (reading.farm === 'other') there.delete(keyOf({ collector: 'farm_config', farm: shop[0] }));
 
-    expect(compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set(kinds) });
+    expect(await compareTwins(readings(), there)).toEqual({ differences: [], unknown: new Set(kinds) });
   });
 });
 
