@@ -53,7 +53,8 @@ export const applianceRequestsSchema = mapping(
         ),
         latency: Type.Optional(
           value('latency', {
-            description: 'The time within which a part of the requests is to be answered.',
+            description:
+              'The time within which a part of the requests is to be answered. The log of zproxy cannot show it.',
             examples: ['300ms for 99%'],
           }),
         ),
