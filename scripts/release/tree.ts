@@ -91,7 +91,7 @@ function launcher(revision: string): string {
 /** Lays the service and its check into a folder, with the places and the user of the package. */
 export function layUnits(folder: string, revision: string): void {
   const places = [
-    [/^ExecStart=\/usr\/bin\/node /m, `ExecStart=${program}/bin/node `],
+    [/^(Exec\w+=)\/usr\/bin\/node /gm, `$1${program}/bin/node `],
     [/\/opt\/zlb-exporter/g, program],
   ] as const;
   layUnit(folder, 'zlb-exporter.service', [

@@ -40,6 +40,8 @@ export interface DaemonParts extends Configuration {
   readonly isDemonstration?: boolean;
   /** Replaces `zlb-exporter` in commands by what users of this installation type. */
   readonly spoken?: (text: string) => string;
+  /** The path of the configuration, for the commands of the runbooks. */
+  readonly configurationFile?: string | undefined;
   readonly log: Logger;
   /**
    * Returns the number of lines of `log` that could not be written; none are counted without it.

@@ -30,7 +30,7 @@ const shard = {
 
 /** The flags of the exporter itself; all but `shard` go with commands that ask no exporter too. */
 const exporterFlags = {
-  'config.file': { example: 'zlb.yml', value: 'PATH', about: 'the configuration; SIGHUP reads it again' },
+  'config.file': { example: 'zlb.yml', value: 'PATH', about: 'else ZLB_CONFIG_FILE or /etc/zlb-exporter/zlb.yml' },
   'web.listen-address': {
     example: ':9444',
     value: 'ADDR',
@@ -88,6 +88,7 @@ const deliverFlags = {
 
 const checkFlags = {
   quiet: { about: 'print only what is wrong' },
+  offline: { about: 'only read the files; ask no appliance' },
   json: { about: 'print one JSON document (docs/command-line.md)' },
 } as const;
 
@@ -166,9 +167,8 @@ export type FlagName = keyof Flags;
 /** The exporter itself; its help is one screen of 24 lines and 80 columns. */
 export const exporter: Description = {
   flags: exporterFlags,
-  help: `Usage: zlb-exporter [flags]            the exporter, or a demonstration
-       zlb-exporter COMMAND [flags]    COMMAND --help explains it
-Commands
+  help: `Usage: zlb-exporter [COMMAND] [flags]    without a command: the exporter
+Commands; COMMAND --help explains one
   init HOST[:PORT]           write a configuration for an appliance
   check                      try the configuration and each appliance, read-only
   fingerprint HOST[:PORT]    print the SHA-256 of a certificate, to pin it
@@ -176,6 +176,7 @@ Commands
   deliver                    bring a renewed certificate to its farms
   token                      make a token for that, and its digest
   audit verify FILE          verify the record of changes
+  demo                       the exporter on simulated appliances
   simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
   history [APPLIANCE]        ask the exporter what changed, and by whom
@@ -213,7 +214,7 @@ Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`
   check: {
     flags: { ...checkFlags, shard },
     takesNoArguments: true,
-    help: `Usage: zlb-exporter check --config.file=PATH [--shard=INDEX/COUNT] [flags]
+    help: `Usage: zlb-exporter check [--config.file=PATH] [--shard=INDEX/COUNT] [flags]
        zlb-exporter check --web.config.file=PATH
 
 Validates the configuration, makes each call of polling once on each appliance,
@@ -331,6 +332,19 @@ Examples
   zlb-exporter audit export /var/lib/zlb-exporter/journal.db | jq .
 
 Exit codes: 0 whole, 1 not whole or not readable.`,
+  },
+  demo: {
+    flags: {},
+    takesNoArguments: true,
+    help: `Usage: zlb-exporter demo [flags]
+
+Runs the exporter with its gateway on simulated appliances, for a first look,
+and prints what to open and what to try. It reads no configuration and connects
+to nothing off this machine. zlb-exporter does the same where it finds no
+configuration.
+
+Example
+  zlb-exporter demo --web.listen-address=127.0.0.1:9444`,
   },
   simulate: {
     flags: simulateFlags,

@@ -8,22 +8,31 @@ import { createConfigurationSource } from '../app/reloading.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../config/shard.ts';
 import { type Command, defaultListenAddress, untilStopped } from './command.ts';
+import { configurationFile } from './configuration-file.ts';
 import { UsageError } from './usage-error.ts';
 import { greeting } from './greeting.ts';
 import { createLog } from '../app/log.ts';
 
+/** Runs the exporter on simulated appliances. */
+export const demo: Command = async (context) => {
+  const webFile = context.flags['web.config.file'];
+  if (context.flags['config.file'] !== undefined)
+    throw new UsageError('demo has simulated appliances and takes no --config.file');
+  // Loaded here only: a real exporter does not need the simulated appliances.
+  const { runDemonstration } = await import('./demonstration/demonstration.ts');
+  const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env: context.env });
+  return await runDemonstration(context, web);
+};
+
 /** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {
   const { flags, env, stopped, build, onHangup, say, shell } = context;
-  const file = flags['config.file'];
+  const file = configurationFile(context);
   const webFile = flags['web.config.file'];
   if (file === undefined && !hasEnvironmentAppliance(env)) {
     if (flags.shard !== undefined)
       throw new UsageError('--shard divides the appliances of a configuration: give --config.file=PATH as well');
-    // Loaded here only: a real exporter does not need the simulated appliances.
-    const { runDemonstration } = await import('./demonstration/demonstration.ts');
-    const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env });
-    return await runDemonstration(context, web);
+    return await demo(context);
   }
 
   let daemon: Daemon | undefined;
@@ -63,6 +72,7 @@ export const run: Command = async (context) => {
     listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
     build,
     spoken: context.spoken,
+    configurationFile: file,
     log: log.logger,
     droppedLogLines: log.droppedLines,
     now: context.now,

@@ -107,7 +107,8 @@ export const adminSchema = mapping(
     ),
     tls: Type.Optional(listenerTls('admin', 'Without it the listener speaks plain HTTP.')),
     journal_file: path({
-      description: 'The file of the journal: records, changes and the freeze.',
+      description:
+        'The file of the journal: records, changes and the freeze. As a service of systemd: `journal.db` in its state directory.',
       default: 'data/journal.db',
       examples: ['/var/lib/zlb-exporter/journal.db'],
     }),

@@ -24,6 +24,7 @@ const otherVariables: readonly string[] = [
   'ZLB_ADMIN_URL',
   'ZLB_ADMIN_TOKEN',
   'ZLB_ADMIN_TOKEN_FILE',
+  'ZLB_CONFIG_FILE',
   'ZLB_EXPORTER_FLAGS',
   'ZLB_EXPORTER_REVISION',
   'ZLB_EXPORTER_URL',

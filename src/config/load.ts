@@ -3,7 +3,7 @@
 // text is parsed here once; everything behind it relies on the types of settings.ts. Read on in
 // schema.ts, checks.ts (what no schema can say) and problems.ts.
 
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord } from '../lib/check.ts';
 import { pairProblem } from '../lib/pem.ts';
@@ -58,6 +58,7 @@ async function load(
   const reading = { env, variable: variablesOf(env, usedVariables), files, problems };
   const main = content ? sourceOf(content) : await readMain(file, reading);
   if (main === undefined) throw problems.earlyError();
+  keepState(main.value, env);
   const source = await withApplianceFiles(main, reading);
   reportMisspelt(env, usedVariables, problems);
 
@@ -101,6 +102,18 @@ function sourceOf(content: object): YamlSource {
     value: structuredClone(content),
     locate: (path) => ({ file: 'settings', key: path.join('.') }),
   };
+}
+
+/**
+ * Names the files of the journal and of the history in the folder that systemd gives to the
+ * service, which may write nowhere else, unless the configuration names them.
+ */
+function keepState(value: unknown, { STATE_DIRECTORY }: Environment): void {
+  const [folder] = STATE_DIRECTORY?.split(':') ?? [];
+  if (!folder || !isRecord(value)) return;
+  if (isRecord(value.admin)) value.admin.journal_file ??= join(folder, 'journal.db');
+  if (value.history === undefined || isRecord(value.history))
+    value.history = { file: join(folder, 'history.db'), ...value.history };
 }
 
 /**

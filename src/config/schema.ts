@@ -86,7 +86,8 @@ const history = mapping(
   {
     file: Type.Optional(
       path({
-        description: 'The file of SQLite that keeps what changed. Without it, a restart forgets.',
+        description:
+          'The file of SQLite that keeps what changed. Without it, a restart forgets. Default as a service of systemd: `history.db` in its state directory.',
         examples: ['/var/lib/zlb-exporter/history.db'],
       }),
     ),

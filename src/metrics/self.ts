@@ -7,11 +7,15 @@ export interface ConfigurationState {
   readonly isInForce: boolean;
   /** When the one in force was read; undefined before the first. */
   readonly loadedAtMs: number | undefined;
+  /** Its path; undefined without a file. */
+  readonly file?: string | undefined;
 }
 
 export interface SelfMetricsOptions {
   /** True where the appliances are simulated because there is no configuration. */
   readonly isDemonstration?: boolean;
+  /** The path of the configuration. */
+  readonly configurationFile?: string | undefined;
   /** Returns the number of log lines that could not be written. */
   readonly droppedLogLines?: () => number;
 }
@@ -25,7 +29,7 @@ export type SelfMetrics = ReturnType<typeof createSelfMetrics>;
 /** Creates the exporter's own metrics: its process, its build, its configuration. */
 export function createSelfMetrics(
   build: { version: string; revision: string; nodeVersion: string },
-  { isDemonstration = false, droppedLogLines = () => 0 }: SelfMetricsOptions = {},
+  { isDemonstration = false, configurationFile: file, droppedLogLines = () => 0 }: SelfMetricsOptions = {},
 ) {
   const processText = createProcessText();
   const registry = new Registry();
@@ -61,7 +65,7 @@ export function createSelfMetrics(
   });
   registry.registerMetric(droppedLines);
 
-  let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined };
+  let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined, file };
 
   return {
     /** For parts that count for themselves. */
@@ -70,7 +74,7 @@ export function createSelfMetrics(
       return configuration;
     },
     configurationLoaded(atMs: number): void {
-      configuration = { isInForce: true, loadedAtMs: atMs };
+      configuration = { isInForce: true, loadedAtMs: atMs, file };
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },

@@ -11,6 +11,7 @@ import { parseShard } from '../../config/shard.ts';
 import { Names } from '../../lib/names.ts';
 import { counted } from '../../lib/text.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { configurationFile } from '../configuration-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { readShownCertificate } from '../fingerprint.ts';
 import { probeFarms } from './farm-probes.ts';
@@ -46,19 +47,24 @@ export const check: Command = async (context) => {
 async function checkAll(context: CommandContext, report: CheckReport): Promise<number> {
   const { flags, env, stopped } = context;
   const webFile = flags['web.config.file'];
-  const hasAppliances = flags['config.file'] !== undefined || hasEnvironmentAppliance(env);
+  const file = webFile === undefined ? configurationFile(context) : flags['config.file'];
+  const hasAppliances = file !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
-  const files = createFiles(flags['config.file'] === undefined ? [] : [flags['config.file']]);
+  const files = createFiles(file === undefined ? [] : [file]);
   const [whole, web] = await bothOf(
-    hasAppliances ? loadSettings({ file: flags['config.file'], env, files }) : Promise.resolve(undefined),
+    hasAppliances ? loadSettings({ file, env, files }) : Promise.resolve(undefined),
     webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env }),
   );
   if (web) webNotes(web).forEach(report.note);
   if (!whole) return await report.end(0);
 
-  const settings = settingsWithNotes(whole, files, context, report);
+  const settings = settingsWithNotes(whole, { file, openKeys: files.openKeys }, context, report);
   const { appliances } = settings;
+  if (flags.offline) {
+    gatewayNotes(settings.admin).forEach(report.note);
+    return await report.end(0, { text: 'No appliance was asked.' });
+  }
   const decode = createDecoder();
   const names = new Names();
   let failed = 0;
@@ -92,7 +98,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
 /** Returns the settings of this shard, and notes what is allowed and probably a mistake. */
 function settingsWithNotes(
   whole: Settings,
-  { openKeys }: Files,
+  { file, openKeys }: Pick<Files, 'openKeys'> & { readonly file: string | undefined },
   { flags }: CommandContext,
   { note }: CheckReport,
 ): Settings {
@@ -101,7 +107,7 @@ function settingsWithNotes(
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
   for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys.map(openKeyNote)]) note(each);
-  const isInstalled = resolve(flags['config.file'] ?? '').startsWith('/etc/zlb-exporter/');
+  const isInstalled = resolve(file ?? '').startsWith('/etc/zlb-exporter/');
   if (isInstalled && process.geteuid?.() === 0) note(asRootNote);
   return settings;
 }

@@ -73,8 +73,10 @@ const addressKinds: Readonly<Record<string, keyof OwnAddresses>> = {
   'http://127.0.0.1:9445': 'gateway',
   'http://localhost:9444': 'exporter',
   'https://192.0.2.10:444': 'appliance',
+  'zlb.yml': 'configuration',
 };
-const ownAddress = /http:\/\/127\.0\.0\.1:9445|http:\/\/localhost:9444|https:\/\/192\.0\.2\.10:444/g;
+const ownAddress =
+  /(?<=--config\.file=)zlb\.yml|http:\/\/127\.0\.0\.1:9445|http:\/\/localhost:9444|https:\/\/192\.0\.2\.10:444/g;
 
 function gap(label: string, shown: string): string {
   return `<var data-shell="${label}">${shown}</var>`;

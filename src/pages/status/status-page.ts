@@ -105,8 +105,13 @@ function registerRunbooks(app: FastifyInstance, { spoken, exporter, describe, fi
     const runbooks = await (loading ??= loadRunbooks().then(spoken));
     const labels = readRunbookLabels(request.query as Readonly<Record<string, unknown>>);
     const status = describe().appliances.find(({ name }) => name === labels.appliance);
-    const gateway = exporter().adminUrl;
-    const addresses = { exporter: `${request.protocol}://${request.host}`, gateway, appliance: status?.url };
+    const { adminUrl: gateway, configuration } = exporter();
+    const addresses = {
+      exporter: `${request.protocol}://${request.host}`,
+      gateway,
+      appliance: status?.url,
+      configuration: configuration.file,
+    };
     const { appliance, farm } = labels;
     const filter = { appliance, farm, since: '6h' };
     const events = status && (await findCauses(findEvents, filter, maxAboveRunbooks, status));

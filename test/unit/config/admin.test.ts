@@ -25,6 +25,20 @@ describe('the admin block', () => {
     expect(settings.appliances[0]).not.toHaveProperty('adminApiKey');
   });
 
+  it('keeps the journal and the history where systemd lets the service write, unless they are named', async () => {
+    const env = { STATE_DIRECTORY: '/var/lib/zlb-exporter:/var/lib/other' };
+    const text = (keys: string) =>
+      `${appliances}admin: { ${keys} tokens: [{ name: alice, sha256: ${digest}, role: viewer }] }`;
+
+    const settings = await loadText(text(''), { env });
+    expect(settings.admin?.journalFile).toBe('/var/lib/zlb-exporter/journal.db');
+    expect(settings.history.file).toBe('/var/lib/zlb-exporter/history.db');
+
+    const named = await loadText(`${text('journal_file: /srv/j.db,')}\nhistory: { file: /srv/h.db }`, { env });
+    expect([named.admin?.journalFile, named.history.file]).toEqual(['/srv/j.db', '/srv/h.db']);
+    expect((await loadText(appliances, { env })).admin).toBeUndefined();
+  });
+
   it('needs a token with a name, a digest and a role, and has defaults for the rest', async () => {
     const { admin } = await loadBlock('');
 

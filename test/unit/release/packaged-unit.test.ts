@@ -19,5 +19,7 @@ it('the units of a package have its places and its user, and the limits of deplo
   const [ofService, ofCheck] = [unit, check].map((text) => /^ExecStart=.(?:.*\\\n)*.*/m.exec(text)?.[0]);
   expect(ofService).toMatch(/^ExecStart=\/usr\/lib\/zlb-exporter\/bin\/node \$ZLB_NODE_PERMISSIONS /);
   expect(ofCheck).toBe(ofService?.replace('main.js', 'main.js check'));
-  expect(unit + check).not.toContain('/opt/');
+  expect(unit).toContain('\nExecReload=/usr/lib/zlb-exporter/bin/node $ZLB_NODE_PERMISSIONS ');
+  expect(check).toContain('\nExecReload=\n');
+  expect(unit + check).not.toMatch(/\/opt\/|\/usr\/bin\/node/);
 });

@@ -1,0 +1,30 @@
+import { statSync } from 'node:fs';
+import { hasEnvironmentAppliance } from '../config/environment.ts';
+import { errorCode } from '../lib/check.ts';
+import type { CommandContext } from './command.ts';
+
+/** Where packages, containers and install.sh have it. */
+export const installedFile = '/etc/zlb-exporter/zlb.yml';
+
+/**
+ * Returns the path of the configuration: that of the flag, or of ZLB_CONFIG_FILE, or the one of an
+ * installation where it exists, unless variables name an appliance. Undefined if there is none.
+ */
+export function configurationFile(
+  { flags, env }: Pick<CommandContext, 'flags' | 'env'>,
+  installed = installedFile,
+): string | undefined {
+  const named = flags['config.file'] ?? (env.ZLB_CONFIG_FILE || undefined);
+  if (named !== undefined) return named;
+  return !hasEnvironmentAppliance(env) && isPerhapsThere(installed) ? installed : undefined;
+}
+
+/** Returns true also for a file that this user cannot see: simulated appliances must not replace it. */
+function isPerhapsThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+  }
+}
