@@ -1,5 +1,13 @@
+import type { World } from '../../../simulator/world.ts';
 import { createApi } from '../../../simulator/api.ts';
-import { hungProxyWaitMs, webServerLimitMs } from '../../../simulator/hung-proxy.ts';
+import {
+  endHang,
+  hungProxyWaitMs,
+  leaveProcess,
+  leftProcesses,
+  webServerLimitMs,
+} from '../../../simulator/hung-proxy.ts';
+import { recordedZevenetWorld } from '../../../simulator/scenes/recorded-later.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../../simulator/world-parts.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
@@ -16,15 +24,15 @@ const key = 'key-of-root';
 /**
  * The simulated appliance with so many farms, of which the last ten are L4 farms, on the clock of
  * the test. The list of statistics takes 30 ms for each, as measured, and `listMs` more. The next
- * call for the state of a farm in `slowOnce` takes 5 s. Where `neverEnds`, the appliance never gives
- * up its wait for a proxy that hangs: its web server does.
+ * call for the state of a farm in `slowOnce` takes 5 s.
  */
-export function givenAppliance(count = 60, collectorNames: readonly string[] = byDefault) {
+export function givenAppliance(
+  count = 60,
+  collectorNames: readonly string[] = byDefault,
+  world: World = recordedWorld(),
+) {
   const names = Array.from({ length: count }, (_, index) => `shop-${index}`);
-  const fault = { listMs: 0, slowOnce: new Set<string>(), neverEnds: false };
-  /** The calls that waited for a proxy that hangs. */
-  const hanging: ReadKey[] = [];
-  const world = recordedWorld();
+  const fault = { listMs: 0, slowOnce: new Set<string>() };
   world.users.get('root')!.key = key;
   world.farms.clear();
   for (const [index, name] of names.entries()) {
@@ -49,7 +57,6 @@ export function givenAppliance(count = 60, collectorNames: readonly string[] = b
   };
   const callMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
     const waitsMs = waitMs(asked, params);
-    if (fault.neverEnds && waitsMs > 15_000) return webServerLimitMs;
     const isSlow = asked === 'readFarmStatus' && fault.slowOnce.delete(params.farmname ?? '');
     const workMs = asked === 'listFarmStats' ? 40 + 30 * count + fault.listMs : isSlow ? 5_000 : 0;
     return Math.min(Math.max(workMs + waitsMs, 60), webServerLimitMs);
@@ -58,7 +65,7 @@ export function givenAppliance(count = 60, collectorNames: readonly string[] = b
     names: collectorNames,
     maxBusyRatio: 0.25,
     callMs(asked, params) {
-      if (waitMs(asked, params) > 15_000) hanging.push(asked);
+      if (waitMs(asked, params) >= webServerLimitMs) leaveProcess(world, requestOf(asked, params).path);
       return callMs(asked, params);
     },
     answer(asked, params): Answer {
@@ -83,12 +90,20 @@ export function givenAppliance(count = 60, collectorNames: readonly string[] = b
     ...given,
     names,
     fault,
-    hanging,
+    /** How many processes of calls that never end are on the appliance. */
+    leftProcesses: () => leftProcesses(world),
     hang(farm: string, runState: 'hung' | 'readable' = 'hung') {
-      world.farms.get(farm)!.runState = runState;
+      const hung = world.farms.get(farm)!;
+      if (runState === 'hung') hung.runState = runState;
+      else endHang(hung);
     },
     /** The largest age of the states of these farms, in seconds. */
     oldestSeconds: (farms: readonly string[]) =>
       Math.max(...farms.map((name) => performance.now() - (readAtMs.get(name) ?? 0))) / 1_000,
   };
+}
+
+/** The same as ZEVENET 5.13 with zproxy, where no call to a proxy that hangs ever ends. */
+export function givenZproxyAppliance(count: number) {
+  return givenAppliance(count, byDefault, recordedZevenetWorld());
 }
