@@ -4,10 +4,11 @@ import { ago, span } from '../lib/time.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems, isUnread } from './farm-problems.ts';
+import { isHung } from './hung-farm.ts';
 import { requestLogProblems } from './request-log-problems.ts';
 import { compareProblems, type OwnProblem, type Problem, withLevel } from './problem.ts';
 import { expiryWindow } from './alert-thresholds.ts';
-import { isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
+import { asksEachFarm, isAnswering, lastReadMs, reasonWords, refusesKey } from './freshness.ts';
 
 /**
  * Returns everything that is wrong with an appliance and its objects, and what is not known about
@@ -173,7 +174,11 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
   const remaining = failing.filter(({ name }) => !withoutFarms || name !== 'farms');
   const forbidden = remaining.filter(({ failure }) => failure?.reason === 'forbidden');
   const others = remaining.filter(
-    (each) => !forbidden.includes(each) && each.failure && !explained.includes(each.failure.reason),
+    (each) =>
+      !forbidden.includes(each) &&
+      each.failure &&
+      !explained.includes(each.failure.reason) &&
+      !isOfHungFarm(each, status),
   );
   return [
     ...(withoutFarms ? [withoutFarms] : []),
@@ -181,6 +186,12 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnPr
     ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
     ...status.collectors.flatMap(({ unreadable = [] }) => unreadable.map((each) => unreadableProblem(appliance, each))),
   ];
+}
+
+/** Returns true for reads that wait in vain for a proxy of which the page says that it hangs. */
+function isOfHungFarm({ name, failure }: CollectorStatus, { farms = [] }: ApplianceStatus): boolean {
+  const isLate = failure?.reason === 'timeout' || failure?.reason === 'gateway_timeout';
+  return isLate && asksEachFarm(name) && farms.some(isHung);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isFarmCollector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/registry.ts';
 import type { Level } from './level.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from './status.ts';
@@ -51,6 +52,13 @@ export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'break
 const withoutCalls: ReadonlySet<string> = new Set(
   collectors.filter(({ makesNoCalls }) => makesNoCalls).map(({ name }) => name),
 );
+
+const eachFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
+
+/** Returns true for a collector that asks farm by farm. */
+export function asksEachFarm(collector: string): boolean {
+  return eachFarm.has(collector);
+}
 
 /** Returns false for a collector whose success says nothing of the appliance. */
 export function asksAppliance({ name }: Pick<CollectorStatus, 'name'>): boolean {

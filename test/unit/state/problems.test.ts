@@ -624,3 +624,15 @@ it('the repair of a hung proxy is said to call the daemon of L4 farms where the 
   );
   expect(meaningOf('pound')).not.toContain('L4');
 });
+
+it('readings that wait for a proxy which hangs are no second problem', () => {
+  const failing = collectorStatus({ name: 'backends', failure: { reason: 'timeout', sinceMs: nowMs } });
+  const of = (isSilent: boolean) =>
+    applianceProblems(
+      applianceStatus({ name: 'lb', farms: [farmStatus({ name: 'shop', isSilent })], collectors: [failing] }),
+      nowMs,
+    ).map(({ alert }) => alert);
+
+  expect(of(true)).toEqual(['ZlbFarmDown']);
+  expect(of(false)).toEqual(['ZlbCollectorStale']);
+});
