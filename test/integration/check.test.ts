@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -366,6 +366,24 @@ describe('the report of check', () => {
     expect(findings(out)).toContain(says);
     expect(findings(out)).toMatch(/pin .*\n.*fingerprint_sha256: '[0-9a-f]{64}'/);
     expect(findings(out)).not.toContain('ca_file');
+  });
+
+  it('says that the end of a certificate cannot be read, also in the document', async () => {
+    const notAfter = new Date('2027-02-03T04:05:06Z');
+    const { cert, key } = createCertificate({ subject: { CN: 'odd' }, notBefore: new Date(0), notAfter });
+    const bytes = Buffer.from(new X509Certificate(cert).raw);
+    bytes.write('27zz', bytes.indexOf('270203040506Z'));
+    const odd = `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64')}\n-----END CERTIFICATE-----\n`;
+    const { entry } = await givenAppliance(recordedWorld(), {
+      tls: { usual: tlsMaterialOf(key, odd), expired: tlsMaterialOf(key, odd) },
+    });
+
+    const text = await check([entry]);
+    const json = await check([entry], {}, {}, ['--json']);
+
+    expect([text.code, json.code]).toEqual([0, 0]);
+    expect(text.out).toContain('valid to a day that cannot be read (its end cannot be read)');
+    expect(JSON.parse(json.out)).toMatchObject({ appliances: [{ certificate: { subject: 'odd', not_after: null } }] });
   });
 
   it('says that an interim answer came which nobody asked for, and no answer after it', async () => {

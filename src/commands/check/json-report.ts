@@ -43,7 +43,8 @@ function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
           fingerprint_sha256: shown.fingerprintSha256,
           subject: shown.subject,
           issuer: shown.issuer,
-          not_after: new Date(shown.endsAtMs).toISOString(),
+          // A certificate may have any text for a date.
+          not_after: Number.isNaN(shown.endsAtMs) ? null : new Date(shown.endsAtMs).toISOString(),
         }
       : null,
     product: facts.product ?? null,

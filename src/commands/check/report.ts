@@ -164,7 +164,7 @@ function trustRow(checked: ApplianceCheck): ReportRow | undefined {
   const trust = trustOf(checked);
   const how = trust === 'verified' && appliance.tls.ca !== undefined ? 'verified by tls.ca_file' : trustWords[trust];
   const days = Math.floor((shown.endsAtMs - nowMs) / dayMs);
-  const left = days < 0 ? 'expired' : `${counted(days, 'day')} left`;
+  const left = Number.isNaN(days) ? 'its end cannot be read' : days < 0 ? 'expired' : `${counted(days, 'day')} left`;
   return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];
 }
 
