@@ -83,6 +83,8 @@ export interface CallReport {
   readonly seconds: number;
   /** True for a read that may wait for proxies: its timeout says nothing of the appliance. */
   readonly asksProxies?: boolean;
+  /** True where the API may be below another path, which is asked next. */
+  readonly isElsewhere?: boolean;
   /** True when the answer proves that the key was accepted. */
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the answer has no date. */
@@ -142,6 +144,8 @@ interface Call {
   readonly reply: Expected;
   readonly limitMs: number;
   readonly asksProxies: boolean;
+  /** True if another base path is tried after it. */
+  readonly isFirst?: boolean;
 }
 
 interface Exchange {
@@ -162,9 +166,11 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
 
   /** Tries the other known base path if a web server answers with an HTML 404. */
   async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
-    const ask = (base: number): Promise<Exchange> =>
-      withDeadline(signal, call.limitMs, (ending) => exchange(call, `${basePaths[base]}${call.path}`, ending));
-    const first = await ask(current);
+    const ask = (base: number, isFirst = false): Promise<Exchange> =>
+      withDeadline(signal, call.limitMs, (ending) =>
+        exchange({ ...call, isFirst }, `${basePaths[base]}${call.path}`, ending),
+      );
+    const first = await ask(current, basePaths.length > 1);
     if (!isForeign404(first.answer) || basePaths.length === 1) return first;
     const other = 1 - current;
     const second = await ask(other);
@@ -245,12 +251,12 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
   return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
 
   async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
-    const { endpoint, reply, asksProxies } = call;
+    const { endpoint, reply, asksProxies, isFirst = false } = call;
     const startedAt = steadyNow();
     const sentAt = now();
     let answered = false;
     let answeredAt = sentAt;
-    const report = (outcome: Pick<CallReport, 'code' | 'reason' | 'authenticated' | 'clockOffsetSeconds'>): void =>
+    const report = (outcome: Omit<CallReport, 'method' | 'endpoint' | 'asksProxies' | 'seconds'>): void =>
       onCall({ method: 'GET', endpoint, asksProxies, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
     try {
       const onAnswer = (): void => {
@@ -270,6 +276,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       report({
         code: codeOfStatus(answer.status),
         reason: 'reason' in checked ? checked.reason : undefined,
+        isElsewhere: isFirst && isForeign404(answer),
         authenticated: checked.provesKey,
         clockOffsetSeconds,
       });

@@ -22,7 +22,7 @@ const Told = object({
 });
 const Reply = object({ events: list(Told), next: maybe(text) });
 
-const header = ['SEEN (UTC)', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
+const header = ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'];
 /** The most events that are printed; an answer has fewer of them if they are long. */
 const limit = 1_000;
 
@@ -82,26 +82,30 @@ function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<
 }
 
 /** Returns a row for each difference; the first one has what they share. */
-function rowsOf(event: Shaped<typeof Told>): readonly (readonly (string | undefined)[])[] {
-  const { appliance, farm, atMs, sinceMs, by, text, differences, unlisted = 0 } = event;
+function rowsOf(event: Static<typeof Told>): readonly (readonly (string | undefined)[])[] {
+  const { appliance, farm, count, by = '', text, differences, unlisted = 0 } = event;
   const where = (of: string): string => [appliance || 'the exporter', of].filter(Boolean).join('/');
-  const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
-  const when = from === to ? to : `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
-  if (differences.length === 0) return [[when, where(farm), text, '', by ?? '']];
+  const times = count > 1 ? String(count) : '';
+  if (differences.length === 0) return [[whenText(event), times, where(farm), text, '', by]];
   const rows = differences.map(({ object, service, name, ...each }, index) => [
-    index === 0 ? when : '',
+    index === 0 ? whenText(event) : '',
+    index === 0 ? times : '',
     where(each.farm || farm),
     `${object} ${name}${service && object !== 'service' ? ` of ${service}` : ''}`,
-    `${changeText(each.setting, each.before, each.after)}${index === 0 ? timesText(event) : ''}`,
-    index === 0 ? (by ?? '') : '',
+    `${changeText(each.setting, each.before, each.after)}${index === 0 ? reversedText(event) : ''}`,
+    index === 0 ? by : '',
   ]);
-  return unlisted > 0 ? [...rows, ['', where(farm), `and ${unlisted} more`, '', '']] : rows;
+  return unlisted > 0 ? [...rows, ['', '', where(farm), `and ${unlisted} more`, '', '']] : rows;
 }
 
-/** Says how often something went to and fro, and when last in each direction. */
-function timesText({ count, reversedMs }: Shaped<typeof Told>): string {
-  if (count === 1) return '';
-  return ` (${count} times${reversedMs === undefined ? '' : `, the other way last at ${utc(reversedMs)}`})`;
+function whenText({ atMs, sinceMs }: Static<typeof Told>): string {
+  const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
+  return from === to ? to : `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
+}
+
+/** Says when what alternates was last seen to go the other way. */
+function reversedText({ reversedMs }: Static<typeof Told>): string {
+  return reversedMs === undefined ? '' : ` (the other way last at ${utc(reversedMs)})`;
 }
 
 function utc(ms: number): string {

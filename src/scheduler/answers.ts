@@ -50,7 +50,9 @@ export class Answers {
   }
 
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
-  called({ authenticated, clockOffsetSeconds, reason }: CallReport, ageMs: number): void {
+  called({ authenticated, clockOffsetSeconds, reason, isElsewhere }: CallReport, ageMs: number): void {
+    // The answer to the same call below the other path says whether the appliance answers.
+    if (isElsewhere) return;
     // Given up by us: it says nothing of the appliance.
     if (reason !== 'cancelled') {
       const isFailing = reason !== undefined && !(authenticated && isOneOf(ofTheQuestion, reason));

@@ -236,10 +236,10 @@ describe('the base path', () => {
     await read();
 
     expect(asked()).toEqual(['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi', '/zapi/v4.0/zapi.cgi']);
-    expect(reports.map(({ code, authenticated }) => [code, authenticated])).toEqual([
-      ['404', false],
-      ['200', true],
-      ['200', true],
+    expect(reports.map(({ code, authenticated, isElsewhere }) => [code, authenticated, isElsewhere])).toEqual([
+      ['404', false, true],
+      ['200', true, false],
+      ['200', true, false],
     ]);
   });
 

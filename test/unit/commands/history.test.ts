@@ -49,14 +49,15 @@ describe('the command history', () => {
 
     expect(code).toBe(0);
     expect(said.map((line) => line.split(/ {2,}/))).toEqual([
-      ['SEEN (UTC)', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
+      ['SEEN (UTC)', 'TIMES', 'WHERE', 'WHAT', 'BEFORE → AFTER', 'BY'],
       ['2026-11-21 02:20:01', 'the exporter', 'configuration reloaded'],
       ['2026-11-21 02:20:01', 'lb-1/shop', 'Modify a backend: HTTP 200', 'change ch-1 by alice'],
       [
         '2026-11-21 02:10:01 to 02:20:01',
+        '12',
         'lb-1/shop',
         'backend 10.0.0.1:80 of web',
-        'weight: 1 → 5 (12 times, the other way last at 2026-11-21 02:19:01)',
+        'weight: 1 → 5 (the other way last at 2026-11-21 02:19:01)',
         'elsewhere',
       ],
       ['', 'lb-1/shop', 'backend 10.0.0.2:80 of web', 'gone: weight 1'],

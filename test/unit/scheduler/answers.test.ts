@@ -37,6 +37,12 @@ it.each<
   ]
 >([
   ['not known to be up before the first call', [], 0, undefined],
+  [
+    'not known to be up or down after the web server alone answered, below another path',
+    [[{ ...unreachable, reason: 'not_found', isElsewhere: true }, 0]],
+    0,
+    undefined,
+  ],
   ['up while an answer counts', [[answered, 1_000]], 180_999, true],
   ['down when it no longer counts', [[answered, 1_000]], 181_000, false],
   [
