@@ -82,7 +82,7 @@ function readCall({ flags, arguments: words }: CommandContext): Readonly<Record<
 }
 
 /** Returns a row for each difference; the first one has what they share. */
-function rowsOf(event: Static<typeof Told>): readonly (readonly (string | undefined)[])[] {
+function rowsOf(event: Shaped<typeof Told>): readonly (readonly (string | undefined)[])[] {
   const { appliance, farm, count, by = '', text, differences, unlisted = 0 } = event;
   const where = (of: string): string => [appliance || 'the exporter', of].filter(Boolean).join('/');
   const times = count > 1 ? String(count) : '';
@@ -98,13 +98,13 @@ function rowsOf(event: Static<typeof Told>): readonly (readonly (string | undefi
   return unlisted > 0 ? [...rows, ['', '', where(farm), `and ${unlisted} more`, '', '']] : rows;
 }
 
-function whenText({ atMs, sinceMs }: Static<typeof Told>): string {
+function whenText({ atMs, sinceMs }: Shaped<typeof Told>): string {
   const [from, to] = [utc(sinceMs ?? atMs), utc(atMs)];
   return from === to ? to : `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to}`;
 }
 
 /** Says when what alternates was last seen to go the other way. */
-function reversedText({ reversedMs }: Static<typeof Told>): string {
+function reversedText({ reversedMs }: Shaped<typeof Told>): string {
   return reversedMs === undefined ? '' : ` (the other way last at ${utc(reversedMs)})`;
 }
 

@@ -31,6 +31,13 @@ export interface TwinComparison {
   readonly unknown: ReadonlySet<TwinKind>;
 }
 
+/** What is compared of no twins, and of which changes are seen of no appliance. */
+export const neverCompared: readonly string[] = [
+  'settings of L4 farms but their health check and backends, since reading them may cut these farms',
+  'WAF sets and other rules of IPDS',
+  'routes and VPNs',
+];
+
 /** The fresh readings of an appliance, by {@link keyOf}. */
 export type Readings = ReadonlyMap<string, Reading>;
 
@@ -55,7 +62,7 @@ const sliceMs = 5;
 export async function compareTwins(here: Readings, there: Readings): Promise<TwinComparison> {
   const slice = createTimeSlice(sliceMs);
   const [own, others] = [here, there].map(ownAddresses);
-  const unknown = new Set<TwinKind>(own && others ? [] : ['farm']);
+  const unknown = new Set<TwinKind>(own && others && !haveUnreadFarms(here, there) ? [] : ['farm']);
   // Each farm that uses a check has it.
   const differences = new Map<string, TwinDifference>();
   for (const [collector, kinds] of compared) {
@@ -85,6 +92,9 @@ export function seenFromTwin({ differences, unknown }: TwinComparison): TwinComp
 /** Says in a sentence what a failover to the twin, or from it, would do. */
 export function failoverSentence(difference: TwinDifference, twin: string): string {
   const { setting, here, there } = difference;
+  // No failover changes the product of a machine.
+  if (difference.object === 'version')
+    return `${twin} has another ${setting}: ${there ?? ''} instead of ${here ?? ''}.`;
   const object = objectWords(difference);
   if (there === undefined) return `A failover to ${twin} now would lose ${object}.`;
   if (here === undefined) return `A failover from ${twin} now would lose ${object}.`;
@@ -93,7 +103,6 @@ export function failoverSentence(difference: TwinDifference, twin: string): stri
 }
 
 function objectWords({ object, farm, service, name }: TwinDifference): string {
-  if (object === 'version') return 'the system';
   const kind = object === 'check' ? 'health check' : object;
   const of = [
     object === 'backend' && service !== '' && `service ${service}`,
@@ -115,6 +124,19 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
   );
 }
 
+/** Returns true if both have an L4 farm of one name whose settings are not read, since that may act. */
+function haveUnreadFarms(here: Readings, there: Readings): boolean {
+  const isUnread = (readings: Readings, name: string): boolean => {
+    const reading = readings.get(keyOf({ collector: farmConfig.name, farm: name }));
+    const farm = objectsIn(farmConfig, reading, undefined)?.find(({ object }) => object === 'farm');
+    return farm !== undefined && !('protocol' in farm.settings);
+  };
+  const common = new Set(farmsIn(there).map(({ name }) => name));
+  return farmsIn(here).some(
+    ({ name, profile }) => profile === 'l4xnat' && common.has(name) && (isUnread(here, name) || isUnread(there, name)),
+  );
+}
+
 function farmsIn(readings: Readings): readonly FarmFact[] {
   // Only what this collector returned is kept under its name.
   return (readings.get(farms.name) as Reading<FarmList> | undefined)?.data.farms ?? [];
@@ -129,9 +151,14 @@ function objectsIn(
   const objects = reading?.isWhole === true ? collector.configured?.(reading.data) : undefined;
   // A signing request waits on one machine for its certificate.
   return objects
-    ?.filter(({ object, settings }) => object !== 'certificate' || settings.kind !== 'csr')
+    ?.filter(
+      ({ object, name, settings }) => object !== 'certificate' || (settings.kind !== 'csr' && !ofVendors.has(name)),
+    )
     .map((each) => ({ ...each, settings: commonSettings(each, own) }));
 }
+
+/** The certificates of the web interface that each product brings with it. */
+const ofVendors: ReadonlySet<string> = new Set(['noid_ssl_cert.pem', 'skdcert.pem', 'zencert.pem']);
 
 /** Settings that belong to one machine alone, or say in other words what others say. */
 const leftOut: Partial<Record<ConfiguredKind, readonly string[]>> = {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { createTimeSlice, steadyNow } from '../lib/time.ts';
 import type { TwinOf, TwinWatch } from '../history/twin-watch.ts';
-import { failoverSentence } from '../history/twins.ts';
+import { failoverSentence, neverCompared } from '../history/twins.ts';
 import { applianceProblems } from '../state/appliance-problems.ts';
 import { levelsOf } from '../state/problem.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
@@ -69,7 +69,7 @@ function describeTwin(twin: TwinOf | undefined) {
     return { ...each, here, there, text: failoverSentence(each, name) };
   });
   const unlisted = differences.length - described.length;
-  return { name, differences: described, ...(unlisted > 0 && { unlisted }), unknown: [...unknown] };
+  return { name, differences: described, ...(unlisted > 0 && { unlisted }), unknown: [...unknown], neverCompared };
 }
 
 export interface StatusApiParts {

@@ -1,4 +1,5 @@
 import { type Difference, elsewhere, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import { neverCompared } from '../../history/twins.ts';
 import { isOneOf } from '../../lib/check.ts';
 import { changeText, counted } from '../../lib/text.ts';
 import { levelOfState, wordOfState } from '../../state/level.ts';
@@ -45,6 +46,7 @@ ${singlePanel('changes', 'What changed', [
 <label>Of the last ${choice('since', [...new Set([...periods, ...(since ? [since] : [])])], since)}</label>
 <button>Show</button></form>`,
   events ? listPage({ view, count: events.length, noun: 'event', render }) : eventList(events),
+  html`<p class="note">Not seen here, and so unknown: ${neverCompared.join('; ')}.</p>`,
   found?.next !== undefined &&
     html`<p class="note">These are the newest ones; there are more. Choose a kind, an appliance or a farm.</p>`,
 ])}`;

@@ -1,5 +1,5 @@
 import type { TwinOf } from '../../history/twin-watch.ts';
-import { failoverSentence, type TwinDifference } from '../../history/twins.ts';
+import { failoverSentence, neverCompared, type TwinDifference } from '../../history/twins.ts';
 import { counted } from '../../lib/text.ts';
 import { html, type Markup, type Part } from '../html.ts';
 import { applianceLink, emptyNote, panel, table } from './section.ts';
@@ -19,6 +19,7 @@ export function twinPanel(appliance: string, twin: TwinOf | undefined): Part {
     differences.length > 0 && table('twins', columns, differences.slice(0, maxDifferences), (each) => row(each, name)),
     rest > 0 && html`<p class="note">And ${rest} more; <code>/api/status</code> has the first 1,000.</p>`,
     unknown.size > 0 && html`<p class="note">Not known of both: ${[...unknown].join(', ')}.</p>`,
+    html`<p class="note">Never compared: ${neverCompared.join('; ')}.</p>`,
   ]);
 }
 

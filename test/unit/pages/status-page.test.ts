@@ -1,3 +1,4 @@
+import { neverCompared } from '../../../src/history/twins.ts';
 import { type FastifyInstance, fastify } from 'fastify';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -381,7 +382,8 @@ describe('twins', () => {
       'Twin lb-2 : 2 differences A failover lb-1 lb-2 ' +
         'A failover to lb-2 now would lose backend 10.0.0.1:80 of service web of farm shop. weight 5 not there ' +
         'A failover to lb-2 now would change timeout of backend 10.0.0.1:80 of service web of farm shop. ' +
-        'not set &lt;b&gt;20&lt;/b&gt; Not known of both: certificate.',
+        'not set &lt;b&gt;20&lt;/b&gt; Not known of both: certificate. ' +
+        `Never compared: ${neverCompared.join('; ')}.`,
     );
   });
 
