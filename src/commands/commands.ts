@@ -95,6 +95,17 @@ const checkFlags = {
 const initFlags = {
   name: { example: 'lb-paris', value: 'NAME', about: 'do not ask for the name' },
   'api-key-file': { example: 'lb-paris.key', value: 'FILE', about: 'do not ask for the key: it is in this file' },
+  fingerprint: {
+    example: 'AB:CD:…',
+    value: 'HEX',
+    about: 'the certificate that it must show (SHA-256)',
+    refuse: (value: string) =>
+      /^[\da-f]{64}$/i.test(value.replaceAll(':', ''))
+        ? undefined
+        : 'must be 64 hex digits, with or without colons, as zlb-exporter fingerprint HOST prints',
+  },
+  'ca-file': { example: 'ca.pem', value: 'PATH', about: 'the authority of its certificate, instead of a pin' },
+  'trust-first': { about: 'without a terminal: pin what it shows' },
   'config.file': { example: 'zlb.yml', value: 'PATH', about: 'what to write (default zlb.yml)' },
   append: { about: 'add the appliance to a configuration that exists' },
 } as const;

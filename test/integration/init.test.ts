@@ -54,7 +54,7 @@ async function givenPlace(world = busyWorld(), options: Partial<SimulatedApplian
     file,
     keyFile,
     target,
-    init: (...flags: readonly string[]) => initAt(target, ...flags),
+    init: (...flags: readonly string[]) => initAt(target, '--trust-first', ...flags),
     initAt,
     /** Answers with a name and with the key. */
     async initAnswering(name: string, ...flags: readonly string[]) {
@@ -368,7 +368,7 @@ describe('init that cannot try the key', () => {
   ])('says in one sentence that it reaches nobody: %s', async (_, target, sentence) => {
     const { folder, keyFile, initAt } = await givenPlace();
 
-    const { code, stderr } = await initAt(target, '--name=lb-1', `--api-key-file=${keyFile}`);
+    const { code, stderr } = await initAt(target, '--trust-first', '--name=lb-1', `--api-key-file=${keyFile}`);
 
     expect(code).toBe(1);
     expect(stderr).toMatch(sentence);
@@ -380,7 +380,7 @@ describe('init that cannot try the key', () => {
     const { keyFile, initAt } = await givenPlace();
     const { url } = await startHttpsServer((response) => response.writeHead(404).end('<html>'));
 
-    const { code, stderr } = await initAt(url.host, '--name=lb-1', `--api-key-file=${keyFile}`);
+    const { code, stderr } = await initAt(url.host, '--trust-first', '--name=lb-1', `--api-key-file=${keyFile}`);
 
     expect(code).toBe(1);
     expect(stderr).toMatch(/does not answer as the management API/);
@@ -399,5 +399,42 @@ describe('init that cannot try the key', () => {
     expect(stderr).toContain('another certificate than a moment ago, and the key was not sent: ');
     expect(requests).toEqual([]);
     expect(readdirSync(folder)).toEqual(['given.key']);
+  });
+});
+
+describe('init without a terminal', () => {
+  it('trusts nobody unless it is told whom, and sends nothing', async () => {
+    const { appliance, initAt, target, keyFile, folder } = await givenPlace();
+    const flags = ['--name=lb-1', `--api-key-file=${keyFile}`];
+
+    const unsaid = await initAt(target, ...flags);
+    const other = await initAt(target, ...flags, `--fingerprint=${'ab'.repeat(32)}`);
+
+    expect(unsaid).toMatchObject({ code: 2, stderr: expect.stringContaining('--trust-first') as string });
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('The key was not sent') as string });
+    expect(appliance.requests).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['given.key']);
+  });
+
+  it('takes the certificate of --fingerprint, in either spelling', async () => {
+    const { appliance, initAt, target, keyFile, text } = await givenPlace();
+    const pairs = appliance.fingerprintSha256.toUpperCase().match(/../g)?.join(':');
+
+    const { code } = await initAt(target, '--name=lb-1', `--api-key-file=${keyFile}`, `--fingerprint=${pairs}`);
+
+    expect(code).toBe(0);
+    expect(await text()).toContain(`fingerprint_sha256: ${appliance.fingerprintSha256}\n`);
+  });
+
+  it('takes the authority of --ca-file, and refuses a certificate of another', async () => {
+    const { appliance, initAt, target, keyFile, folder, text, check } = await givenPlace();
+    await writeFile(join(folder, 'ca.pem'), appliance.certificatePem);
+    await writeFile(join(folder, 'other.pem'), makeMaterial({ name: 'other' }).cert);
+    const flags = ['--name=lb-1', `--api-key-file=${keyFile}`];
+
+    expect(await initAt(target, ...flags, `--ca-file=${join(folder, 'other.pem')}`)).toMatchObject({ code: 1 });
+    expect(await initAt(target, ...flags, `--ca-file=${join(folder, 'ca.pem')}`)).toMatchObject({ code: 0 });
+    expect(await text()).toContain('    tls:\n      ca_file: ca.pem\n');
+    expect((await check()).code).toBe(0);
   });
 });

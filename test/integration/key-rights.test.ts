@@ -45,7 +45,14 @@ async function everything(prepare: (appliance: SimulatedAppliance) => void) {
   const pluginFarm = () => run('plugin', 'farm', 'lb-1', `--exporter.url=${given.daemon.url}`);
   const json = await run('check', config, '--json');
   return {
-    init: await run('init', target, '--name=lb-1', `--api-key-file=${key}`, `--config.file=${join(folder, 'new.yml')}`),
+    init: await run(
+      'init',
+      target,
+      '--trust-first',
+      '--name=lb-1',
+      `--api-key-file=${key}`,
+      `--config.file=${join(folder, 'new.yml')}`,
+    ),
     check: await run('check', config),
     json: JSON.parse(json.text) as { exit_code: number; appliances: readonly { ok: boolean; failure: unknown }[] },
     page: (await given.page('/?appliance=lb-1')).replaceAll(/<[^>]*>/g, ''),

@@ -5,8 +5,11 @@ export interface ApplianceEntry {
   readonly name: string;
   readonly url: string;
   readonly api_key_file: string;
-  readonly fingerprintSha256: string;
+  readonly tls: PinnedTls;
 }
+
+/** How the certificate of the appliance is checked, in the words of the configuration. */
+export type PinnedTls = { readonly fingerprint_sha256: string } | { readonly ca_file: string };
 
 /**
  * Returns the text of a configuration with one more appliance; what was there before stays as it
@@ -23,10 +26,8 @@ export function configurationWith(entry: ApplianceEntry, before: string | undefi
   return whole.slice(0, at) + itemOf(entry, columnOf(list.range[0], whole)) + whole.slice(at);
 }
 
-function itemOf({ name, url, api_key_file, fingerprintSha256 }: ApplianceEntry, column: number): string {
-  const text = stringify([{ name, url, api_key_file, tls: { fingerprint_sha256: fingerprintSha256 } }], {
-    lineWidth: 0,
-  });
+function itemOf({ name, url, api_key_file, tls }: ApplianceEntry, column: number): string {
+  const text = stringify([{ name, url, api_key_file, tls }], { lineWidth: 0 });
   return text.replaceAll(/^(?=.)/gm, ' '.repeat(column));
 }
 

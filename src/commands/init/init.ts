@@ -18,7 +18,7 @@ import {
   type TlsTarget,
 } from '../fingerprint.ts';
 import { folderOfKeys, isReadBySystemd, refuseUnwritable, replaceFile, writeNewFile } from './files.ts';
-import { configurationWith, type ApplianceEntry } from './entry.ts';
+import { configurationWith, type ApplianceEntry, type PinnedTls } from './entry.ts';
 import { tryKey } from './try-key.ts';
 
 /** The folder where systemd hands keys to the service. */
@@ -37,21 +37,19 @@ export const init: Command = async (context) => {
   await readBefore(file, context);
   try {
     const names = new Names();
-    const fingerprintSha256 = await showCertificate(target, names, context);
+    const tls = await pinnedTls(target, names, context);
     const name = plainName(context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context)));
     const given = context.flags['api-key-file'];
     const stays = given !== undefined && (await isReadableFor(file, given));
     const keyFile = stays ? given : await newKeyFile(file, name);
     const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
-    const { refused, rights } = await tryKey(
-      { name, url: urlOf(target), key, fingerprintSha256, names },
-      context.stopped,
-    );
+    const { refused, rights } = await tryKey({ name, url: urlOf(target), key, tls, names }, context.stopped);
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
     context.say(rights);
 
     const readFrom = await pathForExporter(file, keyFile);
-    const entry = { name, url: urlOf(target), api_key_file: readFrom, fingerprintSha256 };
+    const written = 'ca_file' in tls ? { ca_file: await pathForExporter(file, tls.ca_file) } : tls;
+    const entry = { name, url: urlOf(target), api_key_file: readFrom, tls: written };
     if (!stays) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
     try {
       await writeConfiguration(file, entry, context);
@@ -88,8 +86,16 @@ async function nextCommands(file: string): Promise<readonly string[]> {
 }
 
 function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
+  const { fingerprint, 'ca-file': caFile, 'trust-first': trustsFirst } = flags;
+  if (fingerprint !== undefined && caFile !== undefined)
+    throw new UsageError('give --fingerprint or --ca-file, not both: a pinned certificate needs no authority');
+  if (shell.ask) return;
   const missing = (['name', 'api-key-file'] as const).filter((name) => flags[name] === undefined);
-  if (shell.ask || missing.length === 0) return;
+  if (missing.length === 0 && (fingerprint ?? caFile ?? trustsFirst) !== undefined) return;
+  if (missing.length === 0)
+    throw new UsageError(
+      'without a terminal nobody compares the fingerprint: give --fingerprint=HEX or --ca-file=PATH, or --trust-first to send the key to whoever answers',
+    );
   const typed = missing.map((name) => (name === 'name' ? '--name=lb-paris' : '--api-key-file=lb-paris.key'));
   throw new UsageError(`without a terminal init asks nothing: give ${typed.join(' and ')} as well`);
 }
@@ -105,11 +111,22 @@ async function readBefore(file: string, { flags }: CommandContext): Promise<stri
   return text.value;
 }
 
+/** Returns how the certificate is checked; throws an InitError if it is not that of `--fingerprint`. */
+async function pinnedTls(target: TlsTarget, names: Names, context: CommandContext): Promise<PinnedTls> {
+  const { fingerprint, 'ca-file': caFile } = context.flags;
+  if (caFile !== undefined) return { ca_file: resolve(caFile) };
+  const shown = await showCertificate(target, names, context);
+  const wanted = fingerprint?.replaceAll(':', '').toLowerCase();
+  if (wanted !== undefined && wanted !== shown)
+    throw new InitError(`its certificate is not that of --fingerprint: it shows ${shown}. The key was not sent`);
+  return { fingerprint_sha256: shown };
+}
+
 /** Shows the fingerprint in both spellings, before anything secret is typed. */
 async function showCertificate(
   { host, port }: TlsTarget,
   names: Names,
-  { stopped, say }: CommandContext,
+  { stopped, say, flags }: CommandContext,
 ): Promise<string> {
   const shown = await readShownCertificate({ host, port, names, signal: stopped }).catch((error: unknown) => {
     throw new InitError(noCertificateText({ host, port }, error));
@@ -117,6 +134,7 @@ async function showCertificate(
   say(`${host}:${port} shows a certificate for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)}. Its SHA-256:`);
   say(`  ${shown.fingerprintSha256}`);
   say(`  ${inPairs(shown.fingerprintSha256)}`);
+  if (flags.fingerprint !== undefined) return shown.fingerprintSha256;
   say('It will be pinned. Compare it with what this prints on the appliance itself:');
   say(`  ${ownFingerprintCommand(port)}`);
   return shown.fingerprintSha256;

@@ -7,12 +7,13 @@ import type { Names } from '../../lib/names.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { forbiddenIn } from '../check/findings.ts';
 import { probeAppliance } from '../check/probe.ts';
+import type { PinnedTls } from './entry.ts';
 
 interface TriedEntry {
   readonly name: string;
   readonly url: string;
   readonly key: Secret;
-  readonly fingerprintSha256: string;
+  readonly tls: PinnedTls;
   readonly names: Names;
 }
 
@@ -25,9 +26,9 @@ interface KeyTrial {
 
 /** Tries a key, and each read of the polling with it. */
 export async function tryKey(candidate: TriedEntry, stopped: AbortSignal): Promise<KeyTrial> {
-  const { name, url, key, fingerprintSha256, names } = candidate;
+  const { name, url, key, tls, names } = candidate;
   const settings = await loadSettings({
-    content: { appliances: [{ name, url, api_key: key.reveal(), tls: { fingerprint_sha256: fingerprintSha256 } }] },
+    content: { appliances: [{ name, url, api_key: key.reveal(), tls }] },
     env: {},
   });
   const [appliance] = settings.appliances;
