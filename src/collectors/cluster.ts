@@ -16,8 +16,8 @@ const ofNode = rowsOf((node: LocalNode) => [node], { node: ({ node }) => node, r
  */
 export const cluster = defineCollector<LocalNode>({
   name: 'cluster',
-  schedule: '0 */10 * * * *',
-  maxStaleMs: 1_800_000,
+  schedule: '0 * * * * *',
+  maxStaleMs: 300_000,
   enabled: true,
   optional: true,
   refreshedBy: ['cluster'],

@@ -9,7 +9,7 @@ import { startPrometheus } from '../../scripts/stack/server.ts';
 import { givenFolder } from '../support/folder.ts';
 import { freePort } from '../support/free-port.ts';
 import { isThere } from '../support/programs.ts';
-import { shippedFiles } from '../support/shipped-rules.ts';
+import { shippedFiles, withWaits } from '../support/shipped-rules.ts';
 import { until } from '../support/until.ts';
 
 /** Seconds of history before the gap. */
@@ -20,7 +20,11 @@ const hurriedRules = stringify({
   groups: shippedFiles.flat().map((group) => ({
     ...group,
     interval: `${scrapeSeconds}s`,
-    rules: group.rules.map((rule) => ({ ...rule, ...(rule.for === undefined ? {} : { for: '10s' }) })),
+    rules: group.rules.map((rule) => ({
+      ...rule,
+      expr: withWaits(rule.expr, 10),
+      ...(rule.for === undefined ? {} : { for: '10s' }),
+    })),
   })),
 });
 

@@ -184,7 +184,10 @@ describe('the inhibitions of alertmanager.example.yml', () => {
       names
         .filter((name) => [...source_matchers, ...target_matchers].some((matcher) => asksFor(matcher, name)))
         .flatMap((name) =>
-          equal.filter((label) => !labelsOf(name).includes(label)).map((label) => `${name}: ${label}`),
+          equal
+            // `site` comes from the configuration of the appliances.
+            .filter((label) => label !== 'site' && !labelsOf(name).includes(label))
+            .map((label) => `${name}: ${label}`),
         ),
     );
     expect(lacking).toEqual([]);
@@ -278,6 +281,26 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
       // The end of a certificate in the store, and of another one.
       ['active', 'ZlbCertificateExpiryImminent', { appliance: 'lb-5', file: 'shop.pem', severity: 'critical' }],
       ['active', 'ZlbCertificateExpirySoon', { appliance: 'lb-5', file: 'other.pem' }],
+    ]);
+  });
+
+  it('holds back the tickets of appliances that a page about many of them explains, and those of no other site or exporter', async () => {
+    const page = { severity: 'critical' };
+    const at = (site: string, appliance: string) => ({ site, appliance, instance: appliance, exporter: 'e:9444' });
+    await expectStates([
+      ['active', 'ZlbApplianceDown', { ...page, scope: 'site', site: 'paris', job: '', instance: '' }],
+      ['suppressed', 'ZlbApplianceUnreachable', at('paris', 'lb-paris-1')],
+      ['suppressed', 'ZlbBackendDown', { ...at('paris', 'lb-paris-1'), farm: 'shop' }],
+      ['active', 'ZlbApplianceUnreachable', at('rome', 'lb-rome-1')],
+      // The network of an exporter.
+      ['active', 'ZlbApplianceDown', { ...page, scope: 'exporter', exporter: 'f:9444', instance: '' }],
+      ['suppressed', 'ZlbApplianceUnreachable', { ...at('oslo', 'lb-oslo-1'), exporter: 'f:9444' }],
+      // An agent that sent for a whole site.
+      ['active', 'ZlbExporterDown', { ...page, exporter: 'g:9444', instance: '' }],
+      ['suppressed', 'ZlbCollectorStale', { ...at('bonn', 'lb-bonn-1'), exporter: 'g:9444' }],
+      // The clock of an exporter.
+      ['active', 'ZlbExporterFault', { fault: 'clock', exporter: 'h:9444', instance: '' }],
+      ['suppressed', 'ZlbApplianceClockWrong', { ...at('kiel', 'lb-kiel-1'), exporter: 'h:9444' }],
     ]);
   });
 

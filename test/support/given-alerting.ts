@@ -10,7 +10,7 @@ import { startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { certificate } from '../../simulator/world-parts.ts';
 import { givenFolder } from './folder.ts';
-import { shippedText } from './shipped-rules.ts';
+import { shippedText, withWaits } from './shipped-rules.ts';
 import { startAdminExporter } from './admin-exporter.ts';
 import { freePort } from './free-port.ts';
 import { givenAlertmanager, givenPrometheus, givenReceiver } from './monitoring.ts';
@@ -26,35 +26,33 @@ interface Rules {
   readonly groups: readonly { readonly rules: readonly Record<string, unknown>[] }[];
 }
 
-/** How long alerts wait that outlast more than a moment. */
-const waits: Readonly<Record<string, string>> = {
-  // The first scrape of a busy machine is late, and until then nothing is watched.
-  ZlbExporterDown: '15s',
-  // Longer than a restart of the appliance in these scenes.
-  ZlbApplianceDown: '30s',
-  // Longer than its last answers outlast its last list of farms.
-  ZlbFarmsUnknown: '6s',
-};
-
 /** The shipped rules, but that nothing waits longer than a few seconds, not even a group. */
 function hurried(rules: string): string {
   const short = [
     ['[2m]', '[5s]'],
+    // The first scrape of a busy machine is late, and until then nothing is watched.
+    ['alone <= time() - 300', 'alone <= time() - 15'],
+    ['none <= time() - 300', 'none <= time() - 15'],
+    // Longer than a restart of the appliance in these scenes.
+    ['gone <= time() - 420', 'gone <= time() - 30'],
+    // Longer than its last answers outlast its last list of farms.
+    ['blind <= time() - 180', 'blind <= time() - 6'],
     ['< time() - 90', '< time() - 5'],
     // How long outages were together.
     ['[1h]) > 240', '[1h]) > 4'],
     ['[3h]) > 600', '[3h]) > 10'],
     ['since > 180', 'since > 3'],
-    ['<= time() - 30', '<= time() - 1'],
   ] as const;
-  const { groups } = parse(short.reduce((text, [long, shorter]) => text.replaceAll(long, shorter), rules)) as Rules;
+  const changed = short.reduce((text, [long, shorter]) => text.replaceAll(long, shorter), rules);
+  const text = withWaits(changed, 2).replaceAll('away <= time() - 30', 'away <= time() - 1');
+  const { groups } = parse(text) as Rules;
   return stringify({
     groups: groups.map((group) => ({
       ...group,
       interval: '1s',
       rules: group.rules.map((rule) => ({
         ...rule,
-        ...('for' in rule ? { for: waits[String(rule['alert'])] ?? '2s' } : {}),
+        ...('for' in rule ? { for: '2s' } : {}),
         ...('keep_firing_for' in rule ? { keep_firing_for: '3s' } : {}),
       })),
     })),

@@ -30,6 +30,13 @@ export const shippedText = stringify({ groups: shippedFiles.flat() });
 /** The rules of all files, in their order. */
 export const shippedRules = shippedFiles.flat().flatMap(({ rules }) => rules);
 
+/** Returns rules whose alerts wait this long instead of two to seven minutes, as their expressions have it. */
+export function withWaits(rules: string, seconds: number): string {
+  return rules
+    .replaceAll(/<= time\(\) - (?:120|180|300|420)\b/g, `<= time() - ${seconds}`)
+    .replaceAll(/(?<=:(?:gone|page) )> time\(\) - (?:120|420)\b/g, `> time() - ${seconds}`);
+}
+
 /** The names of all alerts, each once, in their order. */
 export const alertNames = [...new Set(shippedRules.flatMap(({ alert }) => alert ?? []))];
 

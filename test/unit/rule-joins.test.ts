@@ -9,9 +9,12 @@ import { shippedRules } from '../support/shipped-rules.ts';
 const watching: readonly string[] = ['job', 'instance', 'exporter'];
 /** Rules that ask across exporters, and across the nodes of a cluster. */
 const acrossExporters =
-  /^(Zlb(FarmsUnknown|FarmUnreachable|ApplianceVanished|ApplianceClockWrong)|appliance:zlb_up:(away|gone|together)|farm:zlb_farm_status:(down|gone)|farm:zlb_farm_reachable:failing|ZlbApplianceDown|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|target:up:alone|farm:zlb_farm_status:cut|exporter:zlb_appliance_clock_offset_seconds:median)$/;
+  /^(Zlb(ExporterDown|ApplianceVanished|ApplianceDown|ClusterTwoMasters|ClusterFault)|appliance:zlb_up:(away|gone|renamed|together)|appliance:zlb_farm_status:unread|farm:zlb_farm_status:(down|gone|cut|unready)|farm:zlb_farm_info:left|farm:zlb_farm_reachable:(failing|page)|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|target:up:(alone|vanished))$/;
 const acrossAppliances =
-  /^(appliance:zlb_up:(gone|together)|ZlbApplianceDown|ZlbApplianceClockWrong|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|farm:zlb_farm_status:cut|exporter:zlb_appliance_clock_offset_seconds:median|ZlbAdminGateway)$/;
+  /^(appliance:zlb_up:(renamed|together)|Zlb(ApplianceDown|ClusterTwoMasters|ClusterFault|AdminGateway)|node:zlb_cluster_node_status:role|cluster:zlb_cluster_nodes:(count|masters)|farm:zlb_farm_status:(cut|unready)|farm:zlb_farm_info:left|farm:zlb_farm_reachable:page)$/;
+/** Rules about an exporter, at all of its sites. */
+const ofExporters =
+  /^(Zlb(ExporterFault|ApplianceDown|ApplianceClockWrong|ExporterOfPairDown)|appliance:zlb_up:together|exporter:.+|target:up:vanished)$/;
 /** Series of Prometheus itself, or of a process: they lack what is added after a scrape. */
 const ofTargets = /^(up|process_\w+|target:\S+)$/;
 
@@ -19,7 +22,8 @@ const ofTargets = /^(up|process_\w+|target:\S+)$/;
 function faultsOf(rule: string, expression: string): readonly string[] {
   return groupingLabelsOf(expression).flatMap(({ clause, label, operands }) => {
     const joinsTargets = operands.some((metrics) => metrics.some((metric) => ofTargets.test(metric)));
-    if (clause === 'on' && ['job', 'instance'].includes(label) && joinsTargets) return [];
+    if (clause === 'on' && watching.includes(label) && joinsTargets) return [];
+    if (['job', 'instance', 'exporter', 'scope'].includes(label) && ofExporters.test(rule)) return [];
     if (clause === 'by' || clause === 'on') return [`${clause} (${label}) drops the labels of the target`];
     if (clause === 'group_left' || clause === 'group_right') return [];
     if (watching.includes(label) && !acrossExporters.test(rule)) return [`${clause} (${label}) joins exporters`];
@@ -48,6 +52,6 @@ describe('joins of the rules', () => {
   it('are made on no label at all only with a count of everything', () => {
     const rules = shippedRules.filter(({ expr }) => groupsByNothing(expr)).map(({ alert, record }) => alert ?? record);
 
-    expect(rules).toEqual(['ZlbWatchdog', 'ZlbExporterDown', 'ZlbExporterOfPairDown', 'ZlbApplianceVanished']);
+    expect(rules).toEqual(['ZlbWatchdog', 'fleet:zlb_up:none', 'ZlbExporterOfPairDown', 'ZlbApplianceVanished']);
   });
 });
