@@ -32,6 +32,31 @@ describe.skipIf(missing)('from the appliance to the person on call, scenes that 
     expect(pages()).toEqual(['firing ZlbFarmDown portal', 'resolved ZlbFarmDown portal']);
   }, 400_000);
 
+  it('an appliance that is gone is one page, which a restart of Prometheus neither ends nor sends again', async () => {
+    const { appliance, prometheus, told, heard } = await givenAlerting(healthyWorld());
+    const count = async (query: string) => (await prometheus.query(query).catch(() => []))[0]?.value ?? 0;
+    await until(
+      () => count('count(appliance:zlb_farm_status:served)'),
+      (seen) => seen === 1,
+    );
+
+    appliance.fail('*', { kind: 'refuse' });
+    await told('firing', 'ZlbApplianceDown');
+    await prometheus.restart();
+    // An alert that is not heard of for 20 seconds is over for Alertmanager, and these are 40 evaluations.
+    const firing = 'count_over_time(ALERTS{alertname="ZlbApplianceDown", alertstate="firing"}[5m])';
+    const before = await count(firing);
+    await until(
+      () => count(firing),
+      (seen) => seen > before + 40,
+      150_000,
+    );
+    expect(heard('ZlbApplianceDown').map(({ status }) => status)).toEqual(['firing']);
+
+    appliance.heal('*');
+    await told('resolved', 'ZlbApplianceDown');
+  }, 400_000);
+
   it('a killed exporter is notified, and the watchdog stops', async () => {
     const { told, killExporter, startExporterAgain } = await givenAlerting(healthyWorld());
     expect((await told('firing', 'ZlbWatchdog')).receiver).toBe('dead-mans-switch');

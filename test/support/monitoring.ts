@@ -43,7 +43,9 @@ export interface AlertmanagerAlert {
 export async function givenPrometheus(config: string, files?: Readonly<Record<string, string>>) {
   // Prometheus knows its Alertmanagers after five seconds; what fired before is sent again after
   // this and not after a minute. An alert that is not sent again ends after four times of it.
-  const { url, lines } = await untilTheTestEnds(startPrometheus, config, files, ['--rules.alert.resend-delay=5s']);
+  const { url, lines, restart } = await untilTheTestEnds(startPrometheus, config, files, [
+    '--rules.alert.resend-delay=5s',
+  ]);
   const api = <Data>(path: string, parameters: Readonly<Record<string, string>> = {}) =>
     ask<Data>(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
   return {
@@ -79,7 +81,9 @@ export async function givenPrometheus(config: string, files?: Readonly<Record<st
     async alerts(): Promise<readonly PrometheusAlert[]> {
       return (await api<{ readonly alerts: readonly PrometheusAlert[] }>('alerts')).data.alerts;
     },
-    /** Its log as lines of `level=warn …`. */
+    /** Stops it, as for another version, and starts it again with what it has stored. */
+    restart,
+    /** Its log as lines of `level=warn …`, until a restart. */
     log: lines,
   };
 }
@@ -111,11 +115,20 @@ async function untilTheTestEnds(
   config: string,
   files: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
-): Promise<Server> {
+): Promise<Server & { readonly restart: () => Promise<void> }> {
   const folder = givenFolder();
-  const server = await start({ folder, address: `127.0.0.1:${await freePort()}`, config, files, args });
-  onTestFinished(() => server.stop());
-  return server;
+  const address = `127.0.0.1:${await freePort()}`;
+  const startHere = () => start({ folder, address, config, files, args });
+  const server = await startHere();
+  let running = server;
+  onTestFinished(() => running.stop());
+  return {
+    ...server,
+    async restart() {
+      await running.stop();
+      running = await startHere();
+    },
+  };
 }
 
 type QueryResult =
