@@ -1,4 +1,4 @@
-import { keptPeriods } from '../../src/history/farm-times.ts';
+import { keptPeriods, maxTimedFarms } from '../../src/history/farm-times.ts';
 import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
@@ -171,7 +171,7 @@ function others(): string {
     ],
     [
       'when a farm was up',
-      `${keptPeriods[0].count} hours by the hour, and ${keptPeriods[1].count} days by the day, about 5 KB for each farm`,
+      `${keptPeriods[0].count} hours by the hour, and ${keptPeriods[1].count} days by the day, about 5 KB for each of ${count(maxTimedFarms)} farms of an appliance`,
     ],
     ['an event', `lists ${maxListed} differences, and ${kib(maxListedBytes)} of them; the others are counted`],
     [

@@ -21,6 +21,11 @@ export const keptPeriods = [
   { spanMs: 86_400_000, count: 31 },
 ] as const;
 
+/** As many farms as a list has; an appliance may name others each time. */
+export const maxTimedFarms = 2_500;
+/** A farm can be in two hours and in two days between two writes. */
+const maxTaken = 4 * maxTimedFarms;
+
 const words = ['up', 'down', 'maintenance'] as const;
 type Word = (typeof words)[number];
 
@@ -65,9 +70,10 @@ export class FarmTimes {
       const beginMs = Math.floor(atMs / spanMs) * spanMs;
       const endMs = Math.min(untilMs, beginMs + spanMs);
       const key = `${spanMs} ${beginMs} ${farm}`;
-      const time = this.#times.get(key) ?? { farm, spanMs, fromMs: beginMs, up: 0, down: 0, maintenance: 0 };
+      const known = this.#times.get(key);
+      const time = known ?? { farm, spanMs, fromMs: beginMs, up: 0, down: 0, maintenance: 0 };
       time[word] += endMs - atMs;
-      this.#times.set(key, time);
+      if (known || this.#times.size < maxTaken) this.#times.set(key, time);
       atMs = endMs;
     }
   }

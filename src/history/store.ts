@@ -6,7 +6,7 @@ import { HistoryDatabase } from './database.ts';
 import { compareConfigured, type FoundDifference, plainDifference, withFormerSettings } from './differences.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import { EventLog } from './event-log.ts';
-import { type FarmTime, keptPeriods, type TimedFarm } from './farm-times.ts';
+import { type FarmTime, keptPeriods, maxTimedFarms, type TimedFarm } from './farm-times.ts';
 import { type KeptEvent, toKept } from './kept-event.ts';
 import { maxReadingBytes, Shares } from './shares.ts';
 
@@ -172,6 +172,13 @@ export class HistoryStore {
           beforeMs: newestMs - (count + 1) * spanMs,
         },
       );
+    // Those of which least is known go first, if there are more than a list has.
+    this.#database.run(
+      `DELETE FROM farm_times WHERE appliance = :appliance AND farm IN (
+         SELECT farm FROM farm_times WHERE appliance = :appliance GROUP BY farm
+         ORDER BY max(since) DESC, sum(up + down + maintenance) DESC LIMIT -1 OFFSET :maxTimedFarms)`,
+      { appliance, maxTimedFarms },
+    );
   }
 
   #seen(readings: readonly SeenReading[]): void {

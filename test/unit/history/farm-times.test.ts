@@ -70,3 +70,18 @@ it('a clock that is set back counts nothing', () => {
 
   expect(hours()).toEqual(['0 1 0 0']);
 });
+
+it('no more is added up between two writes than of 2,500 farms, however many an appliance names', () => {
+  const times = new FarmTimes();
+  for (let round = 0; round < 20; round += 1) {
+    const farms = Array.from({ length: 1_000 }, (_, index) => ({
+      name: `${Math.floor(round / 2)}-${index}`,
+      profile: 'http',
+      state: 'up',
+    }));
+    times.add(farms, round * minuteMs, 3 * minuteMs);
+  }
+
+  expect(times.take()).toHaveLength(10_000);
+  expect(times.take()).toEqual([]);
+});

@@ -529,6 +529,20 @@ describe('the times of a farm', () => {
     expect(store.timesOf('lb-2', 'shop')).toEqual([]);
   });
 
+  it('are those of 2,500 farms of an appliance that names others each time, of which the oldest go first', () => {
+    const { store } = givenStore();
+    const named = (round: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...hour(round * hourMs, 1), farm: `${round}-${index}` }));
+    store.write([{ appliance: 'lb-2', times: [hour(0, 5)] }]);
+    store.write([{ appliance: 'lb', times: [hour(2 * hourMs, 60_000)] }]);
+    for (let round = 0; round < 3; round += 1) store.write([{ appliance: 'lb', times: named(round, 1_200) }]);
+
+    const isKnown = (farm: string, appliance = 'lb') => store.timesOf(appliance, farm).length > 0;
+    const known = named(0, 1_200).filter(({ farm }) => isKnown(farm));
+    expect(known).toHaveLength(2_500 - 1 - 2_400);
+    expect([isKnown('shop'), isKnown('2-0'), isKnown('shop', 'lb-2')]).toEqual([true, true, true]);
+  });
+
   it('are forgotten with what is older than the history keeps', () => {
     const { store } = givenStore();
     store.write([{ appliance: 'lb', times: [hour(0, 5)] }]);
