@@ -1,5 +1,11 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { type CollectContext, type FarmFact, orIfMissing, type CollectorReadOptions, stateWord } from './collector.ts';
+import {
+  type CollectContext,
+  type CollectorReadOptions,
+  type FarmFact,
+  type ReadFrom,
+  stateWord,
+} from './collector.ts';
 import { type AskedFarm, askEachFarm, askSuspects, byName, doCallsEnd, hungMs } from './ask-farms.ts';
 
 export interface FarmList {
@@ -14,23 +20,23 @@ export interface FarmList {
   readonly isOneByOne?: boolean;
   /** When the reading began, on the clock of ages. */
   readonly startedAtMs?: number;
-  /** When the list of statistics, which failed, is tried again, on the clock of ages. */
+  /** When the list of all farms, which failed, is tried again, on the clock of ages. */
   readonly retryAtMs?: number | undefined;
 }
 
 export interface ListedFarm extends FarmFact {
   readonly vip?: string | undefined;
   readonly vport?: string | undefined;
-  readonly established?: number | undefined;
-  readonly pending?: number | undefined;
   /** When it was last asked for alone; see ask-farms.ts. */
   readonly asked?: AskedFarm | undefined;
 }
 
-/** Failures that a proxy which hangs can cause, or that concern the list of statistics alone. */
+/** Failures that a proxy which hangs can cause, or that concern the list of all farms alone. */
 const listFailures: readonly FailureReason[] = ['timeout', 'gateway_timeout', 'server_error', 'malformed', 'oversize'];
 /** The time until a list is tried again that failed, though no proxy hangs or though it might. */
 const retryAfterMs = 180_000;
+/** The time limit of the first list: with three proxies that hang the web server would end it. */
+const firstLimitMs = 25_000;
 /** The web server of the appliance ends a list that takes longer. */
 const longestListMs = 60_000;
 /** The least time limit of a list. */
@@ -85,11 +91,11 @@ function countSilent({ farms: list }: FarmList): number {
 }
 
 /**
- * Returns the limits of a list of all farms. It grows with the farms and the connection table of
- * the appliance, so one that failed gets all the time that the web server allows.
+ * Returns the limits of a list of all farms. It grows with the farms of the appliance, so one that
+ * failed gets all the time that the web server allows.
  */
 function limitsOf(before: FarmList | undefined): CollectorReadOptions {
-  if (!before) return {};
+  if (!before) return { limitMs: firstLimitMs };
   const { usualMs, retryAtMs } = before;
   if (countSilent(before) > 0) return { limitMs: longestListMs, workMs: Math.max(1_000, usualOf(before)) };
   if (usualMs === undefined || retryAtMs !== undefined) return { limitMs: longestListMs };
@@ -110,16 +116,26 @@ async function readAtOnce(context: CollectContext, before: FarmList | undefined)
   };
   try {
     const limits = { ...limitsOf(before), took };
-    const listed = await orIfMissing(
-      async () => (await read('listFarmStats', {}, limits)).farms.map(toFarm),
-      async () => (await read('listFarms', {}, limits)).params.map(toFarm),
-    );
+    const listed = (await listOf(read, limits)).map(toFarm);
     const list = { ...watchedOf(listed, watches), usualMs: tookMs, hasAddresses: true, startedAtMs };
     const waitedMs = tookMs - (before?.usualMs ?? 0);
     return waitedMs < hungMs ? list : await findSilent(context, list, { before, waitedMs });
   } catch (error) {
     if (error instanceof ApplianceError && listFailures.includes(error.reason)) return error;
     throw error;
+  }
+}
+
+/**
+ * Returns the words of all farms by the list that costs least (docs/api.md §1.6), or by the
+ * statistics, which have the same words, where the key may not read that list.
+ */
+async function listOf(read: ReadFrom, limits: CollectorReadOptions): Promise<readonly FarmRow[]> {
+  try {
+    return (await read('listFarms', {}, limits)).params;
+  } catch (error) {
+    if (!(error instanceof ApplianceError) || !(error.routeMissing || error.reason === 'forbidden')) throw error;
+    return (await read('listFarmStats', {}, limits)).farms;
   }
 }
 
@@ -176,8 +192,7 @@ async function readOneByOne(
 }
 
 /**
- * Returns a farm that only its name is known of now, with the address at which it was last listed;
- * not with its connections, which change.
+ * Returns a farm that only its name is known of now, with the address at which it was last listed.
  */
 function toNamed({ name, profile }: { readonly name: string; readonly profile?: string | null }, was?: ListedFarm) {
   // The summary says http for an HTTPS farm as well.
@@ -200,18 +215,14 @@ interface FarmRow {
   readonly status?: string | null;
   readonly vip?: string | null;
   readonly vport?: string | null;
-  readonly established?: number | null;
-  readonly pending?: number | null;
 }
 
-function toFarm({ farmname, profile, status, vip, vport, established, pending }: FarmRow): ListedFarm {
+function toFarm({ farmname, profile, status, vip, vport }: FarmRow): ListedFarm {
   return {
     name: farmname,
     profile: profile ?? '',
     state: stateWord(status),
     vip: vip || undefined,
     vport: vport || undefined,
-    established: established ?? undefined,
-    pending: pending ?? undefined,
   };
 }

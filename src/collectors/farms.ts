@@ -4,12 +4,12 @@ import { type FarmList, readFarms } from './farm-list.ts';
 import { hasProxy } from './ask-farms.ts';
 import { rowsOf } from './rows.ts';
 
-const source = '(GET /stats/farms, else GET /farms/{farmname}/status';
+const source = '(GET /farms, else GET /farms/{farmname}/status';
 const ofFarms = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
 const ofList = rowsOf((list: FarmList) => [list], {});
 
 /**
- * State and connections of every farm. `needed restart` hides the health of its backends: read
+ * State of every farm. `needed restart` hides the health of its backends: read
  * those too (docs/api.md §2.1).
  */
 export const farms = defineCollector<FarmList>({
@@ -35,17 +35,7 @@ export const farms = defineCollector<FarmList>({
       transitionStates.farm,
       ({ state }) => state,
     ),
-    ofFarms.gauge(
-      'zlb_farm_established_connections',
-      'Connections of a farm in state established; of zproxy, its requests in progress (GET /stats/farms, established).',
-      ({ established }) => established,
-    ),
-    ofFarms.gauge(
-      'zlb_farm_pending_connections',
-      'Half-open connections of a farm (GET /stats/farms, pending).',
-      ({ pending }) => pending,
-    ),
-    ofFarms.info('zlb_farm_info', 'A farm and where it listens (GET /stats/farms, else GET /farms/{farmname}).', {
+    ofFarms.info('zlb_farm_info', 'A farm and where it listens (GET /farms, else GET /farms/{farmname}).', {
       profile: ({ profile }) => profile,
       vip: ({ vip }) => vip ?? '',
       vport: ({ vport }) => vport ?? '',
@@ -57,14 +47,14 @@ export const farms = defineCollector<FarmList>({
     ),
     ofList.gauge(
       'zlb_farms_with_state',
-      'Farms whose state was read and is not too old; 0 while no list can be read (GET /stats/farms, else GET /farms/{farmname}/status).',
+      'Farms whose state was read and is not too old; 0 while no list can be read (GET /farms, else GET /farms/{farmname}/status).',
       (list) => list.farms.filter(({ state }) => state !== 'unknown').length,
     ),
     // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
     // left out.
     ofList.gauge(
       'zlb_farms_excluded',
-      'Farms that the configuration leaves out; nothing is known of them (GET /stats/farms, else GET /farms/modules/summary, and farms.exclude).',
+      'Farms that the configuration leaves out; nothing is known of them (GET /farms, else GET /farms/modules/summary, and farms.exclude).',
       ({ excluded }) => excluded,
     ),
   ],

@@ -8,6 +8,7 @@ import type { Family } from '../metrics/family.ts';
 import type { Collector } from './collector.ts';
 import { connectionTable } from './connections.ts';
 import { farmConfig } from './farm-config.ts';
+import { farmConnections } from './farm-connections.ts';
 import { farms } from './farms.ts';
 import { interfaces } from './interfaces.ts';
 import { ipds } from './ipds.ts';
@@ -34,6 +35,7 @@ export const collectors: readonly Collector[] = [
   vpn,
   cluster,
   connectionTable,
+  farmConnections,
   farmConfig,
   packages,
   backups,

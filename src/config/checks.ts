@@ -25,6 +25,7 @@ export function checkCombinations(checked: Checked, problems: Problems): void {
     requireUniqueNames,
     requireVerifiedPin,
     requireLongEnoughMaxStale,
+    requireRoutineWithinBudget,
     requireRareProbes,
     requireAddresses,
     requireEncryption,
@@ -110,6 +111,14 @@ function longEnough(schedule: string, gapOf: (schedule: string) => number): stri
   const longestMs = parseDuration(longestMaxStale) ?? 0;
   if (gapOf(schedule) >= longestMs) return undefined;
   return formatDuration(Math.min(3 * gapsOf(schedule).longestMs, longestMs));
+}
+
+/** Reports a budget for routine readings that is larger than that of all. */
+function requireRoutineWithinBudget({ settings, source }: Checked, report: ReportProblem): void {
+  const { maxBusyRatio, routineBusyRatio } = settings.polling;
+  const at: Path = ['polling', 'routine_busy_ratio'];
+  if (routineBusyRatio <= maxBusyRatio || source.locate(at).written === undefined) return;
+  report(at, 'is more than polling.max_busy_ratio, which bounds all readings; write the same, or less');
 }
 
 /** Reports a schedule that would connect to a farm more than once a minute. */

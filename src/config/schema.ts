@@ -52,6 +52,14 @@ const polling = mapping(
       to: '1',
       examples: ['10%'],
     }),
+    routine_busy_ratio: value('ratio', {
+      description:
+        'The same for what is read only to have new numbers. What shows a change of state, or a farm in trouble, may take all of `max_busy_ratio`.',
+      default: '0.03',
+      above: '0',
+      to: '1',
+      examples: ['5%'],
+    }),
     jitter: value('ratio', {
       description: 'Random delay of each poll, as a part of its interval.',
       default: '10%',

@@ -8,7 +8,8 @@ import type { ApplianceStatus } from '../state/status.ts';
 import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Counters } from './counters.ts';
 import { DueList } from './due-list.ts';
-import { type Job, ratioOfInterval, type StepOutcome } from './job.ts';
+import { type Job, ratioOfInterval, type StepOutcome, waitsForBudget } from './job.ts';
+import { KnownFarms } from './known-farms.ts';
 import { type AppliancePollerParts, type PollerState, type SharedParts, sharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
 import { Report } from './report.ts';
@@ -43,6 +44,7 @@ export class AppliancePoller {
   readonly #runner: Runner;
   readonly #refresh: Refresh;
   readonly #due: DueList;
+  readonly #knownFarms: KnownFarms;
   /** How far the age clock was ahead of the steady clock at the last look. */
   #aheadMs: number;
   /** The age after the last jump of its clock. */
@@ -66,6 +68,7 @@ export class AppliancePoller {
       onRecovered: () => this.#runMissed(),
       maxConcurrent: polling.maxConcurrentPerAppliance,
       maxBusyRatio: polling.maxBusyRatio,
+      routineBusyRatio: polling.routineBusyRatio,
       timeoutMs: polling.timeoutMs,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
       mayProbe: () => known.facts.licensed !== false,
@@ -73,8 +76,10 @@ export class AppliancePoller {
       now: known.age,
     });
     this.#runs = new Runs({ ...shared, calls: this.#calls, report: this.#report });
+    this.#knownFarms = new KnownFarms(known);
     this.#runner = new Runner({
       ...shared,
+      knownFarms: this.#knownFarms,
       calls: this.#calls,
       closing: this.#closing.signal,
       reasonToStop: (job) => (this.#runs.isUnlicensed(job) ? 'unlicensed' : undefined),
@@ -88,7 +93,7 @@ export class AppliancePoller {
     this.#due = new DueList({
       jobs: [...jobs.values()],
       maxSteps: polling.maxConcurrentPerAppliance,
-      opensAtMs: () => this.#calls.opensAtMs,
+      opensAtMs: (job) => this.#opensAtMs(job),
       mayTake: (job) => !this.#waitsForFarms(job),
       step: (job) => this.#step(job),
     });
@@ -101,12 +106,21 @@ export class AppliancePoller {
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
   get state(): PollerState {
-    const { known, answers, jobs } = this.#parts;
+    const { known, answers, jobs, lateness } = this.#parts;
     const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
     const retriesAtMs = new Map(
       [...jobs].flatMap(([name, { retryAtMs }]) => (retryAtMs === undefined ? [] : [[name, retryAtMs]])),
     );
-    return { known, answers: answers.state, lastRuns, retriesAtMs, opensAtMs: this.#calls.opensAtMs };
+    const readFarms = new Map([...jobs].map(([name, job]) => [name, job.readFarms]));
+    return {
+      known,
+      answers: answers.state,
+      lastRuns,
+      retriesAtMs,
+      lateness,
+      readFarms,
+      opensAtMs: this.#calls.opensAtMs,
+    };
   }
 
   /** Shows the counters, before anything was read. */
@@ -155,7 +169,12 @@ export class AppliancePoller {
     const { jobs, known, answers, lateness } = this.#parts;
     this.#noticeJump();
     const isAnswering = answers.hasAnswered(known.age()) === true;
-    const expired = known.expire((reading) => lateness.maxAgeMs(reading, jobs.get(reading.collector), isAnswering));
+    const expired = known.expire((reading) =>
+      lateness.maxAgeMs(reading, jobs.get(reading.collector), {
+        isAnswering,
+        isKnown: () => this.#knownFarms.isKnown(reading),
+      }),
+    );
     // However late its next step, it runs as soon as the breaker closes again.
     for (const { collector } of expired) {
       const job = jobs.get(collector);
@@ -183,6 +202,15 @@ export class AppliancePoller {
 
   get #isClosed(): boolean {
     return this.#closing.signal.aborted;
+  }
+
+  /** Returns the steady time from which the budgets allow the next step of a job. */
+  #opensAtMs(job: Job): number {
+    const { urgent, routine } = this.#calls.opensAtMs;
+    if (!waitsForBudget(job)) return urgent;
+    // At that time its run ends.
+    const endMs = job.run?.byFarm ? job.run.next.atMs : Number.POSITIVE_INFINITY;
+    return Math.max(urgent, Math.min(routine, endMs));
   }
 
   /** Makes jobs due now, in this order. */

@@ -6,15 +6,28 @@ export interface CallQueueOptions {
   readonly maxConcurrent: number;
   /** The maximum ratio of time spent in calls, 0 to 1. */
   readonly maxBusyRatio: number;
+  /** The same for routine calls alone. */
+  readonly routineBusyRatio: number;
   /** `opensAtMs` of the queue that this one replaces. */
-  readonly opensAtMs?: number | undefined;
+  readonly opensAtMs?: OpensAtMs | undefined;
+}
+
+/** No call starts before `urgent`, and no routine step before `routine`, by the steady clock. */
+export interface OpensAtMs {
+  readonly urgent: number;
+  readonly routine: number;
 }
 
 /**
  * Lets few calls to one appliance through at the same time, in the order of their arrival, and
  * bounds the ratio of time that they keep it busy.
  */
-export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: CallQueueOptions) {
+export function createCallQueue({
+  maxConcurrent,
+  maxBusyRatio,
+  routineBusyRatio,
+  opensAtMs = { urgent: 0, routine: 0 },
+}: CallQueueOptions) {
   const waiting = new Set<() => void>();
   let running = 0;
   let opensAt = opensAtMs;
@@ -24,7 +37,7 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: 
     clearTimeout(timer);
     for (const enter of waiting) {
       if (running >= maxConcurrent) return;
-      const waitMs = opensAt - steadyNow();
+      const waitMs = opensAt.urgent - steadyNow();
       if (waitMs > 0) {
         timer = setTimeout(admit, waitMs);
         return;
@@ -36,19 +49,23 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs = 0 }: 
   }
 
   return {
-    /** No call starts before this time, by the steady clock. */
-    get opensAtMs(): number {
+    get opensAtMs(): OpensAtMs {
       return opensAt;
     },
     /**
      * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
-     * again.
+     * again, and no routine step before the ratio of routine calls is.
      */
-    charge(busySeconds: number): void {
+    charge(busySeconds: number, { isRoutine }: { readonly isRoutine: boolean }): void {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
-      opensAt = Math.max(opensAt, steadyNow() - busyMs) + busyMs / maxBusyRatio;
+      const after = (opensMs: number, ratio: number): number =>
+        Math.max(opensMs, steadyNow() - busyMs) + busyMs / ratio;
+      opensAt = {
+        urgent: after(opensAt.urgent, maxBusyRatio),
+        routine: isRoutine ? after(opensAt.routine, routineBusyRatio) : opensAt.routine,
+      };
     },
     /**
      * Runs `call` when all before it have left. Rejects with the signal's reason when it aborts

@@ -7,7 +7,7 @@ import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
-import { type CallQueue, createCallQueue } from './call-queue.ts';
+import { type CallQueue, createCallQueue, type OpensAtMs } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -23,6 +23,8 @@ export class NotAskedError extends Error {
 /** The calls of one step of a run, and what they leave behind. */
 export interface StepCalls {
   readonly signal: AbortSignal;
+  /** True if its calls are charged to the routine budget too. */
+  readonly isRoutine: boolean;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
   /** The age at which the first call left. */
@@ -43,6 +45,7 @@ export interface CallsParts {
   readonly onRecovered: () => void;
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
+  readonly routineBusyRatio: number;
   /** The time limit of a call that waits for nobody. */
   readonly timeoutMs: number;
   /** The time without a call after which a probe asks whether the appliance still answers. */
@@ -50,7 +53,7 @@ export interface CallsParts {
   /** Returns false while the appliance refuses everything. */
   readonly mayProbe: () => boolean;
   /** `opensAtMs` of those that these replace. */
-  readonly opensAtMs?: number | undefined;
+  readonly opensAtMs?: OpensAtMs | undefined;
   readonly log: Logger;
   /** See lib/time.ts. */
   readonly now: () => number;
@@ -90,9 +93,9 @@ export class Calls {
   #idle: NodeJS.Timeout | undefined;
 
   constructor(parts: CallsParts) {
-    const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
+    const { breaker } = parts;
     this.#parts = parts;
-    this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, opensAtMs });
+    this.#queue = createCallQueue(parts);
     this.#breaker = breaker;
     this.#client = parts.connect((report) => this.#onCall(report));
   }
@@ -103,11 +106,8 @@ export class Calls {
     return state === 'closed' || (state === 'open' && waitMs === 0);
   }
 
-  /**
-   * Returns the time before which no call is sent, by the steady clock; see {@link
-   * CallQueue.charge}.
-   */
-  get opensAtMs(): number {
+  /** Returns the times before which no call is sent; see {@link CallQueue.charge}. */
+  get opensAtMs(): OpensAtMs {
     return this.#queue.opensAtMs;
   }
 
@@ -151,7 +151,7 @@ export class Calls {
   }
 
   #idled(): void {
-    const isBusy = steadyNow() < this.#queue.opensAtMs;
+    const isBusy = steadyNow() < this.#queue.opensAtMs.urgent;
     if (!isBusy && !this.#closing.signal.aborted && this.#parts.mayProbe()) this.#startProbing();
   }
 
@@ -175,7 +175,7 @@ export class Calls {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
         limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
       });
-      this.#queue.charge((steadyNow() - startedAt) / 1_000);
+      this.#queue.charge((steadyNow() - startedAt) / 1_000, { isRoutine: false });
       return true;
     } catch {
       return this.#breaker.isAnswering;
@@ -215,11 +215,11 @@ export class Calls {
         step.missing.set(key, error);
       throw error;
     } finally {
-      const seconds = Math.min(steadyNow() - startedAt, workMs) / 1_000;
+      const seconds = Math.min(Math.max(steadyNow() - startedAt - sleepsMsOf(key), 0), workMs) / 1_000;
       step.spentSeconds += seconds;
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.
-      if (!isUnanswered) this.#queue.charge(seconds);
+      if (!isUnanswered) this.#queue.charge(seconds, step);
       answered?.();
     }
   }
@@ -267,6 +267,11 @@ function isSilence(reason: FailureReason | undefined): reason is 'connect' | 'ti
 
 function asksProxies(key: ReadKey): boolean {
   return patienceMsOf(key) > 0;
+}
+
+function sleepsMsOf(key: ReadKey): number {
+  const row: EndpointRow = endpoints[key];
+  return row.sleepsMs ?? 0;
 }
 
 /** Returns how long the appliance may wait for proxies before it answers; 0 if it asks none. */

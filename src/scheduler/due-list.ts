@@ -1,14 +1,13 @@
-import { isFarmCollector } from '../collectors/collector.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { Job } from './job.ts';
+import { isDue, isFirst, isRoutine, type Job } from './job.ts';
 
 export interface DueListParts {
   /** In order of priority. */
   readonly jobs: readonly Job[];
   /** How many steps that make calls may be under way. */
   readonly maxSteps: number;
-  /** Returns the steady time before which the appliance is not to be asked. */
-  readonly opensAtMs: () => number;
+  /** Returns the steady time before which the appliance is not to be asked for a job. */
+  readonly opensAtMs: (job: Job) => number;
   /** Returns false for a job that must wait for another one. */
   readonly mayTake: (job: Job) => boolean;
   /** Makes the next step of a job, and says in the job when another is due; never rejects. */
@@ -24,7 +23,8 @@ const maxWaitMs = 60_000;
 /**
  * The one loop of an appliance: takes the job that is due first, makes its next step, and waits for
  * the next one. Under load steps come later, and the job with most of them waits most. The first
- * job of the list goes before all others once it is due, because people wait for farm status.
+ * job of the list goes before all others once it is due, because people wait for farm status; and
+ * urgent steps go before routine ones.
  */
 export class DueList {
   readonly #parts: DueListParts;
@@ -64,15 +64,15 @@ export class DueList {
   #next(): Job | undefined {
     const nowMs = steadyNow();
     return this.#waiting()
-      .filter((job) => isDue(job) && this.#opensAtMs(job) <= nowMs)
+      .filter((job) => isDue(job.due) && this.#opensAtMs(job) <= nowMs)
       .reduce<Job | undefined>((first, job) => (first && !goesBefore(job, first) ? first : job), undefined);
   }
 
   /** Returns the steady time from which a job may be taken; infinity until another step ends. */
-  #opensAtMs({ collector }: Job): number {
-    if (collector.makesNoCalls) return 0;
-    const calling = [...this.#taken.keys()].filter((job) => !job.collector.makesNoCalls);
-    return calling.length < this.#parts.maxSteps ? this.#parts.opensAtMs() : Number.POSITIVE_INFINITY;
+  #opensAtMs(job: Job): number {
+    if (job.collector.makesNoCalls) return 0;
+    const calling = [...this.#taken.keys()].filter(({ collector }) => !collector.makesNoCalls);
+    return calling.length < this.#parts.maxSteps ? this.#parts.opensAtMs(job) : Number.POSITIVE_INFINITY;
   }
 
   #waiting(): readonly Job[] {
@@ -90,14 +90,6 @@ export class DueList {
 
 function goesBefore(one: Job, other: Job): boolean {
   if (isFirst(one) || isFirst(other)) return isFirst(one);
+  if (isRoutine(one) !== isRoutine(other)) return isRoutine(other);
   return one.due.atMs < other.due.atMs;
-}
-
-/** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
-export function isFirst({ priority, collector }: Job): boolean {
-  return priority === 0 && !isFarmCollector(collector);
-}
-
-function isDue({ due: { atMs, wallMs } }: Job): boolean {
-  return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
 }

@@ -1,6 +1,7 @@
 import type { FailureReason } from '../appliance/errors.ts';
-import type { Collector, FarmCollector, FarmFact } from '../collectors/collector.ts';
+import { type Collector, type FarmCollector, type FarmFact, isFarmCollector } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
 import type { SkipReason } from '../state/status.ts';
 
@@ -44,8 +45,18 @@ export interface Job extends ScheduledCollector {
   hadFirstRun: boolean;
   /** The farms that its next run is about; undefined for all. */
   only: ReadonlySet<string> | undefined;
-  /** Names of farms in the order in which they were read; used if it asks farm by farm. */
-  readonly readFarms: Set<string>;
+  /** The cost of its last run for the appliance, beside farms that were read alone. */
+  spentSeconds: number;
+  /** How many runs have begun. */
+  runs: number;
+  /** When each farm was last read, the longest ago first; used if it asks farm by farm. */
+  readonly readFarms: Map<string, ReadFarm>;
+}
+
+/** When a farm was read, and the time lost on calls that failed until then. */
+export interface ReadFarm {
+  readonly atMs: number;
+  readonly lostMs: number;
 }
 
 /** The last runs of a collector, as far as there were any. Times are Unix milliseconds. */
@@ -83,6 +94,8 @@ export interface Run {
 /** The farms of a run that asks farm by farm. */
 export interface ByFarm extends BegunFarms {
   readonly farms: readonly FarmFact[];
+  /** How many of them, the first ones, are read at the cost of the urgent budget. */
+  readonly urgent: number;
   /** How many of them were read, or are being read. */
   begun: number;
   worst: RunOutcome;
@@ -114,12 +127,21 @@ export interface StepOutcome {
 
 /** The part of an interval over which offsets, and the farms of a run, are spread. */
 export const ratioOfInterval = 0.9;
+/** A run that costs the appliance no more than this is never held back. */
+const smallSeconds = 0.5;
 
 export function createJob(
   scheduled: ScheduledCollector,
-  parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number; last?: LastRun | undefined },
+  parts: {
+    appliance: string;
+    priority: number;
+    intervalMs: number;
+    jitterRatio: number;
+    last?: LastRun | undefined;
+    readFarms?: ReadonlyMap<string, ReadFarm> | undefined;
+  },
 ): Job {
-  const { priority, intervalMs, last = {} } = parts;
+  const { priority, intervalMs, last = {}, readFarms } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (ratioOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
@@ -138,8 +160,37 @@ export function createJob(
     blocked: undefined,
     hadFirstRun: false,
     only: undefined,
-    readFarms: new Set(),
+    spentSeconds: 0,
+    runs: 0,
+    readFarms: new Map(readFarms),
   };
+}
+
+/** Returns true for the first job, unless it asks farm by farm: others would never be taken. */
+export function isFirst({ priority, collector }: Pick<Job, 'priority' | 'collector'>): boolean {
+  return priority === 0 && !isFarmCollector(collector);
+}
+
+export function isDue({ atMs, wallMs }: Due): boolean {
+  return atMs <= steadyNow() || (wallMs !== undefined && wallMs <= Date.now());
+}
+
+/** Returns true if the next step of a job is charged to the routine budget too. */
+export function isRoutine(job: Job): boolean {
+  const { collector, isUrgent, hadFirstRun, run } = job;
+  if (isUrgent || !hadFirstRun || isFirst(job) || collector.makesNoCalls) return false;
+  return !run?.byFarm || run.byFarm.begun >= run.byFarm.urgent;
+}
+
+/**
+ * Returns true if the next step of a job waits until the routine budget allows it: what costs much,
+ * so that it does not hold up what costs little. A run that asks farm by farm waits until the next
+ * one is due.
+ */
+export function waitsForBudget(job: Job): boolean {
+  if (!isRoutine(job)) return false;
+  if (isFarmCollector(job.collector)) return job.run?.byFarm !== undefined && !isDue(job.run.next);
+  return job.spentSeconds > smallSeconds;
 }
 
 /** Returns a stable number from 0 to 1 for a text (FNV-1a). */

@@ -16,6 +16,11 @@ export class Lateness {
     this.#answeredAtMs = steadyNow();
   }
 
+  /** Returns the time that was lost so far. */
+  get lostMs(): number {
+    return this.#lostMs;
+  }
+
   lost(ms: number): void {
     this.#lostMs += ms;
   }
@@ -28,10 +33,29 @@ export class Lateness {
 
   /**
    * Returns the age up to which a reading is shown: `max_stale`, and while the appliance answers
-   * also the life that its job gave it when it came, or gives it now.
+   * also the life that its job gave it when it came, or gives it now. If a round over the farms
+   * takes longer than `max_stale`, a reading lives for nearly two rounds where `isKnown`: what it
+   * says of states is known without it.
    */
-  maxAgeMs({ maxStaleMs, lifeMs }: ReadingLife, job: Job | undefined, isAnswering: boolean): number {
-    return job && isAnswering ? Math.max(maxStaleMs, lifeMs, this.lifeMs(job)) : maxStaleMs;
+  maxAgeMs(
+    { maxStaleMs, lifeMs }: ReadingLife,
+    job: Job | undefined,
+    { isAnswering, isKnown }: { readonly isAnswering: boolean; readonly isKnown: () => boolean },
+  ): number {
+    if (!job || !isAnswering) return maxStaleMs;
+    const ageMs = Math.max(maxStaleMs, lifeMs, this.lifeMs(job));
+    // The farm that waits longest must not blink; its next reading may take as long again.
+    const stretchedMs = 2 * this.roundMs(job) - maxStaleMs;
+    return stretchedMs > ageMs && isKnown() ? stretchedMs : ageMs;
+  }
+
+  /**
+   * Returns the time in which a job that asks farm by farm reads each of them once: the wait of the
+   * farm that has waited longest; 0 for another job. Failures stretch nothing here either.
+   */
+  roundMs({ readFarms }: Pick<Job, 'readFarms'>): number {
+    const [oldest] = readFarms.values();
+    return oldest ? Math.max(0, this.#answeredAtMs - oldest.atMs - (this.#lostMs - oldest.lostMs)) : 0;
   }
 
   /**

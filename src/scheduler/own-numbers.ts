@@ -16,6 +16,8 @@ export interface OwnNumbers {
     readonly collector: string;
     /** The time between two runs, as it is. */
     readonly intervalMs: number | undefined;
+    /** The time in which each farm is read once; undefined if it does not ask farm by farm. */
+    readonly roundMs: number | undefined;
   })[];
   readonly clockOffsetSeconds: number | undefined;
   readonly series: number;
@@ -57,6 +59,11 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
     'zlb_collector_interval_seconds',
     'Time from the last scheduled run to the next, after stretching by max_busy_ratio (this exporter).',
     ({ intervalMs }) => seconds(intervalMs),
+  ),
+  ofCollectors.gauge(
+    'zlb_collector_round_seconds',
+    'Time in which a collector that asks farm by farm reads each farm once, after stretching by routine_busy_ratio (this exporter).',
+    ({ roundMs }) => seconds(roundMs),
   ),
   ofCollectors.gauge(
     'zlb_collector_last_success_timestamp_seconds',

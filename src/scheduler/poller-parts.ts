@@ -6,9 +6,10 @@ import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
 import { Answers, type AnswersState } from './answers.ts';
+import type { OpensAtMs } from './call-queue.ts';
 import type { Counters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
-import { createJob, type Job, type LastRun, type ScheduledCollector } from './job.ts';
+import { createJob, type Job, type LastRun, type ReadFarm, type ScheduledCollector } from './job.ts';
 import { Lateness } from './lateness.ts';
 import { ReadingText } from './reading-text.ts';
 import type { Cron } from './schedule.ts';
@@ -34,6 +35,7 @@ export interface AppliancePollerParts {
     readonly timeoutMs: number;
     readonly maxConcurrentPerAppliance: number;
     readonly maxBusyRatio: number;
+    readonly routineBusyRatio: number;
     readonly jitterRatio: number;
   };
   readonly maxSeries: number;
@@ -71,11 +73,11 @@ export interface PollerState {
   readonly lastRuns: ReadonlyMap<string, LastRun>;
   /** The age at which a collector is tried again whose route is missing, by its name. */
   readonly retriesAtMs: ReadonlyMap<string, number>;
-  /**
-   * No call starts before this time, by the steady clock: a reload must not let polling exceed its
-   * busy ratio.
-   */
-  readonly opensAtMs: number;
+  readonly lateness: Lateness;
+  /** When each farm was read, by the name of the collector. */
+  readonly readFarms: ReadonlyMap<string, ReadonlyMap<string, ReadFarm>>;
+  /** A reload must not let polling exceed its busy ratios. */
+  readonly opensAtMs: OpensAtMs;
 }
 
 export function sharedParts(parts: AppliancePollerParts): SharedParts {
@@ -87,10 +89,12 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
       const intervalMs = cron.intervalMs(each.schedule);
       const last = before?.lastRuns.get(name);
       const retryAtMs = before?.retriesAtMs.get(name);
-      return [name, { ...createJob(each, { appliance, priority, intervalMs, jitterRatio, last }), retryAtMs }];
+      const readFarms = before?.readFarms.get(name);
+      const parameters = { appliance, priority, intervalMs, jitterRatio, last, readFarms };
+      return [name, { ...createJob(each, parameters), retryAtMs }];
     }),
   );
-  const lateness = new Lateness();
+  const lateness = before?.lateness ?? new Lateness();
   const failures = new FailureLog(log, now);
   const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
   const listeners = [text, counters, failures, ...(parts.listeners ?? [])];

@@ -1,4 +1,5 @@
 import type { Breaker } from '../appliance/breaker.ts';
+import { isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import { describeAppliance } from '../state/describe.ts';
@@ -48,9 +49,10 @@ export class Report {
       collector,
       ...job.last,
       intervalMs: this.#intervalMs(job),
+      roundMs: this.#roundMs(job),
     }));
     const series = store.series(name).shown;
-    const times = collectors.map(({ intervalMs }) => intervalMs);
+    const times = collectors.flatMap(({ intervalMs, roundMs }) => [intervalMs, roundMs]);
     const shown = [up, failureReason, breaker.state, series, ...times].join(' ');
     if (shown === this.#shown) return;
     this.#shown = shown;
@@ -118,6 +120,14 @@ export class Report {
   #intervalMs(job: Job): number | undefined {
     if (job.retryAtMs !== undefined) return undefined;
     return Math.max(measuredIntervalMs(job), this.#parts.cron.gapMs(job.schedule));
+  }
+
+  /** Returns the time in which each farm is read once, in whole intervals. */
+  #roundMs(job: Job): number | undefined {
+    const intervalMs = this.#intervalMs(job);
+    if (!isFarmCollector(job.collector) || intervalMs === undefined) return undefined;
+    const roundMs = this.#parts.lateness.roundMs(job);
+    return Math.max(intervalMs, Math.ceil(roundMs / job.intervalMs) * job.intervalMs);
   }
 }
 

@@ -14,8 +14,18 @@ import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
+import type { KnownFarms } from './known-farms.ts';
 import { L4Farms } from './l4-farms.ts';
-import type { BegunFarms, ByFarm, Job, RunOutcome, Run, StepOutcome } from './job.ts';
+import {
+  type BegunFarms,
+  type ByFarm,
+  isDue,
+  isRoutine,
+  type Job,
+  type RunOutcome,
+  type Run,
+  type StepOutcome,
+} from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
 import { keyOf } from '../state/reading.ts';
@@ -25,15 +35,18 @@ export interface RunnerParts extends SharedParts {
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
+  readonly knownFarms: KnownFarms;
 }
 
 type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 
-/** What a step reads. */
-interface StepPlace {
-  readonly farm: string | undefined;
+/** What a step is for. */
+interface StepOrigin {
+  readonly job: Job;
+  readonly farm?: string | undefined;
   /** When a part of it was asked for before this step. */
   readonly begunAtMs?: number | undefined;
+  readonly isOfRoutine: boolean;
 }
 
 /** Makes the steps of runs; the one place where their failures end. */
@@ -73,13 +86,15 @@ export class Runner {
    */
   async step(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
+    const isOfRoutine = isRoutine(job);
     if (!isFarmCollector(collector))
-      return await this.#attempt(job, { farm: undefined }, (context) => collector.collect(context));
-    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm);
+      return await this.#attempt({ job, isOfRoutine }, (context) => collector.collect(context));
+    if (run.byFarm && isOfRoutine && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
+    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, isOfRoutine);
     run.isOutdated = false;
-    const { began, ...step } = await this.#begin(job, collector);
+    const { began, ...step } = await this.#begin({ job, isOfRoutine }, collector);
     if (!began) return step;
-    run.byFarm = { ...began, farms: this.#farmsOf(job, collector), begun: 0, worst: run.byFarm?.worst ?? 'ok' };
+    run.byFarm = { ...began, ...this.#farmsOf(job, collector), begun: 0, worst: run.byFarm?.worst ?? 'ok' };
     return { outcome: run.byFarm.farms.length === 0 ? 'ok' : undefined };
   }
 
@@ -87,53 +102,57 @@ export class Runner {
   async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
-    const { began, ...step } = await this.#begin(job, collector);
-    return began ? await this.#oneFarm(job, farm, began) : step;
+    const origin = { job, isOfRoutine: false };
+    const { began, ...step } = await this.#begin(origin, collector);
+    return began ? await this.#oneFarm(origin, farm, began) : step;
   }
 
   /**
    * Returns the farms of a run: those that were never read first, then those that have waited
-   * longest, so that a run goes on where the one before was cut off.
+   * longest, so that a run goes on where the one before was cut off. Farms whose states must be
+   * read to be known go before all others, of which each run reads a part.
    */
-  #farmsOf({ readFarms }: Job, collector: FarmCollector): readonly FarmFact[] {
+  #farmsOf(job: Job, collector: FarmCollector): Pick<ByFarm, 'farms' | 'urgent'> {
+    const { readFarms } = job;
     const farms = (this.#parts.known.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
-    for (const name of readFarms) if (!present.has(name)) readFarms.delete(name);
+    for (const name of readFarms.keys()) if (!present.has(name)) readFarms.delete(name);
     for (const key of this.#refused.keys())
       if (!this.#isListed({ name: key.slice(key.indexOf('\n') + 1) })) this.#refused.delete(key);
-    const waiting = [...readFarms].flatMap((name) => present.get(name) ?? []);
-    return [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
+    const waiting = [...readFarms.keys()].flatMap((name) => present.get(name) ?? []);
+    const all = [...farms.filter(({ name }) => !readFarms.has(name)), ...waiting];
+    const { needed, others } = this.#parts.knownFarms.split(job, all);
+    return { farms: [...needed, ...others], urgent: needed.length };
   }
 
-  async #nextFarm(job: Job, byFarm: ByFarm): Promise<StepOutcome> {
+  async #nextFarm(job: Job, byFarm: ByFarm, isOfRoutine: boolean): Promise<StepOutcome> {
     const farm = byFarm.farms[byFarm.begun];
     byFarm.begun += 1;
     const isLast = byFarm.begun >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     if (!farm || !this.#isListed(farm)) return { outcome: isOver() };
-    const step = await this.#oneFarm(job, farm, byFarm);
+    const step = await this.#oneFarm({ job, isOfRoutine }, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
     // A failure before the run was cut off counts.
     if (isOneOf(skipReasons, outcome)) return { outcome: byFarm.worst === 'ok' ? outcome : byFarm.worst };
     if (outcome !== 'ok') byFarm.worst = 'failed';
-    job.readFarms.delete(farm.name);
-    job.readFarms.add(farm.name);
     return { ...step, outcome: isOver() };
   }
 
   /** Begins to ask farm by farm; it failed if `began` is undefined. */
-  async #begin(job: Job, collector: FarmCollector): Promise<StepOutcome & { began: BegunFarms | undefined }> {
+  async #begin(origin: StepOrigin, collector: FarmCollector): Promise<StepOutcome & { began: BegunFarms | undefined }> {
     let began: BegunFarms | undefined;
-    const step = await this.#attempt(job, { farm: undefined }, async (context, call) => {
+    const step = await this.#attempt(origin, async (context, call) => {
       const collectFarm = await collector.begin(context);
       began = { collectFarm, begunAtMs: call.askedAtMs };
     });
     return { ...step, began };
   }
 
-  #oneFarm(job: Job, farm: FarmFact, { collectFarm, begunAtMs }: BegunFarms): Promise<StepOutcome> {
-    return this.#attempt(job, { farm: farm.name, begunAtMs }, async (context) => {
+  async #oneFarm(origin: StepOrigin, farm: FarmFact, { collectFarm, begunAtMs }: BegunFarms): Promise<StepOutcome> {
+    const { job } = origin;
+    const step = await this.#attempt({ ...origin, farm: farm.name, begunAtMs }, async (context) => {
       try {
         const data = await collectFarm(farm, context);
         this.#refused.delete(keyOf({ collector: job.collector.name, farm: farm.name }));
@@ -143,6 +162,10 @@ export class Runner {
         throw error;
       }
     });
+    if (isOneOf(skipReasons, step.outcome)) return step;
+    job.readFarms.delete(farm.name);
+    job.readFarms.set(farm.name, { atMs: steadyNow(), lostMs: this.#parts.lateness.lostMs });
+    return step;
   }
 
   /**
@@ -170,11 +193,12 @@ export class Runner {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt(job: Job, place: StepPlace, work: Work): Promise<StepOutcome> {
+  async #attempt({ job, farm, begunAtMs, isOfRoutine }: StepOrigin, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, known } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
+      isRoutine: isOfRoutine,
       skipReason: () => reasonToStop(job),
       askedAtMs: undefined,
       spentSeconds: 0,
@@ -183,7 +207,7 @@ export class Runner {
     };
     try {
       const data = await work(this.#contextOf(calls.reader(own), job), own);
-      const changes = this.#keep(job, place, data, own);
+      const changes = this.#keep({ job, farm, begunAtMs }, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
       if (known.facts.licensed !== false) calls.remember(own);
       return { outcome: 'ok', ...(changes && { changes }) };
@@ -191,7 +215,7 @@ export class Runner {
       if (closing.aborted) return { outcome: 'closing' };
       if (thrown instanceof NotAskedError) return { outcome: thrown.reason };
       lateness.lost(steadyNow() - startedAtMs);
-      return this.#failed(job, place.farm, toError(thrown));
+      return this.#failed(job, farm, toError(thrown));
     } finally {
       if (job.run) job.run.spentSeconds += own.spentSeconds;
     }
@@ -199,8 +223,7 @@ export class Runner {
 
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
   #keep(
-    job: Job,
-    { farm, begunAtMs = Number.POSITIVE_INFINITY }: StepPlace,
+    { job, farm, begunAtMs = Number.POSITIVE_INFINITY }: Omit<StepOrigin, 'isOfRoutine'>,
     data: unknown,
     { askedAtMs, unreadable }: StepCalls,
   ): StateChanges | undefined {
@@ -263,4 +286,12 @@ async function isGone({ read }: CollectContext, { name }: FarmFact, error: unkno
     if (failure instanceof ApplianceError) return false;
     throw failure;
   }
+}
+
+/**
+ * Returns true for a run that has read all farms it must, and at least one other, when the next one
+ * is due: that goes on with the farms that waited longest.
+ */
+function isCutOff({ next }: Run, { begun, urgent }: ByFarm): boolean {
+  return begun > urgent && isDue(next);
 }

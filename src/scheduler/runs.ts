@@ -3,8 +3,7 @@ import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { type Calls, missingForMs } from './calls.ts';
-import { isFirst } from './due-list.ts';
-import type { Due, Job, RunOutcome, Run } from './job.ts';
+import { type Due, isFirst, type Job, type RunOutcome, type Run } from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { Report } from './report.ts';
 import { nextDue } from './schedule.ts';
@@ -17,6 +16,8 @@ const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const 
 const ratioOfFirst = 0.5;
 /** The same while it has only read a part, or would be read less often than `max_stale` needs. */
 const maxRatioOfFirst = 0.9;
+/** The part of the routine budget that a run over the whole appliance takes at most. */
+const maxRatioOfRoutine = 0.25;
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileUnlicensedMs = 60_000;
 
@@ -49,6 +50,7 @@ export class Runs {
       this.#parts.report.ended();
       return undefined;
     }
+    job.runs += 1;
     const over = Promise.withResolvers<void>();
     job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over, byFarm: undefined, isOutdated: false };
     return job.run;
@@ -73,14 +75,21 @@ export class Runs {
     const isMissing = this.#parts.known.facts.licensed === false && job.collector.name === activation;
     const soonMs = steadyNow() + whileUnlicensedMs;
     if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
-    return isFirst(job) && earliestMs > next.atMs ? { atMs: earliestMs } : next;
+    return earliestMs > next.atMs ? { atMs: earliestMs } : next;
   }
 
   /**
-   * Returns the time from the beginning of a run of the first collector to its next one, in which
-   * the others have their part of the budget and of the time.
+   * Returns the time from the beginning of a run to the next one, in which the others have their
+   * part of the budget and of the time. A run that asks farm by farm ends with its interval.
    */
-  #turnMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
+  #turnMs(job: Job, run: Run): number {
+    const { maxBusyRatio, routineBusyRatio } = this.#parts.polling;
+    const spentMs = run.spentSeconds * 1_000;
+    if (isFirst(job)) return this.#turnOfFirstMs(job, run, spentMs / maxBusyRatio);
+    return isFarmCollector(job.collector) ? 0 : spentMs / (routineBusyRatio * maxRatioOfRoutine);
+  }
+
+  #turnOfFirstMs({ collector, maxStaleMs }: Job, { sinceMs }: Run, budgetMs: number): number {
     const leastMs = budgetMs / maxRatioOfFirst;
     if (this.#isPartial(collector)) return leastMs;
     const fairMs = Math.max(budgetMs, steadyNow() - sinceMs) / ratioOfFirst;
@@ -101,13 +110,13 @@ export class Runs {
   }
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
-    const { polling, known, text } = this.#parts;
+    const { known, text } = this.#parts;
     job.run = undefined;
     job.isUrgent = false;
     job.hadFirstRun = true;
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
-    const budgetMs = (run.spentSeconds * 1_000) / polling.maxBusyRatio;
-    job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run, budgetMs));
+    job.spentSeconds = run.spentSeconds;
+    job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run));
     if (outcome !== 'closing') {
       if (outcome !== 'ok' && !known.reading(job.collector)) text.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);

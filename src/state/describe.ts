@@ -4,6 +4,7 @@ import { backends } from '../collectors/backends.ts';
 import { type Certificate, certificates } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfig, profilesWithoutCertificates } from '../collectors/farm-config.ts';
+import { farmConnections } from '../collectors/farm-connections.ts';
 import type { ListedFarm } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
@@ -39,7 +40,7 @@ interface Snapshot
 
 /** Collectors whose data is presented field by field; the data of all others is shown as it is. */
 const presented: ReadonlySet<string> = new Set(
-  [activation, appliance, backends, certificates, farmConfig, farms, interfaces, probes].map(
+  [activation, appliance, backends, certificates, farmConfig, farmConnections, farms, interfaces, probes].map(
     ({ name }: Pick<Collector, 'name'>) => name,
   ),
 );
@@ -93,9 +94,11 @@ function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   const reading = readingOf(snapshot, farms);
   const byFarm = Map.groupBy(snapshot.readings.values(), ({ farm }) => farm);
   const probed = new Map(readingOf(snapshot, probes)?.data.map((each) => [each.farm, each]));
+  const connections = connectionsIn(snapshot);
   return reading?.data.farms.map((farm) => ({
     ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
     ...(farm.isSilent && describeSilence(snapshot, probed.get(farm.name), farm, reading)),
+    ...connections(farm.name, reading),
     probe: describeProbe(snapshot, probed.get(farm.name), farm, reading),
   }));
 }
@@ -120,6 +123,18 @@ function answersSince(probed: ProbedFarm, farm: ListedFarm, list: Reading): bool
 
 function askedAtMs({ asked }: ListedFarm, { takenAtMs }: Reading): number {
   return asked?.atMs ?? takenAtMs;
+}
+
+/** Returns what finds the connections of a farm, if they were counted since it last changed. */
+function connectionsIn(snapshot: Snapshot) {
+  const counted = readingOf(snapshot, farmConnections);
+  const byFarm = new Map(counted?.data.map((each) => [each.farm, each]));
+  return (farm: string, { since }: Reading): Pick<FarmStatus, 'established' | 'pending'> => {
+    const changed = since?.({ object: 'farm', labels: { farm } });
+    if (!counted || (changed && counted.takenAtMs < changed.ageMs)) return {};
+    const { established, pending } = byFarm.get(farm) ?? {};
+    return { established, pending };
+  };
 }
 
 function describeFarm(

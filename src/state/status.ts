@@ -6,6 +6,7 @@ import type { Activation } from '../collectors/activation.ts';
 import type { Backend } from '../collectors/backends.ts';
 import type { Certificate } from '../collectors/certificates.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
+import type { FarmConnections } from '../collectors/farm-connections.ts';
 import type { ListedFarm } from '../collectors/farm-list.ts';
 import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
@@ -89,7 +90,7 @@ export interface FarmObjective {
 }
 
 /** A farm of the list; its state is a word of `transitionStates.farm`. */
-export interface FarmStatus extends ListedFarm, Dated {
+export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
   /** When its appliance was last asked for it alone; only of a farm that was silent then. */
   readonly askedMs?: number | undefined;
   /** True if it was silent then, and a later handshake was answered: `isSilent` is false. */

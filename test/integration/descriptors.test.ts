@@ -29,7 +29,16 @@ it('three thousand polls that fail, each kind by turns, leave no descriptor, no 
       {
         apiKey: 'canary-key',
         bodyBytes: 65_536,
-        parts: { now, polling: { timeoutMs: 60, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 } },
+        parts: {
+          now,
+          polling: {
+            timeoutMs: 60,
+            maxConcurrentPerAppliance: 1,
+            maxBusyRatio: 1,
+            routineBusyRatio: 1,
+            jitterRatio: 0,
+          },
+        },
       },
     ),
   );

@@ -21,7 +21,15 @@ it('watches a hundred farms for an hour with one call at a time, within its shar
   });
   const watched = createTestPoller(appliance, {
     apiKey: 'key',
-    parts: { polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 } },
+    parts: {
+      polling: {
+        timeoutMs: 20_000,
+        maxConcurrentPerAppliance: 1,
+        maxBusyRatio,
+        routineBusyRatio: 0.03,
+        jitterRatio: 0.1,
+      },
+    },
   });
   onTestFinished(async () => {
     vi.useRealTimers();
@@ -49,7 +57,7 @@ it('watches a hundred farms for an hour with one call at a time, within its shar
   expect(Math.max(...appliance.requests.map(({ concurrent }) => concurrent))).toBe(1);
   expect(share).toBeLessThanOrEqual(maxBusyRatio);
   expect(perMinute).toBeLessThan(naivePerMinute / 4);
-  const farmLists = calls.filter(({ route }) => route === 'GET /stats/farms').map(({ startedAt: begins }) => begins);
+  const farmLists = calls.filter(({ route }) => route === 'GET /farms').map(({ startedAt: begins }) => begins);
   const [_beginning, ...gaps] = farmLists.slice(1).map((at, index) => at - (farmLists[index] ?? 0));
   expect(Math.max(...gaps), 'farm status keeps its schedule, but for jitter and a call before it').toBeLessThan(40_000);
   const page = await watched.page();

@@ -55,6 +55,7 @@ export async function givenAppliance(
         timeoutMs: 20_000,
         maxConcurrentPerAppliance: 1,
         maxBusyRatio: 1,
+        routineBusyRatio: 1,
         jitterRatio: 0,
       },
       ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...standard, vip]) }),

@@ -28,7 +28,13 @@ export function scheduled(list: readonly Collector[]): readonly ScheduledCollect
 /** The settings of the collector vip where none are written. */
 export const plainVip = { serverNames: {}, connectTo: {}, networks: [] };
 
-const usualPolling = { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0.1 };
+const usualPolling = {
+  timeoutMs: 20_000,
+  maxConcurrentPerAppliance: 1,
+  maxBusyRatio: 1,
+  routineBusyRatio: 1,
+  jitterRatio: 0.1,
+};
 
 type Parts = Partial<Omit<AppliancePollerParts, 'connect'>>;
 

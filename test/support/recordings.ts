@@ -25,7 +25,8 @@ export interface Exchange {
     readonly body: string;
     readonly body_encoding: 'utf-8' | 'latin-1';
   };
-  readonly recorded_at: string;
+  /** Missing in a few, which are no part of a sequence. */
+  readonly recorded_at?: string;
 }
 
 /** The recordings that every clone has, with the appliance's sentences replaced. */
@@ -48,6 +49,12 @@ export const recordedProducts = [
     beside: fileURLToPath(new URL('../../../shared/recorded-zevenet/', import.meta.url)),
   },
 ] as const;
+
+/** Recordings that only some machines have, beside the clone, and no clone. */
+export const recordingsBeside = ['zevenet/hung-proxy', 'hung-proxy'].map((name) => ({
+  product: name,
+  beside: fileURLToPath(new URL(`../../../shared/recorded-${name}/`, import.meta.url)),
+}));
 
 /** Whether a folder of recordings is there. */
 export function hasRecordings(directory: string): boolean {

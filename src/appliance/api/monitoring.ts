@@ -24,7 +24,7 @@ export const farmguardianEndpoints = area('farmguardian', {
 
 /** Statistics (docs/api.md §3.1-3.6). */
 export const statsEndpoints = area('stats', {
-  readStats:              row('GET /stats',                                              'read', '4.0', 'CPU, memory, load and network of the appliance', { reply: StatsReply }),
+  readStats:              row('GET /stats',                                              'read', '4.0', 'CPU, memory, load and network of the appliance', { reply: StatsReply, sleepsMs: 1_000 }),
   readNetworkStats:       row('GET /stats/system/network',                               'read', '4.0', 'traffic counters per interface', { reply: NetworkStatsReply }),
   listInterfaceStats:     row('GET /stats/system/network/interfaces',                    'read', null,  'interfaces with status and traffic (Enterprise)'),
   readConnectionStats:    row('GET /stats/system/connections',                           'read', null,  'total tracked connections (Enterprise)', { reply: ConnectionStatsReply }),

@@ -62,6 +62,8 @@ interface RowOptions {
    * waits 20 s for each one that hangs (docs/api.md §1.6).
    */
   readonly patienceMs?: number;
+  /** Milliseconds of each call in which the appliance sleeps, and does no work. */
+  readonly sleepsMs?: number;
 }
 
 /**

@@ -8,8 +8,6 @@ const farm = (name: string, more: object = {}) => ({
   status: 'up',
   vip: '192.0.2.20',
   vport: '80',
-  established: 1,
-  pending: 0,
   ...more,
 });
 
@@ -20,16 +18,16 @@ const summaryOf = (...names: readonly string[]) => ({
 
 describe('the farms collector', () => {
   it('writes its families in their order, also if the first farm lacks fields', async () => {
-    const collected = await collectFrom(farms, { listFarmStats: { farms: [{ farmname: 'bare' }, farm('shop')] } });
+    const collected = await collectFrom(farms, { listFarms: { params: [{ farmname: 'bare' }, farm('shop')] } });
 
     expect(familiesOf(collected)).toEqual(farms.families.map(({ family }) => family.name));
   });
 
-  it('invents nothing: no counters of a datalink farm, no state without a word, no farm in an empty list', async () => {
-    const list = [farm('link', { profile: 'datalink', established: null, pending: null }), { farmname: 'bare' }];
+  it('invents nothing: no state without a word, no farm in an empty list', async () => {
+    const list = [farm('link', { profile: 'datalink' }), { farmname: 'bare' }];
 
-    const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
-    const empty = await collectFrom(farms, { listFarmStats: { farms: [] } });
+    const collected = await collectFrom(farms, { listFarms: { params: list } });
+    const empty = await collectFrom(farms, { listFarms: { params: [] } });
 
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="unknown"} 1');
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="up"} 0');
@@ -44,7 +42,7 @@ describe('the farms collector', () => {
     [' up', 'up'],
     ['Needed Restart', 'needed_restart'],
   ])('shows the status %j as %s', async (status, state) => {
-    const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { status })] } });
+    const collected = await collectFrom(farms, { listFarms: { params: [farm('shop', { status })] } });
 
     expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
   });
@@ -52,7 +50,7 @@ describe('the farms collector', () => {
   it('has a farm that is listed twice once, and does not know a state that the rows contradict', async () => {
     const twice = [farm('shop'), farm('shop'), farm('db', { status: 'up' }), farm('db', { status: 'down' })];
 
-    const { data, duplicates } = await collectFrom(farms, { listFarmStats: { farms: twice } });
+    const { data, duplicates } = await collectFrom(farms, { listFarms: { params: twice } });
 
     expect(data.farms.map(({ name, state }) => [name, state])).toEqual([
       ['shop', 'up'],
@@ -61,10 +59,13 @@ describe('the farms collector', () => {
     expect(duplicates).toBe(0);
   });
 
-  it('reads the plain list without counters if the appliance has no farm statistics', async () => {
-    const collected = await collectFrom(farms, { listFarms: { params: [farm('shop', { established: undefined })] } });
+  it.each([
+    ['lacks', refusal('not_found', { routeMissing: true })],
+    ['forbids', refusal('forbidden')],
+  ])('reads the words in the statistics where the appliance %s the list', async (_, listFarms) => {
+    const collected = await collectFrom(farms, { listFarms, listFarmStats: { farms: [farm('shop')] } });
 
-    expect(collected.asked).toEqual(['listFarmStats', 'listFarms']);
+    expect(collected.asked).toEqual(['listFarms', 'listFarmStats']);
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
   });
 
@@ -77,12 +78,12 @@ describe('the farms collector', () => {
     expect(settingsOf({ ...named, vip: '192.0.2.20' })).toEqual([{ profile: 'http', vip: '192.0.2.20' }]);
   });
 
-  it('takes the names from the summary, which asks no proxy, and each state alone when the statistics fail', async () => {
-    const before = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { profile: 'https' })] } });
+  it('takes the names from the summary, which asks no proxy, and each state alone when the list fails', async () => {
+    const before = await collectFrom(farms, { listFarms: { params: [farm('shop', { profile: 'https' })] } });
     const collected = await collectFrom(
       farms,
       {
-        listFarmStats: refusal('server_error'),
+        listFarms: refusal('server_error'),
         readFarmsSummary: summaryOf('shop', 'new'),
         readFarmStatus: { params: { status: 'critical' } },
         readFarm: { params: { listener: 'https', vip: '192.0.2.30', vport: '443' } },
@@ -91,7 +92,7 @@ describe('the farms collector', () => {
     );
 
     expect(collected.asked).toEqual([
-      'listFarmStats',
+      'listFarms',
       'readFarmsSummary',
       'readFarmStatus',
       'readFarmStatus',
@@ -104,12 +105,11 @@ describe('the farms collector', () => {
       'zlb_farm_info{appliance="lb",farm="new",profile="https",vip="192.0.2.30",vport="443"} 1',
       'zlb_farm_info{appliance="lb",farm="db",profile="l4xnat",vip="",vport=""} 1',
     ]);
-    expect(linesOf(collected, 'zlb_farm_established_connections'), 'of the list before').toBe('');
   });
 
   it('does not ask for a list again for three minutes that fails though no proxy hangs', async () => {
     const replies = {
-      listFarmStats: refusal('timeout'),
+      listFarms: refusal('timeout'),
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: { params: { status: 'up' } },
     };
@@ -120,8 +120,8 @@ describe('the farms collector', () => {
     const later = await collectFrom(farms, replies, { age: () => 190_000, newest });
 
     expect(before.states).toEqual(['farm shop up', 'farm db up']);
-    expect(soon.asked).not.toContain('listFarmStats');
-    expect(later.asked).toContain('listFarmStats');
+    expect(soon.asked).not.toContain('listFarms');
+    expect(later.asked).toContain('listFarms');
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe('the farms collector', () => {
 
   it('loses the state of one farm alone when its own call fails', async () => {
     const { states } = await collectFrom(farms, {
-      listFarmStats: refusal('timeout'),
+      listFarms: refusal('timeout'),
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: refusal('server_error'),
     });
@@ -160,7 +160,7 @@ describe('the farms collector', () => {
   it('takes no farm for one whose proxy hangs when the appliance answers nothing else either', async () => {
     let answers = 1;
     const collected = collectFrom(farms, {
-      listFarmStats: refusal('timeout'),
+      listFarms: refusal('timeout'),
       get readFarmsSummary() {
         answers -= 1;
         return answers < 0 ? refusal('timeout') : summaryOf('shop');
@@ -173,7 +173,7 @@ describe('the farms collector', () => {
 
   it('asks for a state again after a minute, though the system clock was set back by an hour', async () => {
     const replies = {
-      listFarmStats: refusal('server_error'),
+      listFarms: refusal('server_error'),
       readFarmsSummary: summaryOf('shop'),
       readFarmStatus: { params: { status: 'up' } },
     };
@@ -187,10 +187,10 @@ describe('the farms collector', () => {
     expect(later.asked).toContain('readFarmStatus');
   });
 
-  it.each(['forbidden', 'unlicensed', 'connect', 'tls', 'unauthorized'] as const)(
+  it.each(['unlicensed', 'connect', 'tls', 'unauthorized'] as const)(
     'asks for nothing else after %s, and says so',
     async (reason) => {
-      const failing = collectFrom(farms, { listFarmStats: refusal(reason), listFarms: { params: [] } });
+      const failing = collectFrom(farms, { listFarms: refusal(reason), listFarmStats: { farms: [] } });
 
       await expect(failing).rejects.toMatchObject({ reason });
     },
@@ -199,7 +199,7 @@ describe('the farms collector', () => {
   it('leaves out excluded farms, also for other collectors, and counts them', async () => {
     const collected = await collectFrom(
       farms,
-      { listFarmStats: { farms: [farm('shop'), farm('test')] } },
+      { listFarms: { params: [farm('shop'), farm('test')] } },
       { watches: (name) => name === 'shop' },
     );
 

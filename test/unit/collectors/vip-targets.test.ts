@@ -12,8 +12,6 @@ const shop: ListedFarm = {
   state: 'up',
   vip: '192.0.2.40',
   vport: '443',
-  established: undefined,
-  pending: undefined,
 };
 
 interface Given extends Partial<VipSettings> {

@@ -158,6 +158,9 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':4:33: limits.series_per_appliance: must be at least 100, got "99"',
     ':4:49: limits.body_bytes: must be at least 64KiB and at most 1GiB, got "1KiB"',
   ],
+  'polling-budgets.yml': [
+    ':5:23: polling.routine_busy_ratio: is more than polling.max_busy_ratio, which bounds all readings; write the same, or less',
+  ],
   'polling-kinds.yml': [
     ':3:21: polling.timeout: must be a duration such as 20s or 1m30s, got "5 secs"',
     ':3:59: polling.max_concurrent_per_appliance: must be a whole number from 1 to 4, got "1.5"',
@@ -329,6 +332,7 @@ const refusedLast: readonly string[] = [
   'merged-text.yml',
   'names-repeated.yml',
   'only-comments.yml',
+  'polling-budgets.yml',
   'requests-off.yml',
   'requests-rules.yml',
   'requests-silent.yml',

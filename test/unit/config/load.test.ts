@@ -27,7 +27,13 @@ describe('a configuration file', () => {
           collectors: Object.fromEntries(collectorDefaults),
         },
       ],
-      polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 0.25, jitterRatio: 0.1 },
+      polling: {
+        timeoutMs: 20_000,
+        maxConcurrentPerAppliance: 1,
+        maxBusyRatio: 0.25,
+        routineBusyRatio: 0.03,
+        jitterRatio: 0.1,
+      },
       limits: { seriesPerAppliance: 50_000, bodyBytes: 8 * 1_024 * 1_024 },
     });
     expect(Object.keys(settings.appliances[0]?.tls ?? {})).toEqual(['insecureSkipVerify']);
@@ -55,7 +61,7 @@ collectors:
   farms: { schedule: '*/20 * * * * *', max_stale: 2m }
   certificates: { schedule: '0 */10  * * * *', max_stale: 24h }
   ipds: { enabled: true }
-polling: { timeout: 1m30s, max_concurrent_per_appliance: 2, max_busy_ratio: 50%, jitter: 0.2 }
+polling: { timeout: 1m30s, max_concurrent_per_appliance: 2, max_busy_ratio: 50%, routine_busy_ratio: 50%, jitter: 0.2 }
 limits: { series_per_appliance: 1000, body_bytes: 16MiB }
 `;
 
@@ -91,6 +97,7 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       timeoutMs: 90_000,
       maxConcurrentPerAppliance: 2,
       maxBusyRatio: 0.5,
+      routineBusyRatio: 0.5,
       jitterRatio: 0.2,
     });
     expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });

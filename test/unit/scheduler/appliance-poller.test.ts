@@ -17,10 +17,10 @@ describe('the schedule of a poller', () => {
       await vi.advanceTimersByTimeAsync(hourMs);
 
       const times = (key: ReadKey) => asked.filter((each) => each.key === key).map(({ at }) => at);
-      const gaps = times('listFarmStats')
+      const gaps = times('listFarms')
         .slice(1)
-        .map((at, index) => at - (times('listFarmStats')[index] ?? 0));
-      expect(times('listFarmStats').length).toBeGreaterThanOrEqual(119);
+        .map((at, index) => at - (times('listFarms')[index] ?? 0));
+      expect(times('listFarms').length).toBeGreaterThanOrEqual(119);
       expect(times('readStats').length).toBeGreaterThanOrEqual(59);
       expect(Math.max(...gaps)).toBeLessThan(61 * secondMs);
     },
@@ -138,7 +138,7 @@ describe('farms whose state changed', () => {
     const { poller, asked } = givenPoller({
       name,
       names: ['farms', 'backends'],
-      answer: (key) => (key === 'listFarmStats' ? { body: { farms } } : answering()(key)),
+      answer: (key) => (key === 'listFarms' ? { body: { params: farms } } : answering()(key)),
     });
     poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -146,7 +146,7 @@ describe('farms whose state changed', () => {
     for (const farm of farms.slice(0, changed)) farm.status = 'critical';
     await vi.advanceTimersByTimeAsync(35 * secondMs);
     const since = asked.slice(before);
-    const seenAt = since.find(({ key }) => key === 'listFarmStats')?.at ?? 0;
+    const seenAt = since.find(({ key }) => key === 'listFarms')?.at ?? 0;
     const atOnce = since.filter(({ key, at }) => key === 'readFarmStats' && at >= seenAt && at < seenAt + secondMs);
     return atOnce.map(({ params }) => params.farmname);
   }
@@ -288,13 +288,13 @@ describe('a 402', () => {
 describe('a farm that is deleted', () => {
   it('during a round is not read any more, and leaves neither series nor log lines', async () => {
     const farms = upFarms(10);
-    const list = { farms: [...farms] };
+    const list = { params: [...farms] };
     const { poller, asked, page, lines } = givenPoller({
       names: ['farms', 'backends'],
       answer: (key, { farmname }) => {
-        if (farmname === 'f9' && list.farms.length === 9) return { fails: 'bad_request' };
+        if (farmname === 'f9' && list.params.length === 9) return { fails: 'bad_request' };
         if (key === 'readFarmsSummary') return { fails: 'not_found' };
-        return { body: key === 'listFarmStats' ? list : wellAnswers[key] };
+        return { body: key === 'listFarms' ? list : wellAnswers[key] };
       },
     });
     poller.start();
@@ -303,7 +303,7 @@ describe('a farm that is deleted', () => {
 
     // The round has just begun with the old list; the next list of farms comes before its last
     // turn.
-    list.farms = farms.slice(0, 9);
+    list.params = farms.slice(0, 9);
     const deletedAt = asked.length;
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
 
@@ -315,13 +315,13 @@ describe('a farm that is deleted', () => {
   });
 
   it('while it fails is forgotten without a log line of recovery', async () => {
-    const state = { farms: wellAnswers.listFarmStats, failing: false };
+    const state = { farms: wellAnswers.listFarms, failing: false };
     const { poller, page, lines } = givenPoller({
       names: ['farms', 'backends'],
       answer: (key, { farmname }) => {
         if (farmname === 'shop' && state.failing) return { fails: 'server_error' };
         if (key === 'readFarmsSummary') return { fails: 'not_found' };
-        return { body: key === 'listFarmStats' ? state.farms : wellAnswers[key] };
+        return { body: key === 'listFarms' ? state.farms : wellAnswers[key] };
       },
     });
     poller.start();
@@ -329,7 +329,7 @@ describe('a farm that is deleted', () => {
     state.failing = true;
     await vi.advanceTimersByTimeAsync(2 * minuteMs);
 
-    state.farms = { farms: [{ farmname: 'db', profile: 'l4xnat', status: 'up' }] };
+    state.farms = { params: [{ farmname: 'db', profile: 'l4xnat', status: 'up' }] };
     await vi.advanceTimersByTimeAsync(3 * minuteMs);
 
     expect(lines.filter(({ farm }) => farm === 'shop').map(({ msg }) => msg)).toEqual(['poll failed']);

@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 
 const all = ['farms', 'appliance', 'activation', 'certificates', 'backends', 'farm_config'];
 const farm = (farmname: string, status: string, profile = 'http') => ({ farmname, profile, status });
-const farmList = (...farms: object[]): Answer => ({ body: { farms } });
+const farmList = (...farms: object[]): Answer => ({ body: { params: farms } });
 const backend = (status: string, established = 0) => ({ id: '0', ip: '198.51.100.1', port: '80', status, established });
 const backendList = (...backends: object[]): Answer => ({ body: { backends } });
 
@@ -68,7 +68,7 @@ describe('the status of an appliance', () => {
 
   it('has the reading or the failure of a farm at once, while other farms wait for their call', async () => {
     const { describe, answers, asked } = given(['farms', 'backends']);
-    const list = { listFarmStats: farmList(farm('shop', 'up'), farm('db', 'up'), farm('wiki', 'up')) };
+    const list = { listFarms: farmList(farm('shop', 'up'), farm('db', 'up'), farm('wiki', 'up')) };
     const states = () =>
       describe()
         .farms?.map(({ backends }) => backends?.[0]?.state)
@@ -98,7 +98,7 @@ describe('the status of an appliance', () => {
     const before = describe();
     expect(describe()).toBe(before);
 
-    answers({ listFarmStats: farmList(farm('shop', 'up'), farm('db', 'down', 'l4xnat')) });
+    answers({ listFarms: farmList(farm('shop', 'up'), farm('db', 'down', 'l4xnat')) });
     await vi.advanceTimersByTimeAsync(31_000);
     const after = describe();
 
@@ -111,7 +111,7 @@ it('a certificate keeps its last known farms while the API hangs, until they are
   const config = (file: string): Answer => ({ body: { params: { status: 'up', certlist: [{ file }] }, services: [] } });
   const files = ['a.pem', 'b.pem'].map((file) => ({ file, type: 'Certificate', status: 'valid' }));
   const good = (file: string): Partial<Record<ReadKey, Answer>> => ({
-    listFarmStats: farmList(farm('shop', 'up', 'https')),
+    listFarms: farmList(farm('shop', 'up', 'https')),
     listCertificates: { body: { params: files } },
     readFarm: config(file),
   });
@@ -169,11 +169,11 @@ describe('the failure of a collector', () => {
   it('has its beginning and its newest reason, despite skipped runs', async () => {
     const { describe, answers } = given(['farms']);
     await vi.advanceTimersByTimeAsync(minuteMs);
-    answers({ listFarmStats: { fails: 'server_error' } });
+    answers({ listFarms: { fails: 'server_error' } });
     await vi.advanceTimersByTimeAsync(minuteMs);
     const first = collector(describe(), 'farms')?.failure;
 
-    answers({ listFarmStats: { fails: 'connect' }, readSystemVersion: { fails: 'connect' } });
+    answers({ listFarms: { fails: 'connect' }, readSystemVersion: { fails: 'connect' } });
     await vi.advanceTimersByTimeAsync(20 * minuteMs);
 
     expect(first?.reason).toBe('server_error');
@@ -183,7 +183,7 @@ describe('the failure of a collector', () => {
 
   it('is the reason of a skip if nothing failed before', async () => {
     const { describe, answers } = given(['farms', 'backends']);
-    answers({ listFarmStats: { fails: 'server_error' } });
+    answers({ listFarms: { fails: 'server_error' } });
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
 
     expect(collector(describe(), 'backends')).toMatchObject({ ok: undefined, failure: { reason: 'farms_unknown' } });
@@ -205,7 +205,7 @@ describe('the failure of a collector', () => {
       { name: 'db', backends: undefined },
     ]);
 
-    answers({ listFarmStats: farmList() });
+    answers({ listFarms: farmList() });
     await vi.advanceTimersByTimeAsync(2 * minuteMs);
 
     expect(describe().farms).toEqual([]);
@@ -254,7 +254,7 @@ describe('the time since a state exists', () => {
     expect(JSON.stringify(describe())).not.toContain('"sinceMs"');
 
     answers({
-      listFarmStats: farmList(farm('shop', 'problem'), farm('db', 'up', 'l4xnat')),
+      listFarms: farmList(farm('shop', 'problem'), farm('db', 'up', 'l4xnat')),
       readFarmStats: backendList(backend('down')),
     });
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -276,15 +276,15 @@ describe('the time since a state exists', () => {
   it('continues over a reload and an outage, and restarts with unknown and after it', async () => {
     const { describe, answers, transitions, replace } = given(['farms']);
     await vi.advanceTimersByTimeAsync(minuteMs);
-    answers({ listFarmStats: farmList(farm('shop', 'down')) });
+    answers({ listFarms: farmList(farm('shop', 'down')) });
     await vi.advanceTimersByTimeAsync(minuteMs);
     const since = describe().farms?.[0]?.sinceMs;
     expect(since).toBe(transitions[0]?.atMs);
 
-    answers({ listFarmStats: { fails: 'server_error' } });
+    answers({ listFarms: { fails: 'server_error' } });
     await vi.advanceTimersByTimeAsync(hourMs);
     expect(describe().farms).toBeUndefined();
-    answers({ listFarmStats: farmList(farm('shop', 'down')) });
+    answers({ listFarms: farmList(farm('shop', 'down')) });
     const successor = await replace({ names: ['farms'] });
     expect(collector(describe(), 'farms')).toMatchObject({ isStale: true, ok: false });
     successor.start();
@@ -292,7 +292,7 @@ describe('the time since a state exists', () => {
     expect(describe().farms).toMatchObject([{ state: 'down', sinceMs: since }]);
 
     for (const status of ['dancing', 'down']) {
-      answers({ listFarmStats: farmList(farm('shop', status)) });
+      answers({ listFarms: farmList(farm('shop', status)) });
       await vi.advanceTimersByTimeAsync(minuteMs);
     }
 
@@ -304,7 +304,7 @@ describe('the time since a state exists', () => {
 /** The calls of these collectors. */
 function keysOf(names: readonly string[]): ReadKey[] {
   const keys: Readonly<Record<string, readonly ReadKey[]>> = {
-    farms: ['listFarmStats'],
+    farms: ['listFarms'],
     appliance: ['readSystemInfo', 'readSystemVersion'],
     activation: ['readSystemVersion', 'readActivationInfo', 'readActivationCertificate'],
     certificates: ['listCertificates'],

@@ -14,14 +14,14 @@ afterEach(() => {
 });
 
 function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}): CallQueue {
-  return createCallQueue({ maxConcurrent: 1, maxBusyRatio: 1, ...options });
+  return createCallQueue({ maxConcurrent: 1, maxBusyRatio: 1, routineBusyRatio: 1, ...options });
 }
 
 /** A call that keeps the appliance busy for so long and reports it, as the client does. */
 function busyFor(queue: CallQueue, ms: number): () => Promise<void> {
   return async () => {
     await sleep(ms, patient);
-    queue.charge(ms / 1_000);
+    queue.charge(ms / 1_000, { isRoutine: false });
   };
 }
 

@@ -45,6 +45,7 @@ function given() {
     },
     maxConcurrent: 1,
     maxBusyRatio: 1,
+    routineBusyRatio: 1,
     timeoutMs: 20_000,
     idleMs: 15_000,
     mayProbe: () => false,
@@ -54,6 +55,7 @@ function given() {
   const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
   const step: StepCalls = {
     signal: new AbortController().signal,
+    isRoutine: false,
     skipReason: () => skipReason.reason,
     askedAtMs: undefined,
     spentSeconds: 0,
@@ -166,16 +168,28 @@ describe('a call', () => {
     const { read, appliance, step } = given();
     appliance.takesMs = 1_000;
 
-    const answered = read('readStats', {});
+    const answered = read('listCertificates', {});
     await vi.advanceTimersByTimeAsync(1_000);
     await answered;
     appliance.refuses = 'server_error';
-    const failed = read('readStats', {}).catch((error: unknown) => error);
+    const failed = read('listCertificates', {}).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(1_000);
 
     expect(await failed).toBeInstanceOf(ApplianceError);
     expect(step.spentSeconds).toBe(2);
     expect(step.unreadable).toEqual([unreadable, unreadable]);
+  });
+
+  it('costs what the appliance works, without the second in which it sleeps', async () => {
+    const { calls, read, appliance, step } = given();
+    appliance.takesMs = 1_060;
+
+    const answered = read('readStats', {});
+    await vi.advanceTimersByTimeAsync(1_060);
+    await answered;
+
+    expect(step.spentSeconds).toBeCloseTo(0.06, 5);
+    expect(calls.opensAtMs.urgent - performance.now()).toBeCloseTo(0, 5);
   });
 
   it('dates what its step reads, unless an earlier one has: of several replies, the oldest counts', async () => {

@@ -51,13 +51,13 @@ it('counts no failure for a farm that is refused again and again, and that the a
 });
 
 it('counts no failure for a new farm that is refused, and that the next list no longer has', async () => {
-  const { farms } = wellAnswers.listFarmStats as { readonly farms: readonly object[] };
+  const { params: farms } = wellAnswers.listFarms as { readonly params: readonly object[] };
   let isThere = false;
   const { poller, page, lines } = givenPoller({
     names: ['farms', 'backends', 'farm_config'],
     answer(key, { farmname }) {
-      if (key === 'listFarmStats' && isThere)
-        return { body: { farms: [...farms, { farmname: 'short', profile: 'http', status: 'up' }] } };
+      if (key === 'listFarms' && isThere)
+        return { body: { params: [...farms, { farmname: 'short', profile: 'http', status: 'up' }] } };
       return farmname === 'short' ? { fails: 'bad_request' } : answering()(key);
     },
   });
@@ -80,9 +80,10 @@ it('shows nothing of a farm that was deleted while its own answer was under way'
     names: ['farms', 'backends'],
     maxConcurrent: 2,
     answer(key) {
-      const { farms } = wellAnswers.listFarmStats as { readonly farms: readonly { farmname: string }[] };
-      if (key !== 'listFarmStats' || listed.shop) return answering()(key);
-      return { body: { farms: farms.filter(({ farmname }) => farmname !== 'shop') } };
+      if (key !== 'listFarms') return answering()(key);
+      // In trouble, so that it is read each minute.
+      const shop = { farmname: 'shop', profile: 'http', status: 'problem' };
+      return { body: { params: listed.shop ? [shop] : [] } };
     },
     callMs(key, { farmname }) {
       if (!isDeleting || key !== 'readFarmStats' || farmname !== 'shop') return 10;

@@ -10,7 +10,7 @@ async function givenSpreadRun() {
   const given = givenPoller({
     names: ['farms', 'farm_config'],
     answer: answering({
-      listFarmStats: { body: { farms: upFarms(count) } },
+      listFarms: { body: { params: upFarms(count) } },
       listFarmguardians: { body: { params: [{ name: 'http', interval: 5, farms: [] }] } },
       readFarm: { body: { params: {}, services: [] } },
     }),

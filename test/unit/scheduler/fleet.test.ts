@@ -3,6 +3,7 @@ import type { Representation } from '../../../src/metrics/page.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/scheduler/counters.ts';
 import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src/scheduler/fleet.ts';
+import { Lateness } from '../../../src/scheduler/lateness.ts';
 import { ApplianceState, type FoundReading, type StateListener } from '../../../src/state/appliance-state.ts';
 import type { Transition } from '../../../src/state/status.ts';
 import { appliance as applianceCollector } from '../../../src/collectors/appliance.ts';
@@ -135,7 +136,9 @@ async function given(names: readonly string[]) {
         answers: { answeredAtMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
         lastRuns: new Map(),
         retriesAtMs: new Map(),
-        opensAtMs: 0,
+        lateness: new Lateness(),
+        readFarms: new Map(),
+        opensAtMs: { urgent: 0, routine: 0 },
       },
     };
   };

@@ -58,7 +58,7 @@ export function givenAppliance(
   const callMs = (asked: ReadKey, params: Readonly<Record<string, string>>) => {
     const waitsMs = waitMs(asked, params);
     const isSlow = asked === 'readFarmStatus' && fault.slowOnce.delete(params.farmname ?? '');
-    const workMs = asked === 'listFarmStats' ? 40 + 30 * count + fault.listMs : isSlow ? 5_000 : 0;
+    const workMs = asked === 'listFarms' ? 40 + 30 * count + fault.listMs : isSlow ? 5_000 : 0;
     return Math.min(Math.max(workMs + waitsMs, 60), webServerLimitMs);
   };
   const given = givenPoller({
@@ -70,7 +70,7 @@ export function givenAppliance(
     },
     answer(asked, params): Answer {
       if (callMs(asked, params) >= webServerLimitMs) return { fails: 'gateway_timeout' };
-      for (const name of asked === 'listFarmStats' ? names : asked === 'readFarmStatus' ? [params.farmname ?? ''] : [])
+      for (const name of asked === 'listFarms' ? names : asked === 'readFarmStatus' ? [params.farmname ?? ''] : [])
         readAtMs.set(name, performance.now());
       const { path } = requestOf(asked, params);
       const request = {

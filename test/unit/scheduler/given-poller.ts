@@ -29,12 +29,13 @@ interface Settings {
 
 /** The smallest replies of an appliance with two farms on which everything is well. */
 export const wellAnswers: Partial<Readonly<Record<ReadKey, unknown>>> = {
-  listFarmStats: {
-    farms: [
+  listFarms: {
+    params: [
       { farmname: 'shop', profile: 'http', status: 'up' },
       { farmname: 'db', profile: 'l4xnat', status: 'up' },
     ],
   },
+  listFarmStats: { farms: [] },
   readFarmStats: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up' }] },
   listFarmBackends: { params: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up' }] },
   readSystemVersion: { params: {} },
@@ -46,7 +47,7 @@ export const wellAnswers: Partial<Readonly<Record<ReadKey, unknown>>> = {
   listCertificates: { params: [] },
 };
 
-/** Rows of farms in the list of statistics. */
+/** Rows of farms in a list. */
 export const upFarms = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
 
@@ -61,11 +62,13 @@ export function givenPoller(parts: {
   /** How long each call takes, or calls for this. */
   readonly callMs?: number | ((key: ReadKey, params: Readonly<Record<string, string>>) => number);
   readonly maxBusyRatio?: number;
+  /** As much as for all if left out. */
+  readonly routineBusyRatio?: number;
   readonly maxStaleMs?: number;
   readonly maxConcurrent?: number;
 }) {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
-  const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
+  const { name = 'lb', callMs = 10, maxBusyRatio = 1, routineBusyRatio = maxBusyRatio, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
   const store = createStoreFor(name);
   const cron = createCron();
@@ -130,6 +133,7 @@ export function givenPoller(parts: {
         timeoutMs: 20_000,
         maxConcurrentPerAppliance: maxConcurrent,
         maxBusyRatio,
+        routineBusyRatio,
         jitterRatio: 0.1,
       },
       counters,

@@ -119,7 +119,7 @@ it('reads farms one by one once, and not each time, when the list takes 28 s by 
 
   const keys = asked.slice(before).map(({ key }) => key);
   expect(keys).not.toContain('readFarmStatus');
-  expect(keys.filter((key) => key === 'listFarmStats').length).toBeGreaterThanOrEqual(7);
+  expect(keys.filter((key) => key === 'listFarms').length).toBeGreaterThanOrEqual(7);
   expect(seriesOf(await page(), 'zlb_farm_established_connections')).toHaveLength(60);
 });
 

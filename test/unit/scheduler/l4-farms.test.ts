@@ -7,7 +7,8 @@ import { answering, givenPoller, upFarms } from './given-poller.ts';
 const minuteMs = 60_000;
 const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
 const l4Reads: readonly ReadKey[] = ['readFarmStats', 'readFarm'];
-const listed = (profile?: string) => ({ farmname: 'db', profile, status: 'up' });
+/** In trouble, so that it is read each minute. */
+const listed = (profile?: string) => ({ farmname: 'db', profile, status: 'problem' });
 
 /** An appliance with one farm, `db`, of a profile that a test changes; the list may be older. */
 function given() {
@@ -15,7 +16,7 @@ function given() {
   const { poller, asked } = givenPoller({
     names,
     answer: (key) => {
-      if (key === 'listFarmStats') return { body: { farms: [listed(state.listed)] } };
+      if (key === 'listFarms') return { body: { params: [listed(state.listed)] } };
       if (key === 'readFarmsSummary') return { body: { params: { lslb: [{ name: 'db', profile: state.now }] } } };
       if (key === 'readFarm') return { body: { params: { listener: 'l4xnat', protocol: 'tcp' }, backends: [] } };
       return answering()(key);
@@ -75,8 +76,8 @@ it('is not made for longer than a minute for a farm that was made again, where n
   const { poller, asked } = givenPoller({
     names: ['farms', 'backends'],
     answer: (key) => {
-      if (key === 'listFarmStats' && !state.isListed) return { fails: 'forbidden' };
-      if (key === 'listFarmStats') return { body: { farms: [listed(state.profile)] } };
+      if ((key === 'listFarms' || key === 'listFarmStats') && !state.isListed) return { fails: 'forbidden' };
+      if (key === 'listFarms') return { body: { params: [listed(state.profile)] } };
       if (key === 'readFarmsSummary') return { body: { params: { lslb: [{ name: 'db', profile: state.profile }] } } };
       return answering()(key);
     },
@@ -96,11 +97,11 @@ it('is not made for longer than a minute for a farm that was made again, where n
 it('is made for hundreds of farms by the lists that are read anyway, at the cost of no summary', async () => {
   const { poller, asked } = givenPoller({
     names: ['farms', 'backends'],
-    answer: (key) => (key === 'listFarmStats' ? { body: { farms: upFarms(200) } } : answering()(key)),
+    answer: (key) => (key === 'listFarms' ? { body: { params: upFarms(200) } } : answering()(key)),
   });
   poller.start();
 
-  await vi.advanceTimersByTimeAsync(3 * minuteMs);
+  await vi.advanceTimersByTimeAsync(10 * minuteMs);
 
   expect(asked.filter(({ key }) => key === 'readFarmStats').length).toBeGreaterThan(400);
   expect(asked.filter(({ key }) => key === 'readFarmsSummary')).toEqual([]);

@@ -9,7 +9,7 @@ const minuteMs = 60_000;
 
 /** As measured on a real appliance: 30 ms per farm for the list of all. */
 const callMsOf = (farms: number) => (key: ReadKey) =>
-  key === 'listFarmStats' ? 40 + 30 * farms : key === 'readFarmStats' ? 160 : 50;
+  key === 'listFarms' ? 40 + 30 * farms : key === 'readFarmStats' ? 160 : 50;
 
 /** The names and profiles of farms, which are read before the farms themselves. */
 const summaryOf = (farms: ReturnType<typeof upFarms>) => ({
@@ -28,10 +28,11 @@ function givenFarms(count: number, names: readonly string[] = ['farms', 'backend
   const given = givenPoller({
     names,
     maxBusyRatio: 0.25,
+    routineBusyRatio: 0.1,
     callMs: (key) => (state.silent ? 20_000 : callMs(key) * state.slowness),
     answer: (key) => {
       if (state.silent) return { fails: 'timeout' };
-      if (key === 'listFarmStats') return { body: { farms } };
+      if (key === 'listFarms') return { body: { params: farms } };
       return key === 'readFarmsSummary' ? { body: summaryOf(farms) } : answering()(key);
     },
   });
@@ -40,8 +41,8 @@ function givenFarms(count: number, names: readonly string[] = ['farms', 'backend
 
 const farmsShown = (page: string) => page.match(/^zlb_backend_info\{/gm)?.length ?? 0;
 
-const intervalOf = (page: string, collector: string) =>
-  valueOf(page, 'zlb_collector_interval_seconds', { collector }) ?? Number.NaN;
+const roundOf = (page: string, collector: string) =>
+  valueOf(page, 'zlb_collector_round_seconds', { collector }) ?? Number.NaN;
 
 const timesOf = ({ asked }: Pick<GivenPoller, 'asked'>, key: ReadKey, farmname?: string) =>
   asked.filter((each) => each.key === key && each.params.farmname === farmname).map(({ at }) => at);
@@ -97,7 +98,7 @@ describe('an appliance with hundreds of farms', () => {
     const given = givenFarms(300);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(40 * minuteMs);
-    expect(intervalOf(await given.page(), 'backends'), 'stretched beyond max_stale').toBeGreaterThan(300);
+    expect(roundOf(await given.page(), 'backends'), 'stretched beyond max_stale').toBeGreaterThan(300);
 
     given.state.silent = true;
     await vi.advanceTimersByTimeAsync(6 * minuteMs);
@@ -124,11 +125,11 @@ describe('an appliance with hundreds of farms', () => {
     const given = givenFarms(250);
     given.poller.start();
     while (timesOf(given, 'readFarmStats', 'f240').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
-    const first = intervalOf(await given.page(), 'backends');
+    const first = roundOf(await given.page(), 'backends');
 
     await vi.advanceTimersByTimeAsync(60 * minuteMs);
 
-    const announced = intervalOf(await given.page(), 'backends');
+    const announced = roundOf(await given.page(), 'backends');
     const [, ...settled] = gapsOf(timesOf(given, 'readFarmStats', 'f0'));
     expect(first).toBeGreaterThanOrEqual(240);
     expect(settled.length).toBeGreaterThan(3);
@@ -143,7 +144,7 @@ describe('an appliance with hundreds of farms', () => {
 
     // 30 s, 3 s of jitter, and one call that may be before it. The tick after the first run may be
     // served by that.
-    const [_beginning, ...gaps] = gapsOf(timesOf(given, 'listFarmStats'));
+    const [_beginning, ...gaps] = gapsOf(timesOf(given, 'listFarms'));
     expect(Math.max(...gaps)).toBeLessThan(36 * secondMs);
   });
 });
@@ -213,7 +214,7 @@ it('a round over the farms that is cut off is followed by one that continues whe
     answer: (key) => {
       if (state.refusing) return { fails: 'unauthorized' };
       if (key === 'readFarmsSummary') return { body: summaryOf(farms) };
-      return { body: key === 'listFarmStats' ? { farms } : wellAnswers[key] };
+      return { body: key === 'listFarms' ? { params: farms } : wellAnswers[key] };
     },
   });
   poller.start();

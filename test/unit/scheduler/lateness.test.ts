@@ -33,7 +33,15 @@ it.each([
 ])('a reading is shown for %s', (_, { isAnswering, ms, lifeMs }, maxAgeMs) => {
   const maxStaleMs = 90_000;
   const late = { ms, lostMs: 0 };
-  const job = { intervalMs: 30_000, maxStaleMs, late, nextRunMs: Infinity, lostBeforeMs: 0 } as Job;
+  const readFarms = new Map();
+  const job = {
+    intervalMs: 30_000,
+    maxStaleMs,
+    late,
+    nextRunMs: Infinity,
+    lostBeforeMs: 0,
+    readFarms,
+  } as unknown as Job;
 
-  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, isAnswering)).toBe(maxAgeMs);
+  expect(new Lateness().maxAgeMs({ maxStaleMs, lifeMs }, job, { isAnswering, isKnown: () => true })).toBe(maxAgeMs);
 });

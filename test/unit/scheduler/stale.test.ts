@@ -20,7 +20,7 @@ function givenFarms(count: number, state: { answer?: Answer; callMs?: number } =
     names: ['farms', 'backends'],
     callMs: (key) => (key === 'readFarmStats' ? (state.callMs ?? 10) : 10),
     answer(key: ReadKey) {
-      if (key === 'listFarmStats') return { body: { farms } };
+      if (key === 'listFarms') return { body: { params: farms } };
       // A probe tells whether anything answers.
       const isProbe = key === 'readSystemVersion' && state.callMs !== undefined;
       return (isProbe ? undefined : state.answer) ?? answering()(key);
@@ -51,7 +51,7 @@ describe('a collector that fails alone', () => {
       names: ['farms'],
       maxStaleMs: minuteMs,
       callMs: () => callMs,
-      answer: (key) => (key === 'listFarmStats' ? { body: { farms } } : answering()(key)),
+      answer: (key) => (key === 'listFarms' ? { body: { params: farms } } : answering()(key)),
     });
     given.poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
@@ -144,7 +144,7 @@ describe('a clock that is set forward by an hour', () => {
     const parts = givenPoller({
       names: ['farms', 'backends', 'farm_config', 'certificates'],
       answer(key) {
-        if (key === 'listFarmStats') return { body: { farms } };
+        if (key === 'listFarms') return { body: { params: farms } };
         if (key === 'readFarm') return { body: { params: { algorithm: 'roundrobin' }, services: [] } };
         return state.fails && key === 'readFarmStats' ? { fails: state.fails } : answering()(key);
       },
@@ -220,7 +220,7 @@ it('a late answer from before a change does not replace the newer one, and is no
     maxConcurrent: 2,
     callMs: () => state.callMs,
     answer: (key) => {
-      if (key === 'listFarmStats') return { body: { farms: [{ farmname: 'shop', profile: 'http', status: 'up' }] } };
+      if (key === 'listFarms') return { body: { params: [{ farmname: 'shop', profile: 'http', status: 'up' }] } };
       if (key === 'readFarmsSummary') return { fails: 'not_found' };
       return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: state.status }] } };
     },

@@ -10,8 +10,8 @@ function givenAppliance(farms: string[]) {
     callMs: 600,
     maxBusyRatio: 0.25,
     answer: (key) =>
-      key === 'listFarmStats'
-        ? { body: { farms: farms.map((farmname) => ({ farmname, profile: 'http', status: 'up' })) } }
+      key === 'listFarms'
+        ? { body: { params: farms.map((farmname) => ({ farmname, profile: 'http', status: 'up' })) } }
         : answering()(key),
   });
 }
@@ -34,7 +34,7 @@ it('reads the backends after a slow first list of farms, also with two calls at 
   const { poller, asked, page } = givenPoller({
     names: ['farms', 'certificates', 'backends'],
     maxConcurrent: 2,
-    callMs: (key) => (key === 'listFarmStats' ? 5_000 : 50),
+    callMs: (key) => (key === 'listFarms' ? 5_000 : 50),
     answer: answering(),
   });
   poller.start();

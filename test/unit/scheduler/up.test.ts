@@ -22,11 +22,11 @@ it.each([
     maxBusyRatio: 0.25,
     callMs(key) {
       if (outage === 'hangs') return endlessMs;
-      return key === 'listFarmStats' ? size.listMs : size.callMs;
+      return key === 'listFarms' ? size.listMs : size.callMs;
     },
     answer(key) {
       if (outage) return { fails: 'connect' };
-      return key === 'listFarmStats' ? { body: { farms } } : answering()(key);
+      return key === 'listFarms' ? { body: { params: farms } } : answering()(key);
     },
   });
   const random = createRandom(20_261_125);

@@ -1,0 +1,65 @@
+import { backends } from '../collectors/backends.ts';
+import type { FarmFact } from '../collectors/collector.ts';
+import { farmConfig } from '../collectors/farm-config.ts';
+import type { FarmList } from '../collectors/farm-list.ts';
+import { farms } from '../collectors/farms.ts';
+import { saysAllUp } from '../collectors/known-states.ts';
+import type { ApplianceState } from '../state/appliance-state.ts';
+import type { Origin } from '../state/reading.ts';
+import type { Job } from './job.ts';
+
+/** Farms of which only numbers are new are read with every fourth run. */
+const maxRunsPerRound = 4;
+
+/** Knows which farms need not be read to know the states of their backends: their word says them. */
+export class KnownFarms {
+  readonly #known: Pick<ApplianceState, 'reading'>;
+  #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, FarmFact> } | undefined;
+
+  constructor(known: Pick<ApplianceState, 'reading'>) {
+    this.#known = known;
+  }
+
+  /**
+   * Returns true for a reading that says nothing about states which is not known anyway, so that
+   * it may be as old as its numbers: while the word of its farm is fresh.
+   */
+  isKnown({ collector, farm }: Origin): boolean {
+    if (farm === undefined) return false;
+    if (collector !== backends.name) return true;
+    const read = this.#known.reading(backends, farm)?.data;
+    const fact = this.#farm(farm);
+    return (
+      read !== undefined && fact !== undefined && saysAllUp(fact, read, this.#known.reading(farmConfig, farm)?.data)
+    );
+  }
+
+  /**
+   * Splits the farms of a run, those that waited longest first, into those that it must read, and
+   * those of the others that it reads: a part of them, so that they all are read within `max_stale`.
+   */
+  split(
+    job: Pick<Job, 'collector' | 'isUrgent' | 'intervalMs' | 'maxStaleMs' | 'runs'>,
+    all: readonly FarmFact[],
+  ): { readonly needed: readonly FarmFact[]; readonly others: readonly FarmFact[] } {
+    const { collector, isUrgent, intervalMs, maxStaleMs } = job;
+    if (isUrgent) return { needed: all, others: [] };
+    if (collector.name !== backends.name) return { needed: [], others: all };
+    const { needed = [], others = [] } = Object.groupBy(all, ({ name }) =>
+      this.isKnown({ collector: collector.name, farm: name }) ? 'others' : 'needed',
+    );
+    const every = Math.min(Math.max(Math.floor(maxStaleMs / intervalMs) - 1, 1), maxRunsPerRound);
+    // So many with each run that all have been read after the last.
+    const upTo = (run: number): number => Math.floor((run * others.length) / every);
+    const run = job.runs % every;
+    return { needed, others: others.slice(0, upTo(run + 1) - upTo(run)) };
+  }
+
+  #farm(name: string): FarmFact | undefined {
+    const list = this.#known.reading(farms)?.data;
+    if (!list) return undefined;
+    if (this.#byName?.list !== list)
+      this.#byName = { list, farms: new Map(list.farms.map((farm) => [farm.name, farm])) };
+    return this.#byName.farms.get(name);
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { farmConnections } from '../../../src/collectors/farm-connections.ts';
+import { collectFrom, familiesOf } from './given-replies.ts';
+
+const row = (farmname: string, more: object = {}) => ({ farmname, established: '12', pending: 3, ...more });
+
+it('has the connections of each farm that is watched, also where the appliance writes numbers as text', async () => {
+  const collected = await collectFrom(
+    farmConnections,
+    { listFarmStats: { farms: [row('shop'), row('test')] } },
+    { watches: (name) => name === 'shop' },
+  );
+
+  expect(collected.data).toEqual([{ farm: 'shop', established: 12, pending: 3 }]);
+  expect(familiesOf(collected)).toEqual(farmConnections.families.map(({ family }) => family.name));
+});
+
+it('invents no connections of a datalink farm, nor of an empty list', async () => {
+  const list = [row('link', { established: null, pending: null }), { farmname: 'bare' }];
+
+  expect((await collectFrom(farmConnections, { listFarmStats: { farms: list } })).text).toBe('');
+  expect((await collectFrom(farmConnections, { listFarmStats: { farms: [] } })).text).toBe('');
+});
+
+it('asks for nothing while a proxy is silent, for which the appliance would wait', async () => {
+  const silent = { name: 'shop', profile: 'http', state: 'critical', isSilent: true };
+
+  const { asked, data } = await collectFrom(
+    farmConnections,
+    { listFarmStats: { farms: [row('shop')] } },
+    { facts: { farms: [silent] } },
+  );
+
+  expect(asked).toEqual([]);
+  expect(data).toEqual([]);
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { ReadKey } from '../../../src/appliance/client.ts';
+import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
+import { answering, givenPoller, upFarms } from './given-poller.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** HTTP farms with a backend each, whose words and calls the test changes. */
+function given(count: number, { names = ['farms', 'backends'], routineBusyRatio = 0.03 } = {}) {
+  const state = { farms: upFarms(count), down: new Set<string>(), listMs: 50, farmMs: 160, fails: new Set<ReadKey>() };
+  const poller = givenPoller({
+    names,
+    maxBusyRatio: 0.25,
+    routineBusyRatio,
+    callMs: (key) => (key === 'listFarms' ? state.listMs : key === 'readFarmStats' ? state.farmMs : 50),
+    answer(key, { farmname = '' }) {
+      if (state.fails.has(key)) return { fails: 'server_error' };
+      if (key === 'listFarms') return { body: { params: state.farms } };
+      if (key === 'readFarmsSummary')
+        return { body: { params: { lslb: state.farms.map((each) => ({ name: each.farmname, profile: 'http' })) } } };
+      if (key !== 'readFarmStats') return answering()(key);
+      const status = state.down.has(farmname) ? 'down' : 'up';
+      return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status, established: 7 }] } };
+    },
+  });
+  poller.poller.start();
+  const timesOf = (farm: string, sinceMs = 0) =>
+    poller.asked.filter(({ key, params, at }) => key === 'readFarmStats' && params.farmname === farm && at > sinceMs);
+  return {
+    ...poller,
+    state,
+    /** How often a farm was read since a moment of the test. */
+    readsOf: (farm: string, sinceMs = 0) => timesOf(farm, sinceMs).length,
+    firstReadOf: (farm: string, sinceMs: number) => timesOf(farm, sinceMs)[0]?.at ?? Number.NaN,
+    word(farm: string, status: string) {
+      state.farms = state.farms.map((each) => (each.farmname === farm ? { ...each, status } : each));
+    },
+  };
+}
+
+describe('the backends of a farm', () => {
+  it('are read with each fourth run while its word says that all are up, and each minute otherwise', async () => {
+    const { word, readsOf, state } = given(5);
+    for (const [index, status] of ['problem', 'needed restart', '-1'].entries()) word(`f${index}`, status);
+    state.down.add('f3');
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    const fromMs = 5 * minuteMs;
+
+    await vi.advanceTimersByTimeAsync(40 * minuteMs);
+
+    for (const farm of ['f0', 'f1', 'f2']) expect(readsOf(farm, fromMs), farm).toBeGreaterThanOrEqual(39);
+    expect(readsOf('f3', fromMs), 'of which one was down').toBeGreaterThanOrEqual(39);
+    expect(readsOf('f4', fromMs)).toBeGreaterThanOrEqual(9);
+    expect(readsOf('f4', fromMs)).toBeLessThanOrEqual(11);
+  });
+
+  it('are read at once when its word changes, however much the routine readings have cost', async () => {
+    const { word, firstReadOf, state, page } = given(300);
+    await vi.advanceTimersByTimeAsync(hourMs);
+    word('f7', 'problem');
+    state.down.add('f7');
+
+    await vi.advanceTimersByTimeAsync(40 * secondMs);
+
+    expect(firstReadOf('f7', hourMs) - hourMs).toBeLessThan(35 * secondMs);
+    expect(stateOf(await page(), 'zlb_backend_status', { farm: 'f7' })).toBe('down');
+  });
+
+  it('are shown as long as its word is fresh, also if their numbers are read less often than max_stale', async () => {
+    const { page, state } = given(300);
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+    expect(valueOf(await page(), 'zlb_collector_round_seconds', { collector: 'backends' })).toBeGreaterThan(600);
+    expect(seriesOf(await page(), 'zlb_backend_info')).toHaveLength(300);
+
+    // The list fails, and nobody says any more that they are up.
+    for (const key of ['listFarms', 'readFarmStatus', 'readFarmStats'] as const) state.fails.add(key);
+    await vi.advanceTimersByTimeAsync(4 * minuteMs);
+
+    expect(valueOf(await page(), 'zlb_up')).toBe(1);
+    const after = seriesOf(await page(), 'zlb_backend_info').length;
+    expect(after).toBeLessThan(150);
+  });
+
+  it('vanish when its word has changed, until they are read, if nothing was read of them for max_stale', async () => {
+    const { page, state, word } = given(300);
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+    const shown = async () => seriesOf(await page(), 'zlb_backend_info', { farm: 'f9' }).length;
+    expect(await shown()).toBe(1);
+
+    state.fails.add('readFarmStats');
+    word('f9', 'problem');
+    await vi.advanceTimersByTimeAsync(5.5 * minuteMs);
+
+    expect(await shown()).toBe(0);
+  });
+});
+
+describe('the budget of routine readings', () => {
+  it('is kept, and farms in trouble and the words of all are read in time beside it', async () => {
+    const { asked, word, readsOf, state } = given(200);
+    state.listMs = 1_000;
+    for (let farm = 0; farm < 10; farm += 1) word(`f${farm}`, 'problem');
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    const calls = asked.filter(({ at }) => at > hourMs);
+    const routine = calls.filter(
+      ({ key, params }) => key === 'readFarmStats' && Number((params.farmname ?? 'f0').slice(1)) >= 10,
+    );
+    expect((routine.length * state.farmMs) / hourMs).toBeLessThanOrEqual(0.031);
+    expect((routine.length * state.farmMs) / hourMs).toBeGreaterThan(0.02);
+    for (let farm = 0; farm < 10; farm += 1) expect(readsOf(`f${farm}`, hourMs)).toBeGreaterThanOrEqual(58);
+    expect(calls.filter(({ key }) => key === 'listFarms').length).toBeGreaterThanOrEqual(118);
+  });
+
+  it('holds up what costs little no longer than a call', async () => {
+    const { asked } = given(200, { names: ['farms', 'backends', 'farm_config', 'farm_connections', 'system'] });
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    const times = asked.filter(({ key, at }) => key === 'readStats' && at > hourMs).map(({ at }) => at);
+    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThan(75 * secondMs);
+  });
+});
