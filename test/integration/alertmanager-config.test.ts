@@ -304,6 +304,32 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     ]);
   });
 
+  it('silences a site with the line of the runbooks: what is about one of its appliances, and about many', async () => {
+    const alertmanager = await givenAlertmanager(
+      stringify({ route: { receiver: 'nobody' }, receivers: [{ name: 'nobody' }] }),
+    );
+    const line = /silence add (site=\w+) --duration=(\w+)/.exec(readFileSync('docs/operations.md', 'utf8'));
+    amtool(
+      ...[`--alertmanager.url=${alertmanager.url}`, 'silence', 'add', line?.[1] ?? '', `--duration=${line?.[2]}`],
+      ...['--author=alice', '--comment=CHG-44'],
+    );
+    const page = { alertname: 'ZlbApplianceDown', severity: 'critical' };
+    await post(alertmanager.url, [
+      { ...page, site: 'madrid', appliance: 'lb-madrid' },
+      { ...page, site: 'madrid', scope: 'site' },
+      { ...page, site: 'rome', scope: 'site' },
+    ]);
+    const look = async () =>
+      inWords((await alertmanager.alerts()).map(({ labels, status: { state } }) => ({ state, labels })));
+    const seen = await until(look, (words) => words.split('suppressed').length === 3);
+
+    expect(seen.split('\n')).toEqual([
+      'active alertname=ZlbApplianceDown scope=site severity=critical site=rome',
+      'suppressed alertname=ZlbApplianceDown appliance=lb-madrid severity=critical site=madrid',
+      'suppressed alertname=ZlbApplianceDown scope=site severity=critical site=madrid',
+    ]);
+  });
+
   it('holds back tickets of an exporter that is down, and nothing of another job or instance', async () => {
     await expectStates([
       ['active', 'ZlbExporterDown', {}],
