@@ -309,10 +309,8 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
       stringify({ route: { receiver: 'nobody' }, receivers: [{ name: 'nobody' }] }),
     );
     const line = /silence add (site=\w+) --duration=(\w+)/.exec(readFileSync('docs/operations.md', 'utf8'));
-    amtool(
-      ...[`--alertmanager.url=${alertmanager.url}`, 'silence', 'add', line?.[1] ?? '', `--duration=${line?.[2]}`],
-      ...['--author=alice', '--comment=CHG-44'],
-    );
+    const silence = [line?.[1] ?? '', `--duration=${line?.[2]}`, '--author=alice', '--comment=CHG-44'];
+    amtool(`--alertmanager.url=${alertmanager.url}`, 'silence', 'add', ...silence);
     const page = { alertname: 'ZlbApplianceDown', severity: 'critical' };
     await post(alertmanager.url, [
       { ...page, site: 'madrid', appliance: 'lb-madrid' },
