@@ -98,7 +98,7 @@ export async function startExporter(program: Program, configuration: object): Pr
   const file = join(folder, 'zlb.yml');
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(configuration));
-  const { pid, metricsUrl, stop } = await startExporterProcess({
+  const { pid, metricsUrl, stop, kill } = await startExporterProcess({
     program,
     args: [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'],
     onLine: () => undefined,
@@ -107,7 +107,11 @@ export async function startExporter(program: Program, configuration: object): Pr
     async () => (await fetch(`${metricsUrl}/-/ready`)).status,
     (status) => status === 200,
     maxWarmUpMs,
-  );
+  ).catch((error: unknown) => {
+    kill();
+    rmSync(folder, { recursive: true });
+    throw error;
+  });
   return {
     pid,
     url: metricsUrl,

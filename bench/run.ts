@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { growthResults, largeFleetResults } from './fleets.ts';
 import { installPackage } from './installed.ts';
+import { loadResults } from './load/load-results.ts';
 import { pageResults } from './pages.ts';
 import { readingResults } from './reading.ts';
 import { requestResults } from './requests.ts';
 import { absolute, type Result, runFacts, table } from './results.ts';
 
-const maxSeconds = 480;
+const maxSeconds = 900;
 
 const startedAtMs = performance.now();
 const facts = runFacts();
@@ -16,6 +17,7 @@ const installed = installPackage();
 const program = [installed.command] as const;
 // First, since it looks at the memory of this process.
 await measure('10 million lines of requests', requestResults);
+await measure('the load on an appliance', loadResults);
 await measure('a page of 100,000 series', async () => {
   const { results: pages, page } = await pageResults(program);
   return [...pages, await readingResults(page)];
@@ -31,7 +33,8 @@ console.log(`\n${table(results)}\n`);
 console.log(`${results.filter(({ held }) => held).length} goals held, ${missed} missed; medians.`);
 const written = { ...facts, held: missed === 0, results };
 writeFileSync(new URL('results.json', import.meta.url), `${JSON.stringify(written, undefined, 2)}\n`);
-process.exitCode = missed === 0 ? 0 : 1;
+// Also where a step that failed has left something running: it ends with this process.
+process.exit(missed === 0 ? 0 : 1);
 
 /** A step that fails is a missed goal; the others go on. */
 async function measure(step: string, work: () => Promise<readonly Result[]>): Promise<void> {

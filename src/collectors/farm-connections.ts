@@ -17,7 +17,7 @@ const ofFarms = rowsOf((list: readonly FarmConnections[]) => list, { farm: ({ fa
  */
 export const farmConnections = defineCollector<readonly FarmConnections[]>({
   name: 'farm_connections',
-  schedule: '0 */2 * * * *',
+  schedule: '0 */3 * * * *',
   maxStaleMs: 600_000,
   enabled: true,
   refreshedBy: [],

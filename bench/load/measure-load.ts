@@ -1,0 +1,162 @@
+import { createWorld } from '../../simulator/world-creation.ts';
+import { farmguardian, httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
+import type { World } from '../../simulator/world.ts';
+import { farmStatus, type HttpBackend } from '../../simulator/world-farms.ts';
+import { createPoller, createStoreFor } from '../../test/support/poller.ts';
+import { textOf } from '../../test/support/store-text.ts';
+import { connectTo, type MadeCall } from './appliance.ts';
+import { simulateClock } from './clock.ts';
+
+/** What to simulate. */
+export interface LoadInput {
+  readonly farms: number;
+  /** The part of the farms in which a backend is down all the time. */
+  readonly troubled: number;
+  /** Farms of which a backend dies, one after the other, and comes back two minutes later. */
+  readonly deaths: number;
+  /** True for an exporter that takes the states of a farm that is up from its word. */
+  readonly byWord: boolean;
+}
+
+/** What polling one appliance by default costs it, and how old what it shows is. */
+export interface MeasuredLoad {
+  readonly callsPerMinute: number;
+  /** Time that calls take, and of it the time in which the appliance works. */
+  readonly secondsPerMinute: number;
+  readonly workSecondsPerMinute: number;
+  /** Seconds since the appliance said the states that are shown: of backends that are up. */
+  readonly ageOfStates: Spread;
+  /** Seconds from the death of a backend until it is shown. */
+  readonly deathToSample: Spread;
+  /** Calls per minute by route. */
+  readonly routes: Readonly<Record<string, number>>;
+}
+
+interface Spread {
+  readonly median: number;
+  readonly p95: number;
+  readonly longest: number;
+}
+
+const minuteMs = 60_000;
+const warmUpMinutes = 60;
+const measuredMinutes = 60;
+const backendsPerFarm = 3;
+const apart = { deathMs: 150_000, backAfterMs: 120_000, lookEveryMs: 500 } as const;
+
+/** Simulates an hour after an hour of polling by the default settings. */
+async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Promise<MeasuredLoad> {
+  const clock = simulateClock(Date.parse('2026-11-20T21:00:00.500Z'));
+  const world = worldOf(farms, Math.max(troubled > 0 ? 1 : 0, Math.round(farms * troubled)));
+  const { connect, calls } = connectTo(world);
+  const store = createStoreFor('lb');
+  const polling = {
+    timeoutMs: 20_000,
+    maxConcurrentPerAppliance: 1,
+    maxBusyRatio: 0.25,
+    routineBusyRatio: 0.03,
+    jitterRatio: 0.1,
+  };
+  const poller = createPoller({ name: 'lb', store, polling, connect });
+  poller.start();
+  await clock.advance(warmUpMinutes * minuteMs);
+  calls.length = 0;
+  const startedMs = performance.now();
+  const ages: number[] = [];
+  while (performance.now() - startedMs < measuredMinutes * minuteMs) {
+    await clock.advance(5_000);
+    ages.push(...agesOf(world, calls, byWord));
+  }
+  const made = [...calls];
+  const perMinute = (of: (call: (typeof made)[number]) => number): number =>
+    made.reduce((sum, call) => sum + of(call), 0) / measuredMinutes;
+  const deathToSample = await watchDeaths(deaths);
+  await poller.close();
+  return {
+    callsPerMinute: perMinute(() => 1),
+    secondsPerMinute: perMinute(({ seconds }) => seconds),
+    workSecondsPerMinute: perMinute(({ workSeconds }) => workSeconds),
+    ageOfStates: spreadOf(ages.filter((age) => age < measuredMinutes * 60)),
+    deathToSample: spreadOf(deathToSample),
+    routes: Object.fromEntries(
+      [...Map.groupBy(made, ({ route }) => route)].map(([route, those]) => [route, those.length / measuredMinutes]),
+    ),
+  };
+
+  /** Returns the seconds after which each death was shown. */
+  async function watchDeaths(count: number): Promise<readonly number[]> {
+    const healthy = [...world.farms.values()].filter((farm) => farm.profile === 'http').slice(-count);
+    const seconds: number[] = [];
+    for (const [index, farm] of healthy.entries()) {
+      // At no particular moment of a minute.
+      await clock.advance(apart.deathMs + ((index * 7_919) % minuteMs));
+      const backend = farm.services[0]?.backends[0];
+      if (!backend) continue;
+      backend.status = 'down';
+      seconds.push(await untilShown(farm.name));
+      await clock.advance(apart.backAfterMs);
+      backend.status = 'up';
+    }
+    return seconds;
+  }
+
+  async function untilShown(farm: string): Promise<number> {
+    const diedMs = performance.now();
+    const line = new RegExp(`^zlb_backend_status\\{[^}]*farm="${farm}"[^}]*status="down"\\} 1$`, 'm');
+    do {
+      await clock.advance(apart.lookEveryMs);
+      poller.expire();
+    } while (!line.test(await textOf(store)) && performance.now() - diedMs < 60 * minuteMs);
+    return (performance.now() - diedMs) / 1_000;
+  }
+}
+
+/** An appliance with HTTP farms, of which the first ones have a backend that is down. */
+function worldOf(farms: number, troubled: number): World {
+  const backend = (farm: number, index: number): HttpBackend =>
+    httpBackend(index, `10.${farm % 200}.${Math.floor(farm / 200)}.${index + 1}`, 8080, {
+      status: farm < troubled && index === 0 ? 'down' : 'up',
+      established: 5,
+    });
+  const farmOf = (number: number) =>
+    httpFarm({
+      name: `farm-${number}`,
+      vip: '192.0.2.80',
+      vport: String(10_000 + number),
+      services: [
+        service('main', { backends: Array.from({ length: backendsPerFarm }, (_, index) => backend(number, index)) }),
+      ],
+    });
+  return createWorld({
+    farms: new Map(Array.from({ length: farms }, (_, number) => [`farm-${number}`, farmOf(number)])),
+    farmguardians: new Map([['check_tcp', farmguardian('check_tcp')]]),
+  });
+}
+
+/** Returns how many seconds ago the appliance said the states of the backends of each farm. */
+function agesOf({ farms }: World, calls: readonly MadeCall[], byWord: boolean): readonly number[] {
+  const nowMs = performance.now();
+  const alone = new Map<string, number>();
+  let listedMs = Number.NEGATIVE_INFINITY;
+  for (const { route, path, atMs } of calls)
+    if (route === 'GET /stats/farms/{farmname}') alone.set(path.slice('/stats/farms/'.length), atMs);
+    else if (route === 'GET /farms') listedMs = atMs;
+  return [...farms.values()].map((farm) => {
+    const readMs = alone.get(farm.name) ?? Number.NEGATIVE_INFINITY;
+    const saidMs = byWord && farmStatus(farm) === 'up' ? Math.max(readMs, listedMs) : readMs;
+    return (nowMs - saidMs) / 1_000;
+  });
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  return { median: at(0.5), p95: at(0.95), longest: sorted.at(-1) ?? Number.NaN };
+}
+
+// The same file is the child process, whose clock it replaces: its first argument is the input.
+if (import.meta.main) {
+  const input = JSON.parse(process.argv[2] ?? '') as LoadInput;
+  process.stdout.write(JSON.stringify(await measureLoad(input)));
+}
