@@ -89,6 +89,8 @@ export interface CallReport {
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the answer has no date. */
   readonly clockOffsetSeconds: number | undefined;
+  /** Unix time at which the certificate of the API ends; undefined before a connection. */
+  readonly certificateEndsAtSeconds?: number | undefined;
 }
 
 /** A field of a reply that could not be read in part. */
@@ -279,6 +281,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
         isElsewhere: isFirst && isForeign404(answer),
         authenticated: checked.provesKey,
         clockOffsetSeconds,
+        certificateEndsAtSeconds: connection.certificateEndsAtSeconds(),
       });
       return { answer, checked };
     } catch (error) {

@@ -48,7 +48,10 @@ const maxConnectMs = 5_000;
 /** Creates a pool; opens no connection until the first request. */
 export function createConnection(options: ConnectionOptions) {
   const { bodyBytes } = options;
-  const connect = createConnector(options);
+  let certificateEndsAtSeconds: number | undefined;
+  const connect = createConnector(options, (socket) => {
+    certificateEndsAtSeconds = endOf(socket) ?? certificateEndsAtSeconds;
+  });
   let pool = createPool(options, connect);
   return {
     /** Resolves when the headers have arrived; the body is a stream. */
@@ -70,6 +73,8 @@ export function createConnection(options: ConnectionOptions) {
       pool = createPool(options, connect);
       void dropped.close();
     },
+    /** Returns the Unix time at which the certificate ends that was accepted last. */
+    certificateEndsAtSeconds: () => certificateEndsAtSeconds,
     /** Lets requests under way end, and accepts no new ones. */
     retire: () => pool.close(),
     close: () => pool.destroy(),
@@ -103,12 +108,15 @@ class FingerprintMismatchError extends Error {
   readonly code = 'ERR_TLS_FINGERPRINT_MISMATCH';
 }
 
-function createConnector({
-  tls,
-  names,
-  timeoutMs,
-  connectMs = timeoutMs,
-}: ConnectionOptions): buildConnector.connector {
+/** `onAccepted` is told of each connection whose certificate is accepted. */
+function createConnector(
+  { tls, names, timeoutMs, connectMs = timeoutMs }: ConnectionOptions,
+  onAccepted: (socket: TLSSocket) => void,
+): buildConnector.connector {
+  const accept = (socket: TLSSocket, callback: buildConnector.Callback): void => {
+    onAccepted(socket);
+    callback(null, socket);
+  };
   const pinned = tls.fingerprintSha256;
   const timeout = Math.min(connectMs, maxConnectMs);
   // Before the call itself is given up, whose error would not name the cause.
@@ -134,9 +142,9 @@ function createConnector({
     connect ??= build();
     connect(options, (...[error, socket]) => {
       if (error) return callback(error instanceof errors.ConnectTimeoutError ? tooSlow() : error, null);
-      if (pinned === undefined) return callback(null, socket);
+      if (pinned === undefined) return accept(socket as TLSSocket, callback);
       const seen = fingerprintOf(socket as TLSSocket);
-      if (seen === pinned) return callback(null, socket);
+      if (seen === pinned) return accept(socket as TLSSocket, callback);
       socket.destroy();
       callback(
         new FingerprintMismatchError(`expected SHA-256 fingerprint ${pinned}, the server's certificate has ${seen}`),
@@ -144,6 +152,12 @@ function createConnector({
       );
     });
   };
+}
+
+/** Returns the Unix time at which the peer's certificate ends; undefined where it cannot be read. */
+function endOf(socket: TLSSocket): number | undefined {
+  const seconds = Date.parse(socket.getPeerCertificate().valid_to ?? '') / 1_000;
+  return Number.isNaN(seconds) ? undefined : seconds;
 }
 
 /** Returns the SHA-256 of the peer's certificate in lower-case hex. */

@@ -8,6 +8,8 @@ export interface AnswersState {
   answeredAtMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
+  /** Unix time at which the certificate of the API ends. */
+  certificateEndsAtSeconds?: number | undefined;
   /** Undefined when the newest call succeeded. */
   failing: FailingCalls | undefined;
 }
@@ -50,7 +52,10 @@ export class Answers {
   }
 
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
-  called({ authenticated, clockOffsetSeconds, reason, isElsewhere }: CallReport, ageMs: number): void {
+  called(
+    { authenticated, clockOffsetSeconds, certificateEndsAtSeconds, reason, isElsewhere }: CallReport,
+    ageMs: number,
+  ): void {
     // The answer to the same call below the other path says whether the appliance answers.
     if (isElsewhere) return;
     // Given up by us: it says nothing of the appliance.
@@ -63,6 +68,7 @@ export class Answers {
     this.state.called = true;
     if (authenticated) this.state.answeredAtMs = ageMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
+    if (certificateEndsAtSeconds !== undefined) this.state.certificateEndsAtSeconds = certificateEndsAtSeconds;
   }
 
   /** Returns whether a recent answer had the right key; undefined before the first call. */

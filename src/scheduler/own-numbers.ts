@@ -20,6 +20,7 @@ export interface OwnNumbers {
     readonly roundMs: number | undefined;
   })[];
   readonly clockOffsetSeconds: number | undefined;
+  readonly certificateEndsAtSeconds?: number | undefined;
   readonly series: number;
 }
 
@@ -79,6 +80,11 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
     'zlb_appliance_clock_offset_seconds',
     "The appliance's clock minus ours; 0 when they agree within a second (HTTP header Date).",
     ({ clockOffsetSeconds }) => clockOffsetSeconds,
+  ),
+  ofAppliance.gauge(
+    'zlb_api_certificate_not_after_timestamp_seconds',
+    'Unix time at which the certificate of the API expires, as the last connection showed it; stays while the appliance is away (TLS).',
+    ({ certificateEndsAtSeconds }) => certificateEndsAtSeconds,
   ),
   ofAppliance.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
 ];

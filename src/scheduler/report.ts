@@ -52,8 +52,9 @@ export class Report {
       roundMs: this.#roundMs(job),
     }));
     const series = store.series(name).shown;
+    const { certificateEndsAtSeconds } = answers.state;
     const times = collectors.flatMap(({ intervalMs, roundMs }) => [intervalMs, roundMs]);
-    const shown = [up, failureReason, breaker.state, series, ...times].join(' ');
+    const shown = [up, failureReason, breaker.state, series, certificateEndsAtSeconds, ...times].join(' ');
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#status = undefined;
@@ -61,7 +62,15 @@ export class Report {
       for (const listener of listeners) listener.answering?.(up, failureReason);
     this.#wasUp = up ?? this.#wasUp;
     const clockOffsetSeconds = answers.clockOffsetSeconds(ageMs);
-    const numbers = { up, failureReason, breaker: breaker.state, collectors, clockOffsetSeconds, series };
+    const numbers = {
+      up,
+      failureReason,
+      breaker: breaker.state,
+      collectors,
+      clockOffsetSeconds,
+      certificateEndsAtSeconds,
+      series,
+    };
     store.put(name, ownKeys.counters, counters.reading());
     store.put(name, ownKeys.gauges, fillRegistry(name, writeReading(ownGauges, numbers, { compact: false })));
   }

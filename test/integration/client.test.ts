@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -751,4 +752,16 @@ it('sends nothing for a name that would change the route', async () => {
 
   expect(server.accepted).toBe(0);
   expect(reports).toEqual([]);
+});
+
+it('reports when the certificate of the API ends, also of one that is pinned', async () => {
+  const server = await startHttpsServer((response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(reply),
+  );
+  const { read, reports } = givenClient(server);
+
+  await read();
+
+  const { validToDate } = new X509Certificate(server.material.cert);
+  expect(reports[0]?.certificateEndsAtSeconds).toBe(validToDate.getTime() / 1_000);
 });

@@ -121,3 +121,11 @@ it('tells why the newest call failed, and since when calls fail; what was given 
   answers.called(answered, 6_000);
   expect(answers.failing).toBeUndefined();
 });
+
+it('the end of the certificate of the API stays known while the appliance does not answer', () => {
+  const { answers } = given();
+  answers.called({ ...answered, certificateEndsAtSeconds: 1_800_000_000 }, 0);
+  answers.called(unreachable, 1_000);
+
+  expect(answers.state.certificateEndsAtSeconds).toBe(1_800_000_000);
+});
