@@ -6,6 +6,7 @@ interface ConnectParts extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
   /** One for all appliances: its schemas take long to compile. */
   readonly decode: ClientOptions['decode'];
   readonly names: ClientOptions['names'];
+  readonly basePaths?: ClientOptions['basePaths'];
   readonly appliance: ApplianceSettings;
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }

@@ -8,6 +8,7 @@ import { createCounters } from '../scheduler/counters.ts';
 import { keptReplies } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
 import type { AppliancePollerParts } from '../scheduler/poller-parts.ts';
+import type { BasePaths } from '../appliance/base-paths.ts';
 import type { Names } from '../lib/names.ts';
 import { applianceFamilies } from './appliance-families.ts';
 import { connectAppliance } from './connect-appliance.ts';
@@ -38,6 +39,7 @@ interface PollerParts
   > {
   readonly decode: Decode;
   readonly names: Names;
+  readonly basePaths?: BasePaths | undefined;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
   /** Replaces a collector. */
   readonly wrap?: (collector: (typeof collectors)[number]) => (typeof collectors)[number];
@@ -47,7 +49,15 @@ interface PollerParts
 /** Creates the poller of one appliance from its settings. */
 export function createPoller(
   appliance: WatchedAppliance,
-  { decode, names, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,
+  {
+    decode,
+    names,
+    basePaths,
+    counters = createCounters(appliance.name),
+    wrap = (each) => each,
+    onCall,
+    ...parts
+  }: PollerParts,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({
@@ -70,6 +80,7 @@ export function createPoller(
         settings: appliance,
         decode,
         names,
+        basePaths,
         now: parts.now,
         onCall(report) {
           onCall?.(report);

@@ -20,6 +20,7 @@ import { createMetricsApp, type ReloadOutcome } from '../server/metrics-app.ts';
 import { createWebAccess, type WebAccess } from '../server/web-access.ts';
 import { openToAll } from '../server/web-policy.ts';
 import { prepareAll } from '../lib/prepared.ts';
+import { BasePaths } from '../appliance/base-paths.ts';
 import { Names } from '../lib/names.ts';
 import { isSame } from '../lib/same.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
@@ -70,7 +71,8 @@ export interface Daemon {
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
-  const connecting = { decode: createDecoder(), names: loggedNames(log.child({ part: 'names' })) };
+  const names = loggedNames(log.child({ part: 'names' }));
+  const connecting = { decode: createDecoder(), names, basePaths: new BasePaths() };
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const store = createStore();
@@ -149,6 +151,7 @@ interface PollingParts {
   readonly store: MetricsStore;
   readonly decode: Decode;
   readonly names: Names;
+  readonly basePaths: BasePaths;
   readonly cron: Cron;
   readonly history: History;
   readonly twins: TwinWatch;
@@ -157,7 +160,7 @@ interface PollingParts {
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, decode, names, cron, history, twins, isLogSilent }: PollingParts,
+  { store, decode, names, basePaths, cron, history, twins, isLogSilent }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   return new FleetPoller<WatchedAppliance>({
     store,
@@ -165,6 +168,7 @@ function createFleet(
       createPoller(appliance, {
         decode,
         names,
+        basePaths,
         cron,
         store,
         counters,
@@ -183,11 +187,12 @@ function createFleet(
 interface GatewayUses extends Pick<ReloadParts, 'fleet' | 'history' | 'self'> {
   readonly decode: Decode;
   readonly names: Names;
+  readonly basePaths: BasePaths;
 }
 
 function createGateway(
   { build, log, now, waits }: DaemonParts,
-  { fleet, history, decode, names, self }: GatewayUses,
+  { fleet, history, decode, names, basePaths, self }: GatewayUses,
 ): GatewayLifecycle {
   let metrics: AdminMetrics | undefined;
   return createGatewayLifecycle(waits, () => ({
@@ -197,6 +202,7 @@ function createGateway(
     metrics: (metrics ??= createAdminMetrics(self.registry)),
     decode,
     names,
+    basePaths,
     build,
     log: log.child({ part: 'admin' }),
     recordLog: log.child({ part: 'audit' }),

@@ -4,6 +4,7 @@ import { PartCount, TooManyPartsError } from '../lib/counted-request.ts';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
+import type { BasePaths } from './base-paths.ts';
 import { basePathsOf } from './route.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import { abortedBy, ApplianceError, callTimeout, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
@@ -47,7 +48,10 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export interface RelayOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {}
+export interface RelayOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {
+  /** Shared by all connections to an appliance, so that one alone searches. */
+  readonly basePaths?: BasePaths | undefined;
+}
 
 /**
  * Short: a request on a connection that the appliance just closed would fail, and is not retried.
@@ -99,7 +103,7 @@ async function withDeadline(
 
 /** Creates a relay; opens no connection until the first request. */
 export function createRelay(options: RelayOptions): Relay {
-  const { url, timeoutMs } = options;
+  const { url, timeoutMs, basePaths: shared } = options;
   const keys = keysToHide(options);
   const connection = createConnection({ ...options, keepAliveMs });
   const basePaths = basePathsOf(url);
@@ -108,16 +112,19 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     send: (request) => withDeadline(request, timeoutMs, sendWithin),
-    urlOf: (path) => `${url.origin}${found ?? basePaths[0]}${path}`,
+    urlOf: (path) => `${url.origin}${found ?? shared?.get(url) ?? basePaths[0]}${path}`,
     retire: () => connection.retire(),
     close: () => connection.close(),
   };
 
   async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
-    const basePath = found ?? (await findBasePath(request.signal));
+    const basePath = found ?? shared?.get(url) ?? (await findBasePath(request.signal));
     const answer = await exchange(`${basePath}${request.path}`, request);
     // An upgrade may move the API. This answer stands; the next call searches again.
-    if (basePaths.length > 1 && isElsewhere(answer)) found = undefined;
+    if (basePaths.length > 1 && isElsewhere(answer)) {
+      found = undefined;
+      shared?.set(url, undefined);
+    }
     const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
     const body = Buffer.isBuffer(beginning) ? beginning : counted(beginning, request.path);
     return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(body, keys) };
@@ -131,6 +138,7 @@ export function createRelay(options: RelayOptions): Relay {
       await failing(probe, answer.body.dump());
       if (isElsewhere(answer)) continue;
       found = basePath;
+      shared?.set(url, basePath);
       return basePath;
     }
     const because = `${url.host} answers, but has no management API under ${basePaths.join(' or ')}`;

@@ -5,6 +5,7 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { BasePaths } from '../../src/appliance/base-paths.ts';
 import {
   type ApplianceClient,
   type CallReport,
@@ -255,6 +256,16 @@ describe('the base path', () => {
     await read();
 
     expect(asked().slice(2)).toEqual(['/zapi/v4.0/zapi.cgi', '/api/v4.0/api.cgi', '/api/v4.0/api.cgi']);
+  });
+
+  it('that one connection has found is not searched for by another', async () => {
+    const { server, asked } = await givenProgram({ path: '/zapi/v4.0/zapi.cgi' });
+    const basePaths = new BasePaths();
+
+    await givenClient(server, { basePaths }).read();
+    await givenClient(server, { basePaths }).read();
+
+    expect(asked()).toEqual(['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi', '/zapi/v4.0/zapi.cgi']);
   });
 
   it('is not searched if the configuration names it', async () => {

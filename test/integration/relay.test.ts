@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { BasePaths } from '../../src/appliance/base-paths.ts';
 import { createRelay, type Relay } from '../../src/appliance/relay.ts';
 import { Names } from '../../src/lib/names.ts';
 import { Secret } from '../../src/lib/secret.ts';
@@ -15,7 +16,11 @@ const patient = new AbortController().signal;
 
 function givenRelay(
   { url, material }: Pick<HttpsServer, 'url' | 'material'>,
-  { timeoutMs = 5_000, keys = [key, pollingKey] } = {},
+  {
+    timeoutMs = 5_000,
+    keys = [key, pollingKey],
+    basePaths,
+  }: { timeoutMs?: number; keys?: readonly string[]; basePaths?: BasePaths } = {},
 ): Relay {
   const [apiKey = '', otherKey = ''] = keys;
   const relay = createRelay({
@@ -28,6 +33,7 @@ function givenRelay(
     timeoutMs,
     maxConnections: 2,
     bodyBytes: 100_000,
+    basePaths,
   });
   onTestFinished(() => relay.close());
   return relay;
@@ -105,6 +111,22 @@ describe('the path of the API', () => {
     expect([await send(), await send()]).toEqual([404, 200]);
     expect(pathsOf(server).filter((path) => path.startsWith('PUT'))).toHaveLength(4);
     expect(relay.urlOf('/farms/shop')).toBe(`${server.url.origin}/api/v4.0/api.cgi/farms/shop`);
+  });
+
+  it('that another connection to the appliance has found is not searched for, and one that is gone is forgotten', async () => {
+    let base = '/zapi/v4.0/zapi.cgi';
+    const server = await startHttpsServer((response, request) => apiUnder(base)(response, request));
+    const basePaths = new BasePaths();
+    basePaths.set(server.url, base);
+    const relay = givenRelay(server, { basePaths });
+    const send = async () => (await relay.send({ method: 'PUT', path: '/farms/shop', signal: patient })).status;
+
+    expect(await send()).toBe(200);
+    expect(pathsOf(server)).toEqual(['PUT /zapi/v4.0/zapi.cgi/farms/shop']);
+    base = '/api/v4.0/api.cgi';
+
+    expect([await send(), await send()]).toEqual([404, 200]);
+    expect(basePaths.get(server.url)).toBe(base);
   });
 
   it('has its own error if another server answers', async () => {

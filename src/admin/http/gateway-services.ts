@@ -16,6 +16,7 @@ import { BodyMemory } from '../calls/body-memory.ts';
 import { createRecorder, type Recorder } from '../calls/recorder.ts';
 import type { BodyLimits } from '../calls/request-body.ts';
 import { createRequestQueue, type RequestQueue } from '../calls/request-queue.ts';
+import type { BasePaths } from '../../appliance/base-paths.ts';
 import type { Names } from '../../lib/names.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { steadyNow } from '../../lib/time.ts';
@@ -33,6 +34,7 @@ export interface GatewaySurroundings {
   readonly metrics: AdminMetrics;
   readonly decode: Decode;
   readonly names: Names;
+  readonly basePaths: BasePaths;
   readonly build: { readonly version: string };
   readonly log: Logger;
   /** Gets each record of the journal as a line. */
@@ -124,9 +126,23 @@ function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
 export function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, polling, limits }: GatewaySettings,
-  { fleet, decode, names, now }: Pick<GatewaySurroundings, 'fleet' | 'decode' | 'names' | 'now'>,
+  {
+    fleet,
+    decode,
+    names,
+    basePaths,
+    now,
+  }: Pick<GatewaySurroundings, 'fleet' | 'decode' | 'names' | 'basePaths' | 'now'>,
 ): AdminAppliance {
-  const shared = { url, tls, names, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
+  const shared = {
+    url,
+    tls,
+    names,
+    basePaths,
+    apiKey: adminApiKey ?? apiKey,
+    otherKey: adminApiKey && apiKey,
+    keyHeader,
+  };
   const relay = createRelay({
     ...shared,
     timeoutMs: admin.timeoutMs * slotTimeoutFactor,

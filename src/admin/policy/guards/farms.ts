@@ -289,7 +289,7 @@ const reachesL4Daemon: Guard = {
     const farms = knownFarms() ?? (isEmergency ? [] : await summarised(context));
     const touched = touchedBy(params, body, farms);
     const others = farms.filter(({ name, profile }) => profile === 'l4xnat' && name !== touched.name);
-    if (others.length === 0) return undefined;
+    if (others.length === 0 || touched.name === '') return undefined;
     const proxy = proxyIn(farms) ?? (isEmergency ? undefined : await proxyBy(context, touched));
     const reach = reachOfL4Daemon(operation, touched, proxy);
     if (reach === 'does not') return undefined;
