@@ -71,8 +71,7 @@ export interface Daemon {
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
-  const names = loggedNames(log.child({ part: 'names' }));
-  const connecting = { decode: createDecoder(), names, basePaths: new BasePaths() };
+  const connecting = createConnecting(log);
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const store = createStore();
@@ -140,6 +139,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await history.close();
     },
   };
+}
+
+/** Creates what all connections to appliances share. */
+function createConnecting(log: DaemonParts['log']) {
+  const names = loggedNames(log.child({ part: 'names' }));
+  return { decode: createDecoder(), names, basePaths: new BasePaths() };
 }
 
 /** The settings in force; a reload replaces them. */

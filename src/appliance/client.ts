@@ -18,7 +18,7 @@ import {
   mediaTypeOf,
   type CheckedAnswer,
 } from './answer.ts';
-import type { BasePaths } from './base-paths.ts';
+import { BasePaths } from './base-paths.ts';
 import { basePathsOf, fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import { type ApplianceConnection, type ConnectionOptions, createConnection } from './connection.ts';
 import {
@@ -160,20 +160,13 @@ interface Exchange {
 
 /** Creates a client; opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
-  const { url, timeoutMs, bodyBytes, basePaths: shared } = options;
+  const { url, timeoutMs, bodyBytes, basePaths: kept = new BasePaths() } = options;
   // The deadline of each call is what counts.
   const longestMs = Math.max(timeoutMs, ...Object.values(endpoints).map((row: EndpointRow) => row.patienceMs ?? 0));
   const keys = keysToHide(options);
   const connection = createConnection({ ...options, timeoutMs: longestMs, connectMs: timeoutMs, keepAliveMs });
   const exchange = createExchange(options, connection);
   const basePaths = basePathsOf(url);
-  let current: number | undefined;
-
-  function keep(base: number): void {
-    if (current === base) return;
-    current = base;
-    shared?.set(url, basePaths[base]);
-  }
 
   /** Tries the other known base path if a web server answers with an HTML 404. */
   async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
@@ -181,15 +174,14 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       withDeadline(signal, call.limitMs, (ending) =>
         exchange({ ...call, isFirst }, `${basePaths[base]}${call.path}`, ending),
       );
-    const tried = current ?? Math.max(0, basePaths.indexOf(shared?.get(url) ?? ''));
+    const tried = Math.max(0, basePaths.indexOf(kept.get(url) ?? ''));
     const first = await ask(tried, basePaths.length > 1);
-    if (basePaths.length === 1) return first;
-    if (!isForeign404(first.answer)) {
-      keep(tried);
+    if (!isForeign404(first.answer) || basePaths.length === 1) {
+      kept.set(url, basePaths[tried]);
       return first;
     }
     const second = await ask(1 - tried);
-    if (!isForeign404(second.answer)) keep(1 - tried);
+    if (!isForeign404(second.answer)) kept.set(url, basePaths[1 - tried]);
     return second;
   }
 

@@ -4,7 +4,7 @@ import { PartCount, TooManyPartsError } from '../lib/counted-request.ts';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
-import type { BasePaths } from './base-paths.ts';
+import { BasePaths } from './base-paths.ts';
 import { basePathsOf } from './route.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import { abortedBy, ApplianceError, callTimeout, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
@@ -103,28 +103,25 @@ async function withDeadline(
 
 /** Creates a relay; opens no connection until the first request. */
 export function createRelay(options: RelayOptions): Relay {
-  const { url, timeoutMs, basePaths: shared } = options;
+  const { url, timeoutMs, basePaths: kept = new BasePaths() } = options;
   const keys = keysToHide(options);
   const connection = createConnection({ ...options, keepAliveMs });
   const basePaths = basePathsOf(url);
   const key = keyHeaders(options);
-  let found = basePaths.length === 1 ? basePaths[0] : undefined;
+  const known = () => (basePaths.length === 1 ? basePaths[0] : kept.get(url));
 
   return {
     send: (request) => withDeadline(request, timeoutMs, sendWithin),
-    urlOf: (path) => `${url.origin}${found ?? shared?.get(url) ?? basePaths[0]}${path}`,
+    urlOf: (path) => `${url.origin}${known() ?? basePaths[0]}${path}`,
     retire: () => connection.retire(),
     close: () => connection.close(),
   };
 
   async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
-    const basePath = found ?? shared?.get(url) ?? (await findBasePath(request.signal));
+    const basePath = known() ?? (await findBasePath(request.signal));
     const answer = await exchange(`${basePath}${request.path}`, request);
     // An upgrade may move the API. This answer stands; the next call searches again.
-    if (basePaths.length > 1 && isElsewhere(answer)) {
-      found = undefined;
-      shared?.set(url, undefined);
-    }
+    if (basePaths.length > 1 && isElsewhere(answer)) kept.set(url, undefined);
     const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
     const body = Buffer.isBuffer(beginning) ? beginning : counted(beginning, request.path);
     return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(body, keys) };
@@ -137,8 +134,7 @@ export function createRelay(options: RelayOptions): Relay {
       const answer = await exchange(`${basePath}${probePath}`, probe);
       await failing(probe, answer.body.dump());
       if (isElsewhere(answer)) continue;
-      found = basePath;
-      shared?.set(url, basePath);
+      kept.set(url, basePath);
       return basePath;
     }
     const because = `${url.host} answers, but has no management API under ${basePaths.join(' or ')}`;
