@@ -106,7 +106,7 @@ function longLines(objects: readonly CheckedObject[]): readonly string[] {
 }
 
 /** Returns the first line without numbers. */
-export function lineOf(state: State, text: string): string {
+function lineOf(state: State, text: string): string {
   return cleaned(`${state} - ${text}`, maxFirst);
 }
 
