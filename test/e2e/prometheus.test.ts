@@ -158,10 +158,12 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
       (seen) => seen.length > 0,
     );
     expect(own).toEqual([{ metric: { job: 'zlb-exporter' }, value: 2 }]);
-    const alerts = await until(
-      () => prometheus.alerts(),
-      (seen) => seen.some(({ labels }) => labels['alertname'] === 'ZlbFarmDown'),
+    const pages = await until(
+      () => prometheus.query('farm:zlb_farm_status:page'),
+      (seen) => seen.length > 0,
     );
+    expect(pages.filter(({ metric }) => metric['site'] === undefined)).toEqual([]);
+    const alerts = await prometheus.alerts();
     expect(alerts.filter(({ labels }) => labels['appliance'] !== undefined && labels['site'] === undefined)).toEqual(
       [],
     );
