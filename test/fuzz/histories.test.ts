@@ -16,11 +16,14 @@ const betweenLooksMs = 10 * secondMs;
 const toleranceMs = 45 * secondMs;
 
 const collectors = {
-  farms: { family: 'zlb_farm_established_connections', maxStaleMs: 180_000 },
+  farm_connections: { family: 'zlb_farm_established_connections', maxStaleMs: 600_000 },
   backends: { family: 'zlb_backend_established_connections', maxStaleMs: 300_000 },
 } as const;
+/** Of the collector farms, which has the shortest one. */
+const shortestMaxStaleMs = 180_000;
+const names = ['farms', 'farm_connections', 'backends', 'system', 'activation'];
 
-type CollectorName = keyof typeof collectors;
+type CollectorName = keyof typeof collectors | 'farms';
 
 /** An event of an appliance or of the exporter, and the time until the next one. */
 const happening = fc.record({
@@ -78,11 +81,13 @@ function givenHistory(mostFarms: number) {
   const nowMs = () => performance.now() + suspendedMs;
 
   const given = givenPoller({
-    names: ['farms', 'backends', 'system', 'activation'],
+    names,
     maxBusyRatio: 0.25,
+    routineBusyRatio: 0.03,
     callMs(key) {
       if (state.silent || state.failing.get(key) === 'timeout') return 20 * secondMs;
-      return (key === 'listFarmStats' ? 40 + 30 * state.farms : 100) * state.slowness;
+      const perFarmMs = { listFarms: 7, listFarmStats: 30 }[key as string];
+      return (perFarmMs === undefined ? 100 : 40 + perFarmMs * state.farms) * state.slowness;
     },
     answer(key) {
       if (state.silent) return { fails: 'timeout' };
@@ -92,8 +97,9 @@ function givenHistory(mostFarms: number) {
       if (state.unlicensed && key !== 'readActivationInfo') return { fails: 'unlicensed' };
       const established = Math.floor(nowMs() / 1_000);
       const farm = (index: number) => ({ farmname: `f${index}`, profile: 'http', status: 'up', established });
-      if (key === 'listFarmStats')
-        return { body: { farms: Array.from({ length: state.farms }, (_, index) => farm(index)) } };
+      const list = Array.from({ length: state.farms }, (_, index) => farm(index));
+      if (key === 'listFarms') return { body: { params: list } };
+      if (key === 'listFarmStats') return { body: { farms: list } };
       if (key === 'readFarmStats')
         return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up', established }] } };
       return answering()(key);
@@ -114,8 +120,14 @@ function givenHistory(mostFarms: number) {
     const page = await given.page();
     const intervalMs = (collector: CollectorName) =>
       (valueOf(page, 'zlb_collector_interval_seconds', { collector }) ?? 0) * secondMs;
-    announced.push({ atMs: nowMs(), farms: intervalMs('farms'), backends: intervalMs('backends') });
-    for (const name of ['farms', 'backends'] as const) {
+    const roundMs = (valueOf(page, 'zlb_collector_round_seconds', { collector: 'backends' }) ?? 0) * secondMs;
+    announced.push({
+      atMs: nowMs(),
+      farms: intervalMs('farms'),
+      farm_connections: intervalMs('farm_connections'),
+      backends: roundMs,
+    });
+    for (const name of ['farm_connections', 'backends'] as const) {
       const { family, maxStaleMs } = collectors[name];
       const seconds = [...page.matchAll(new RegExp(`^${family}\\{.* (\\d+)$`, 'gm'))].map(([, value]) => Number(value));
       const oldestMs = Math.min(...seconds) * secondMs;
@@ -128,14 +140,14 @@ function givenHistory(mostFarms: number) {
     const up = valueOf(page, 'zlb_up');
     if (up === 1)
       expect(sinceProofMs, 'up without proof').toBeLessThan(
-        Math.max(collectors.farms.maxStaleMs, 2 * longestMs('farms', provedAtMs)) + toleranceMs,
+        Math.max(shortestMaxStaleMs, 2 * longestMs('farms', provedAtMs)) + toleranceMs,
       );
   }
 
   const happenings = {
     silent: () => void (state.silent = true),
-    'farms fail': () => void state.failing.set('listFarmStats', 'server_error'),
-    'farms hang': () => void state.failing.set('listFarmStats', 'timeout'),
+    'farms fail': () => void state.failing.set('listFarms', 'server_error'),
+    'farms hang': () => void state.failing.set('listFarms', 'timeout'),
     'backends fail': () => void state.failing.set('readFarmStats', 'server_error'),
     'backends hang': () => void state.failing.set('readFarmStats', 'timeout'),
     'well again'() {
@@ -152,7 +164,7 @@ function givenHistory(mostFarms: number) {
     },
     'clock set back': (minutes: number) => given.setClock((clockMs -= minutes * minuteMs)),
     async 'poller replaced'() {
-      const replaced = given.replace({ names: ['farms', 'backends', 'system', 'activation'] });
+      const replaced = given.replace({ names });
       await vi.advanceTimersByTimeAsync(1);
       (await replaced).start();
     },
