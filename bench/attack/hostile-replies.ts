@@ -89,11 +89,9 @@ function flapping(socket: Socket, path: string): void {
   const state = (): string => (Math.random() < 0.5 ? 'up' : 'down');
   const rows = <Row>(count: number, row: (index: number) => Row): Row[] =>
     Array.from({ length: count }, (_, index) => row(index));
-  if (list !== undefined)
-    json(
-      socket,
-      JSON.stringify({ farms: rows(55, (at) => ({ farmname: `farm-${at}`, profile: 'http', status: 'problem' })) }),
-    );
+  const listed = rows(55, (at) => ({ farmname: `farm-${at}`, profile: 'http', status: 'problem' }));
+  if (list !== undefined) json(socket, JSON.stringify({ farms: listed }));
+  else if (path.endsWith('.cgi/farms')) json(socket, JSON.stringify({ params: listed }));
   else if (farm !== undefined)
     json(
       socket,
@@ -117,6 +115,7 @@ function certificatesInFarms(socket: Socket, path: string): void {
   const files = rows(rowsOfList, (at) => ({ file: String(at), type: 'Certificate', CN: String(at) }));
   const list = rows(640, (at) => ({ farmname: `${at}-`.padEnd(250, 'n'), profile: 'https', status: 'up' }));
   if (path.endsWith('/stats/farms')) json(socket, JSON.stringify({ farms: list }));
+  else if (path.endsWith('.cgi/farms')) json(socket, JSON.stringify({ params: list }));
   else if (path.endsWith('/certificates')) json(socket, JSON.stringify({ params: files }));
   else if (/cgi\/farms\/[^/]+$/.test(path))
     json(

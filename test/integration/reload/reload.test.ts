@@ -12,7 +12,7 @@ const reloadPath = '/-/reload';
 const inForce = (page: string): number | undefined => valueOf(page, 'zlb_exporter_config_last_reload_successful');
 const up = (page: string, appliance: string): number | undefined => valueOf(page, 'zlb_up', { appliance });
 const calls = (page: string, appliance: string): number | undefined =>
-  valueOf(page, 'zlb_api_requests_total', { appliance, endpoint: '/stats/farms', code: '200' });
+  valueOf(page, 'zlb_api_requests_total', { appliance, endpoint: '/farms', code: '200' });
 
 describe('a reload', () => {
   it('brings twins and takes them away, also of appliances in other files', async () => {
