@@ -14,7 +14,7 @@ libraries=$(apt-cache depends --recurse --no-recommends --no-suggests --no-confl
 # shellcheck disable=SC2086
 apt-get -qq -o APT::Sandbox::User=root download 'haproxy=3.0.*' prometheus-haproxy-exporter=0.15.0-3 $libraries
 for package in *.deb; do dpkg -x "$package" root; done
-haproxy() { LD_LIBRARY_PATH=$(dirname "$(find root -name 'liblua5.4.so.0')") root/usr/sbin/haproxy "$@"; }
+lua=$(dirname "$(find root -name 'liblua5.4.so.0')")
 
 cat > web.py <<'Y'
 import http.server, os, sys
@@ -47,7 +47,7 @@ backend shop
 Y
 python3 web.py "$web" &
 sleep 1
-haproxy -f haproxy.cfg > haproxy.log 2>&1 &
+LD_LIBRARY_PATH=$lua root/usr/sbin/haproxy -f haproxy.cfg > haproxy.log 2>&1 &
 root/usr/bin/prometheus-haproxy-exporter --haproxy.scrape-uri="http://127.0.0.1:$front/stats;csv" \
   --web.listen-address="127.0.0.1:$exporter" 2> exporter.log &
 status() { curl -s "http://127.0.0.1:$front/stats;csv" | awk -F, '$2 == "web1" { print $18 }'; }
@@ -62,7 +62,7 @@ done
 falling=$(status); metric=$(up); code=$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$front/")
 
 echo "guess:     haproxy_server_up stays 1 until HAProxy takes the server out"
-echo "version:   $(haproxy -v | head -n 1 | cut -d' ' -f1-3), haproxy_exporter 0.15.0"
+echo "version:   $(LD_LIBRARY_PATH=$lua root/usr/sbin/haproxy -v | head -n 1 | cut -d' ' -f1-3), haproxy_exporter 0.15.0"
 echo "behaviour: 0 at the first failed check: with fall 5 the word is UP 4/5, which the exporter does not take for up"
 echo "seen:      before: $before; then HAProxy says \"$falling\" and serves ($code), haproxy_server_up $metric"
 echo "hit:       alerts on haproxy_server_up with fall 4 or more: they fire for a server that serves"
