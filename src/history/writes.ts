@@ -92,7 +92,7 @@ export function fitOfCall(call: Call, difference: FoundDifference): Fit | undefi
 }
 
 /** Compares what was sent with what is read: appliances write a flag, or nothing, in several ways. */
-export function isSameText(sent: string, read: string): boolean {
+function isSameText(sent: string, read: string): boolean {
   return plain(sent) === plain(read);
 }
 

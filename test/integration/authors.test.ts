@@ -13,7 +13,7 @@ interface Change {
   readonly by: (typeof people)[number] | 'elsewhere';
   /** `object name setting` of the difference. */
   readonly told: string;
-  readonly make: () => Promise<unknown> | unknown;
+  readonly make: () => unknown;
 }
 
 async function given() {

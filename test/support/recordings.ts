@@ -33,7 +33,7 @@ export interface Exchange {
 export const ownRecordings = fileURLToPath(new URL('../recorded/exchanges/', import.meta.url));
 
 /** The recordings as they were made; beside the clone on some machines. */
-export const sharedRecordings = fileURLToPath(new URL('../../../shared/recorded/', import.meta.url));
+const sharedRecordings = fileURLToPath(new URL('../../../shared/recorded/', import.meta.url));
 
 /** The recorded products, with the folder of every clone and the one beside it on some machines. */
 export const recordedProducts = [

@@ -37,7 +37,7 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
   cpuBusyRatio: [['ZlbSaturated', '> 0.9']],
   memoryUsedRatio: [['ZlbSaturated', '> 0.9']],
   backupAgeSeconds: [['ZlbBackupTooOld', '> 30 * 86400']],
-  collectorStaleIntervals: [['ZlbCollectorStale', '> 3 * last_over_time']],
+  collectorStaleIntervals: [['collector:zlb_collector:stale', '> 3 * last_over_time']],
   adminDeniedPer15m: [['ZlbAdminGateway', '> 10']],
 };
 

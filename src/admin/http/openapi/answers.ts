@@ -1,5 +1,12 @@
 import type { TSchema } from 'typebox';
-import { partKeyword, rowsKeyword, wireKeyword, type WireKind, wireKinds } from '../../../appliance/wire-types.ts';
+import {
+  lengthKeyword,
+  partKeyword,
+  rowsKeyword,
+  wireKeyword,
+  type WireKind,
+  wireKinds,
+} from '../../../appliance/wire-types.ts';
 import { isOneOf, isRecord } from '../../../lib/check.ts';
 import { problemCodes, problemStatus } from '../../policy/problem.ts';
 import type { EndpointRow } from '../../../appliance/api/row.ts';
@@ -36,7 +43,9 @@ export const wireSchemas: JsonObject = {
 export function plainSchema(schema: TSchema): unknown {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (!isRecord(value)) return value;
-    const { [wireKeyword]: kind, [partKeyword]: part, [rowsKeyword]: rows } = value;
+    const { [wireKeyword]: kind, [partKeyword]: part, [rowsKeyword]: rows, [lengthKeyword]: list, ...others } = value;
+    if (typeof list === 'string' && isRecord(others.properties))
+      return { ...others, properties: { ...others.properties, [list]: { type: ['array', 'null'] } } };
     if (isOneOf(wireKinds, kind)) return schemaRef(wireNames[kind]);
     if (isRecord(rows)) return { type: value.type, items: rows.item, maxItems: rows.maxRows };
     return part === undefined ? value : { anyOf: [part, { type: 'null' }] };
