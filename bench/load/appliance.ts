@@ -42,7 +42,7 @@ const recorded: Readonly<Record<string, number | ((farms: number) => number)>> =
 /** This call sleeps while it samples the processor. */
 const sleeping = { route: 'GET /stats', seconds: 1.05, workSeconds: 0.05 } as const;
 
-export function costOf(route: string, farms: number): CallCost {
+function costOf(route: string, farms: number): CallCost {
   if (route === sleeping.route) return sleeping;
   const found = recorded[route] ?? usual;
   const seconds = typeof found === 'number' ? found : found(farms);
