@@ -24,7 +24,7 @@ describe('restart-farm', () => {
     const [shop, payments] = [httpsFarm(appliance.world, 'shop'), httpsFarm(appliance.world, 'payments')];
     await until(
       () => appliance.requests,
-      (requests) => requests.some(({ route, status }) => route === 'GET /stats/farms' && status === 200),
+      (requests) => requests.some(({ route, status }) => route === 'GET /farms' && status === 200),
     );
     shop.runState = 'hung';
     payments.runState = 'hung';
