@@ -197,6 +197,8 @@ interface FileState {
   readonly bytes: number;
 }
 
+const noFile: FileState = { inode: '0', bytes: 0 };
+
 /** A journal on disk that this process alone writes. Its calls block. */
 export class JournalDatabase {
   readonly #database: DatabaseSync;
@@ -222,13 +224,14 @@ export class JournalDatabase {
    */
   get isInPlace(): boolean {
     const now = this.#look();
+    if (now[0] === noFile) return false;
     return this.#onDisk.every(({ inode, bytes }, index) => now[index]?.inode === inode && now[index].bytes >= bytes);
   }
 
   #look(): readonly FileState[] {
     return [this.#file, `${this.#file}-wal`].map((path) => {
-      const { ino, size } = statSync(path, { throwIfNoEntry: false }) ?? { ino: 0, size: 0 };
-      return { inode: String(ino), bytes: size };
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found ? { inode: String(found.ino), bytes: found.size } : noFile;
     });
   }
 
@@ -307,7 +310,10 @@ export class JournalDatabase {
   /** Begins the next transaction, with which the lock goes on. */
   #holdLock(): void {
     begin(this.#database, this.#file);
-    this.#onDisk = this.#look();
+    const [{ inode: opened } = noFile] = this.#onDisk;
+    const [now = noFile, log = noFile] = this.#look();
+    // The file that was opened: another one may have come in its place since the last look.
+    this.#onDisk = [{ ...now, inode: opened }, log];
   }
 
   #readLast(): AuditPosition {
