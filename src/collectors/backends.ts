@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
+import { formatEndpoint } from '../lib/address.ts';
 import {
   closedState,
   defineFarmCollector,
@@ -268,6 +269,5 @@ export function clashingAddresses(backends: readonly Addressed[]): ReadonlySet<s
 
 /** Returns the address; an L4 farm on all ports has backends without a port. */
 function address({ ip, port }: Addressed): string {
-  const host = ip?.includes(':') ? `[${ip}]` : (ip ?? '');
-  return port ? `${host}:${port}` : host;
+  return formatEndpoint(ip ?? '', port);
 }

@@ -1,5 +1,5 @@
-import { isIP, isIPv6 } from 'node:net';
-import { blockListOf, isIn, parseEndpoint } from '../lib/address.ts';
+import { isIP } from 'node:net';
+import { blockListOf, formatEndpoint, isIn, parseEndpoint } from '../lib/address.ts';
 import type { Certificate } from './certificates.ts';
 import type { VipSettings } from './collector.ts';
 import type { FarmConfig } from './farm-config.ts';
@@ -73,7 +73,7 @@ export function vipTargets(
 
   function endpointOf(vip: string, port: number): Destination | undefined {
     if (isIP(vip) === 0 || (settings.networks.length > 0 && !isIn(named, vip))) return undefined;
-    const instead = connectTo.get(`${isIPv6(vip) ? `[${vip}]` : vip}:${port}`) ?? connectTo.get(vip);
+    const instead = connectTo.get(formatEndpoint(vip, port)) ?? connectTo.get(vip);
     const { address = vip, port: other = port } = (instead !== undefined && parseEndpoint(instead)) || {};
     return isIn(reserved, address) && !isIn(named, address) ? undefined : { address, port: other };
   }
@@ -95,7 +95,7 @@ export function vipTargets(
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
     const endpoint = endpointOf(vip, port);
     const shown = endpoint ?? { address: vip, port };
-    const address = `${isIPv6(shown.address) ? `[${shown.address}]` : shown.address}:${shown.port}`;
+    const address = formatEndpoint(shown.address, shown.port);
     const mayBeUdp = protocol === 'unknown' && !hasAnswered;
     const now = { listed: farm, config, serverNames, ...(hasAnswered && { hasAnswered }) };
     return [{ farm: name, known: now, vip, vport, address, endpoint, serverNames, mayBeUdp, stored }];

@@ -1,6 +1,7 @@
 import { onPurpose } from '../../appliance/harmless.ts';
 import { AdminError, cannot } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
+import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
 import {
@@ -95,8 +96,7 @@ function toBackend(farm: FarmSummary, row: BackendRow, rows: readonly BackendRow
 }
 
 function addressOf({ ip, port }: BackendRow): string {
-  const host = ip?.includes(':') ? `[${ip}]` : (ip ?? '');
-  return port ? `${host}:${port}` : host;
+  return formatEndpoint(ip ?? '', port);
 }
 
 function unknownBackend(farm: string, rows: readonly BackendRow[]): AdminError {

@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../../appliance/client.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
+import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, cannot } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
@@ -97,9 +98,9 @@ export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name
   );
 }
 
-/** Returns `192.0.2.20:443`. */
+/** Returns `192.0.2.20:443` or `[2001:db8::20]:443`. */
 export function addressOf(vip: string | null | undefined, vport: string | null | undefined): string {
-  return `${vip ?? '?'}:${vport ?? '?'}`;
+  return formatEndpoint(vip ?? '?', vport ?? '?');
 }
 
 /** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */

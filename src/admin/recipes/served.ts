@@ -85,7 +85,7 @@ function nameToAskFor({ names }: Renewed): string {
 
 /** Returns where to connect to; undefined if nothing of it may be connected to. */
 function endpointOf({ name, profile, address }: FarmState, serverName: string, reach: VipLimits) {
-  const [, vip, vport] = /^(.*):([^:]*)$/.exec(address) ?? [];
+  const [, vip, vport] = /^\[?(.*?)\]?:([^:]*)$/.exec(address) ?? [];
   const listed = { name, profile, state: 'up', vip, vport, established: undefined, pending: undefined };
   const known = { farms: [listed], configOf: () => undefined, certificates: undefined };
   const [target] = vipTargets(known, { ...reach, serverNames: { [name]: [serverName] } }, ownAddresses());

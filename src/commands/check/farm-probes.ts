@@ -3,6 +3,7 @@ import type { ListedFarm } from '../../collectors/farm-list.ts';
 import { ownAddresses } from '../../collectors/vip.ts';
 import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
 import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
+import { formatEndpoint } from '../../lib/address.ts';
 
 /** A farm that the collector `vip` will probe. */
 export interface FarmProbe {
@@ -49,15 +50,11 @@ async function tryOnce(target: VipTarget, signal: AbortSignal): Promise<FarmProb
 }
 
 function probeOf({ farm, known, vip, vport, endpoint }: VipTarget, failure: FarmProbe['failure']): FarmProbe {
-  const reported = addressText(vip, vport);
+  const reported = formatEndpoint(vip, vport);
   const address =
     endpoint === undefined || endpoint.address === vip
       ? reported
-      : `${reported} (connect_to ${addressText(endpoint.address, endpoint.port)})`;
+      : `${reported} (connect_to ${formatEndpoint(endpoint.address, endpoint.port)})`;
   const { isSilent = false, profile } = known.listed;
   return { farm, address, isReachable: undefined, failure, isSilent, isL4: profile === 'l4xnat' };
-}
-
-function addressText(host: string, port: string | number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEndpoint, parseNetwork } from '../../../src/lib/address.ts';
+import { formatEndpoint, parseEndpoint, parseNetwork } from '../../../src/lib/address.ts';
 
 describe('an address with or without a port', () => {
   it.each([
@@ -9,6 +9,12 @@ describe('an address with or without a port', () => {
     ['[2001:db8::1]:443', '2001:db8::1', 443],
   ])('%s is read', (text, address, port) => {
     expect(parseEndpoint(text)).toEqual({ address, port });
+  });
+
+  it.each(['192.0.2.1:443', '[2001:db8::1]:443'])('%s is written as it is read', (text) => {
+    const { address = '', port } = parseEndpoint(text) ?? {};
+
+    expect(formatEndpoint(address, port)).toBe(text);
   });
 
   it.each([
