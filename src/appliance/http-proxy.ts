@@ -10,7 +10,7 @@ export function proxyOf(profile: string, { services }: Pick<ReplyOf<'readFarm'>,
   return typeof first.routingpolicy === 'string' ? 'zproxy' : 'pound';
 }
 
-/** Returns true for a farm of the HTTP proxy. */
+/** Returns true for a farm of the HTTP proxy, whose backends belong to services. */
 export function isHttp(profile: string): boolean {
   return profile === 'http' || profile === 'https';
 }

@@ -1,13 +1,11 @@
+import { isHttp } from '../appliance/http-proxy.ts';
 import type { FarmBackends } from './backends.ts';
 import type { FarmFact } from './collector.ts';
 import { areAllChecked, type FarmConfig } from './farm-config.ts';
 
-/** The profiles whose word is made of the states of all their backends (docs/api.md §2.1). */
-const proxied: readonly string[] = ['http', 'https'];
-
 /**
  * Returns true while the word of a farm says all that a reading of its backends does: that they are
- * all up. The word does not tell of a change of the list. So it counts only for a list that the
+ * all up (docs/api.md §2.1). The word does not tell of a change of the list. So it counts only for a list that the
  * farm's configuration, if that is known, has as well, and for L4 farms only with a health check:
  * without one, nobody looks.
  */
@@ -18,7 +16,7 @@ export function saysAllUp(
 ): boolean {
   if (state !== 'up' || isSilent || !backends?.every((backend) => backend.state === 'up')) return false;
   if (profile === 'l4xnat') return config !== undefined && areAllChecked(config.checks) === true;
-  return proxied.includes(profile) && hasSameList(backends, config?.backends);
+  return isHttp(profile) && hasSameList(backends, config?.backends);
 }
 
 type Named = Pick<NonNullable<FarmBackends['backends']>[number], 'service' | 'backend'>;

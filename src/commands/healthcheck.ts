@@ -1,7 +1,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { WebSettings } from '../config/web-settings.ts';
-import { parseListenAddress } from '../lib/address.ts';
+import { formatEndpoint, parseListenAddress } from '../lib/address.ts';
 import { assert, toError } from '../lib/check.ts';
 import { type Command, type CommandContext, defaultListenAddress } from './command.ts';
 
@@ -17,7 +17,7 @@ export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   const { port } = address;
   // A listener on every address also listens here.
   const host = ['', '0.0.0.0', '::'].includes(address.host) ? '127.0.0.1' : address.host;
-  const url = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/-/healthy`;
+  const url = `${tls ? 'https' : 'http'}://${formatEndpoint(host, port)}/-/healthy`;
   try {
     const answer = await ask(url, tls);
     if (isAlive(answer, tls)) {

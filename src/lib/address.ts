@@ -36,7 +36,7 @@ export function parseEndpoint(text: string): Endpoint | undefined {
 /** Writes `192.0.2.1:443` or `[2001:db8::1]:443`; without a port, the address in the same form. */
 export function formatEndpoint(host: string, port: string | number | null | undefined): string {
   const bracketed = host.includes(':') ? `[${host}]` : host;
-  return port ? `${bracketed}:${port}` : bracketed;
+  return (port ?? '') === '' ? bracketed : `${bracketed}:${port}`;
 }
 
 /** The addresses that share the first bits of one. */

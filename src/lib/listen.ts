@@ -1,7 +1,7 @@
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from './check.ts';
-import { parseListenAddress } from './address.ts';
+import { formatEndpoint, parseListenAddress } from './address.ts';
 
 /** Says that an address cannot be listened on; the message is one line with the remedy. */
 export class ListenError extends Error {
@@ -43,8 +43,7 @@ export async function listen(app: FastifyInstance, address: string, setting: str
   }
   const bound = app.server.address();
   const actual = typeof bound === 'object' && bound ? bound.port : port;
-  const shown = host === '' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `${app.server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`;
+  return `${app.server instanceof TlsServer ? 'https' : 'http'}://${formatEndpoint(host === '' ? 'localhost' : host, actual)}`;
 }
 
 /** Returns the ListenError of a failure to listen; another error as it is. */

@@ -1,5 +1,6 @@
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import { isHttp } from '../../appliance/http-proxy.ts';
 import type { PolledFarm } from './guards/guard.ts';
 
 /** A farm that a call may start, stop, create or delete. */
@@ -9,10 +10,8 @@ export interface TouchedFarm {
   readonly profile: string | undefined;
 }
 
-/** What a call does to nftlb, the daemon of all L4 farms (docs/api.md §4.8). */
+/** The effect of a call on nftlb, the daemon of all L4 farms (docs/api.md §4.8). */
 export type L4Reach = 'reaches it' | 'may reach it' | 'does not';
-
-const httpProfiles: readonly string[] = ['http', 'https'];
 
 /**
  * Returns whether a call on a farm reaches the daemon of L4 farms: one on an L4 farm does, and one
@@ -22,7 +21,7 @@ export function reachOfL4Daemon(key: EndpointKey, { profile }: TouchedFarm, prox
   const { reaches }: EndpointRow = endpoints[key];
   if (!reaches) return 'does not';
   if (profile === 'l4xnat') return 'reaches it';
-  if (profile !== undefined && !httpProfiles.includes(profile)) return 'does not';
+  if (profile !== undefined && !isHttp(profile)) return 'does not';
   if (proxy === undefined) return 'may reach it';
   return proxy === reaches.with ? 'reaches it' : 'does not';
 }

@@ -1,18 +1,11 @@
+import { isHttp } from '../../appliance/http-proxy.ts';
 import { onPurpose } from '../../appliance/harmless.ts';
 import { AdminError, cannot } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import {
-  type BackendRow,
-  type FarmSummary,
-  findFarm,
-  isHttpFarm,
-  readBackends,
-  refuseSilent,
-  statusWords,
-} from './farm.ts';
+import { type BackendRow, type FarmSummary, findFarm, readBackends, refuseSilent, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
 /** A backend with its health. */
@@ -37,7 +30,7 @@ const backendParameters = { farm: true, backend: true, service: false } as const
 async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' | 'values'>): Promise<RecipeBackend> {
   const { farm: name = '', backend: wanted = '', service } = context.values;
   const farm = await findFarm(context, name);
-  if (!isHttpFarm(farm) && farm.profile !== 'l4xnat')
+  if (!isHttp(farm.profile) && farm.profile !== 'l4xnat')
     throw cannot(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
   refuseSilent(context.calls, farm);
   if (farm.status === 'down') throw cannot(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
@@ -116,7 +109,7 @@ export const drainBackend: Recipe = {
     return {
       facts: [
         `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${statusWords(farm.status)}.`,
-        `Backend ${address} is ${status}${isHttpFarm(farm) ? `, ${connections(backend)}` : ''}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
+        `Backend ${address} is ${status}${isHttp(farm.profile) ? `, ${connections(backend)}` : ''}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
       ],
       // A backend in maintenance is drained already.
       steps:
@@ -137,7 +130,7 @@ function draining({ calls }: RecipeContext, backend: RecipeBackend): Step {
 }
 
 function waiting(context: RecipeContext, backend: RecipeBackend): Step {
-  if (!isHttpFarm(backend.farm)) return askingOnce(context, backend);
+  if (!isHttp(backend.farm.profile)) return askingOnce(context, backend);
   const withinMs = context.waitMs ?? drainWaitMs;
   return {
     title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,

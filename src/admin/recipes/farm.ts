@@ -131,8 +131,3 @@ export async function readBackends(
 export function statusWords(status: string): string {
   return status === 'needed restart' ? 'waiting for a restart' : status;
 }
-
-/** Returns true for a farm of the HTTP proxy, whose backends belong to services. */
-export function isHttpFarm({ profile }: FarmSummary): boolean {
-  return profile === 'http' || profile === 'https';
-}

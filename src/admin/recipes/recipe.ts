@@ -119,7 +119,7 @@ interface Wait<Seen> {
   readonly read: () => Promise<Seen>;
   readonly isDone: (seen: Seen) => boolean;
   /** Returns true for a read that was not answered: the next ones are made ever more rarely. */
-  readonly isVain?: (seen: Seen) => boolean;
+  readonly backsOff?: (seen: Seen) => boolean;
   /** Describes what was read, for the person who waits. */
   readonly describe: (seen: Seen) => string;
   readonly withinMs: number;
@@ -133,7 +133,7 @@ interface Wait<Seen> {
  */
 export async function waitUntil<Seen>(
   { steadyNow, sleep, progress }: Pick<RecipeContext, 'steadyNow' | 'sleep' | 'progress'>,
-  { read, isDone, isVain = () => false, describe, withinMs, remedy }: Wait<Seen>,
+  { read, isDone, backsOff = () => false, describe, withinMs, remedy }: Wait<Seen>,
 ): Promise<Seen> {
   const deadline = steadyNow() + withinMs;
   let shown = '';
@@ -146,6 +146,6 @@ export async function waitUntil<Seen>(
     if (description !== shown) progress(description);
     shown = description;
     await sleep(pauseMs);
-    pauseMs = isVain(seen) ? 2 * pauseMs : pollIntervalMs;
+    pauseMs = backsOff(seen) ? 2 * pauseMs : pollIntervalMs;
   }
 }

@@ -1,16 +1,9 @@
+import { isHttp } from '../../appliance/http-proxy.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { ago, formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
-import {
-  type FarmSummary,
-  findFarm,
-  isHttpFarm,
-  readAgain,
-  readBackends,
-  readFarmStatus,
-  statusWords,
-} from './farm.ts';
+import { type FarmSummary, findFarm, readAgain, readBackends, readFarmStatus, statusWords } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
@@ -33,7 +26,7 @@ export const restartFarm: Recipe = {
       facts: [
         `Farm ${before.name} (${before.profile})${placeOf(before)} is ${summary(before, context)}.`,
         ...(before.status === 'down' ? ['A restart starts it.'] : []),
-        ...(isHttpFarm(before) && before.established > 0
+        ...(isHttp(before.profile) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
           : []),
       ],
@@ -69,7 +62,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
           read: async () => withBackends(context, await readAgain(context, before)),
           isDone: (seen) => isAsGood(seen, before),
           describe: (seen) => `it is ${summary(seen, context)}`,
-          isVain: ({ isSilent = false }) => isSilent,
+          backsOff: ({ isSilent = false }) => isSilent,
           withinMs,
           remedy: `If it is down: ${startCommand(calls.appliance, name)}. If backends are down: look at them first.`,
         });

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createFiles, readFileText } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
+import { formatEndpoint } from '../../lib/address.ts';
 import { isThere } from '../../lib/disk.ts';
 import { Names } from '../../lib/names.ts';
 import { Secret } from '../../lib/secret.ts';
@@ -155,7 +156,7 @@ async function readKey(file: string): Promise<string> {
 }
 
 function urlOf({ host, port }: TlsTarget): string {
-  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `https://${formatEndpoint(host, port)}`;
 }
 
 /**

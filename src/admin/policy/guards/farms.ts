@@ -1,5 +1,5 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
-import { proxyOf } from '../../../appliance/http-proxy.ts';
+import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
 import { listed } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
@@ -262,7 +262,7 @@ const addressInUse: Guard = {
     const rival = farms.find((farm) => farm.vip === vip && meets(own, farm));
     if (!rival) return undefined;
     // Those of L4 farms may be of another protocol.
-    const areSure = [profile, rival.profile].every((each) => each === 'http' || each === 'https');
+    const areSure = [profile, rival.profile].every((each) => typeof each === 'string' && isHttp(each));
     return {
       severity: areSure ? 'blocking' : 'warning',
       message: `The farm ${rival.farmname} has this address and port, ${rival.vip}:${rival.vport}. The appliance may create the new one nevertheless, and it stays down${areSure ? '' : ', unless their protocols differ'}.`,
