@@ -13,11 +13,7 @@ import {
   service,
 } from '../world-parts.ts';
 import type { NetworkInterface, World } from '../world.ts';
-import { template, templates } from './recorded.ts';
-
-const web = '192.168.101.21';
-const l4 = '192.168.101.22';
-const main = '192.168.101.20';
+import { l4, main, shopHttp, template, templates, web } from './recorded.ts';
 
 /** Makes the ZEVENET appliance of the recordings, zevenet-ce-01, in the state of its recorded reads. */
 export function recordedZevenetWorld(): World {
@@ -107,13 +103,6 @@ const dbTcp = farmguardian('db-tcp', {
   timeout: 5,
   cut_conns: 'true',
   log: 'true',
-});
-
-const shopHttp = farmguardian('shop-http', {
-  description: 'Expects 200 from the shop.',
-  command: 'check_http -I HOST -p PORT -e 200 -t 5',
-  interval: 7,
-  timeout: 7,
 });
 
 function stored(file: string, from: string, until: string): StoredCertificate {

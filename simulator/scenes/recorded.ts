@@ -14,9 +14,16 @@ import {
 import type { Farmguardian, NetworkInterface, World } from '../world.ts';
 import type { StoredCertificate } from '../world-certificates.ts';
 
-const web = '192.168.101.21';
-const l4 = '192.168.101.22';
-const main = '192.168.101.20';
+export const web = '192.168.101.21';
+export const l4 = '192.168.101.22';
+export const main = '192.168.101.20';
+
+export const shopHttp = farmguardian('shop-http', {
+  description: 'Expects 200 from the shop.',
+  command: 'check_http -I HOST -p PORT -e 200 -t 5',
+  interval: 7,
+  timeout: 7,
+});
 
 /**
  * Makes the Community appliance of the recordings, noid-ce-01, in the state of its recorded reads
@@ -29,12 +36,7 @@ export function recordedWorld(): World {
     interfaces: byName(interfaces()),
     certificates: byFile(certificates()),
     farmguardians: byName([
-      farmguardian('shop-http', {
-        description: 'Expects 200 from the shop.',
-        command: 'check_http -I HOST -p PORT -e 200 -t 5',
-        interval: 7,
-        timeout: 7,
-      }),
+      shopHttp,
       farmguardian('db-tcp', {
         description: 'Connects to the database.',
         command: 'check_tcp -H HOST -p PORT -t 3',
