@@ -7,7 +7,7 @@ import { textOf } from '../../test/support/store-text.ts';
 import { connectTo, type MadeCall } from './appliance.ts';
 import { simulateClock } from './clock.ts';
 
-/** What to simulate. */
+/** The fleet to simulate. */
 export interface LoadInput {
   readonly farms: number;
   /** The part of the farms in which a backend is down all the time. */

@@ -43,7 +43,7 @@ const enterpriseService = {
   sts_timeout: '',
 } as const;
 
-/** What zproxy adds to a service. */
+/** The fields that zproxy adds to a service. */
 const zproxyService = { pinnedconnection: 0, rewritelocation: 'disabled', routingpolicy: 'ROUND_ROBIN' } as const;
 
 /** Returns one service with its backends (docs/api.md §3.9). */

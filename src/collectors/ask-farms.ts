@@ -7,10 +7,11 @@ export interface AskedFarm {
   /** When the appliance was last given the time to wait for its proxy until it gives up. */
   readonly awaitedAtMs?: number | undefined;
   /**
-   * How often it was asked in vain since it is silent; 0 once the appliance gave up and answered.
+   * How many of its calls in a row ended by our limit since it is silent; 0 once the appliance gave
+   * up and answered.
    * Where it never gives up, each look leaves a process there (docs/api.md §1.6).
    */
-  readonly vain?: number;
+  readonly timeouts?: number;
 }
 
 interface SuspectedFarm extends FarmFact {
@@ -47,8 +48,8 @@ const firstRunMs = 45_000;
 /** The time between two calls for farms that are silent, where such a call ends. */
 const silentEveryMs = 90_000;
 /** The time after a call for a silent farm that did not end; doubled by each further one. */
-const afterVainMs = 120_000;
-const longestAfterVainMs = 3_600_000;
+const afterTimeoutMs = 120_000;
+const longestAfterTimeoutMs = 3_600_000;
 /** The time between two patient calls, for each silent farm: meanwhile nothing else is read. */
 const patienceEveryMs = 1_800_000;
 const neverMs = Number.NEGATIVE_INFINITY;
@@ -207,13 +208,13 @@ export function hasNews(
 
 /** Returns the time between two calls for a farm that is silent. */
 function pauseMs(farm: SuspectedFarm | undefined): number {
-  const vain = farm?.asked?.vain ?? 0;
-  return vain === 0 ? silentEveryMs : Math.min(afterVainMs * 2 ** (vain - 1), longestAfterVainMs);
+  const timeouts = farm?.asked?.timeouts ?? 0;
+  return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
 }
 
 /** Returns true if the appliance is known to give up its wait for a proxy, by one that is silent. */
 export function doCallsEnd(farms: readonly SuspectedFarm[]): boolean {
-  return farms.some(({ isSilent, asked }) => isSilent === true && asked?.vain === 0);
+  return farms.some(({ isSilent, asked }) => isSilent === true && asked?.timeouts === 0);
 }
 
 interface Limits {
@@ -251,7 +252,7 @@ async function askState<Listed extends SuspectedFarm>(
       ...farm,
       state: stateWord(params.status),
       isSilent,
-      asked: { ...asked, ...(isSilent && { vain: 0 }) },
+      asked: { ...asked, ...(isSilent && { timeouts: 0 }) },
     };
     return isSilent ? found : { ...found, ...(await addressOf(context, farm, limitMs)) };
   } catch (error) {
@@ -262,9 +263,9 @@ async function askState<Listed extends SuspectedFarm>(
     // An appliance that answers nothing else has not lost its proxies alone.
     if (isUnanswered) await read('readFarmsSummary', {});
     const state = isSilent && was?.isSilent ? was.state : 'unknown';
-    const before = was?.isSilent ? (was.asked?.vain ?? 0) : 0;
-    const vain = callsEnd && !isPatient ? 0 : before + 1;
-    return { ...farm, state, isSilent, asked: { ...asked, ...(isSilent && { vain }) } };
+    const before = was?.isSilent ? (was.asked?.timeouts ?? 0) : 0;
+    const timeouts = callsEnd && !isPatient ? 0 : before + 1;
+    return { ...farm, state, isSilent, asked: { ...asked, ...(isSilent && { timeouts }) } };
   }
 }
 

@@ -12,7 +12,7 @@ export interface NumberRange {
 export interface FoundDifference extends Difference {
   /** The numbers by which calls may have named a backend since the reading before. */
   readonly ids?: readonly string[] | NumberRange;
-  /** What it also may be, if it looks like a new name: one object that is gone, and a new one. */
+  /** Another reading of what looks like a new name: one object that is gone, and a new one. */
   readonly parts?: readonly FoundDifference[];
 }
 

@@ -31,7 +31,7 @@ export interface TwinComparison {
   readonly unknown: ReadonlySet<TwinKind>;
 }
 
-/** What is compared of no twins, and of which changes are seen of no appliance. */
+/** Parts that are never compared: neither between twins, nor between two readings of an appliance. */
 export const neverCompared: readonly string[] = [
   'settings of L4 farms but their health check and backends, since reading them may cut these farms',
   'WAF sets and other rules of IPDS',

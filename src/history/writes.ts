@@ -1,7 +1,7 @@
 import { plainSettings, textOf } from '../collectors/configured.ts';
 import { type FoundDifference, isNumberIn, serviceOrder } from './differences.ts';
 
-/** What a call says of what it writes. */
+/** The parts of a call that say what it writes. */
 export interface Call {
   /** `METHOD /path`, as the table of operations writes it. */
   readonly route: string;
@@ -55,7 +55,7 @@ const effects: Readonly<Record<string, Readonly<Record<string, readonly string[]
   interface: { dhcp: ['ip'] },
 };
 
-/** What the calls of each route can write; the first route that matches counts. */
+/** The objects that calls of a route can write; the first route that matches counts. */
 const explanations: readonly (readonly [RegExp, Explain])[] = [
   // A restored backup may change anything.
   [/\/backup\/\{name\}\/actions$|\/factory$/, () => 'anything'],

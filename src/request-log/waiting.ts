@@ -18,7 +18,7 @@ export const maxWaiting = 10_000;
 const longestName = 127;
 /** How long a request waits: a list of farms comes within that, or none comes. */
 export const maxWaitMs = 120_000;
-const maxVain = 1_000;
+const maxUnknownNames = 1_000;
 
 /** Requests with a name that polling does not know yet: of a new farm, or before the first list. */
 export class WaitingRequests {
@@ -26,7 +26,7 @@ export class WaitingRequests {
   #added: Waiting[] = [];
   #requests = 0;
   /** Names for which others waited: those of farms that are not polled, or were invented. */
-  readonly #vain = new Set<string>();
+  readonly #unknownNames = new Set<string>();
 
   get isEmpty(): boolean {
     return this.#waiting.length + this.#added.length === 0;
@@ -39,7 +39,7 @@ export class WaitingRequests {
   /** Lets a request wait; returns false if that is in vain, or there is no place. */
   add(request: LoggedRequest, times: number, nowMs: number): boolean {
     const names = namesOf(request);
-    if (this.isFull || this.#vain.has(names.join('\n')) || names.some(({ length }) => length > longestName))
+    if (this.isFull || this.#unknownNames.has(names.join('\n')) || names.some(({ length }) => length > longestName))
       return false;
     this.#added.push({ request: withOwnNames(request), times, sinceMs: nowMs });
     this.#requests += times;
@@ -62,8 +62,8 @@ export class WaitingRequests {
     });
     [this.#waiting, this.#added] = [waiting, []];
     this.#requests = waiting.reduce((sum, { times }) => sum + times, 0);
-    if (this.#vain.size >= maxVain) this.#vain.clear();
-    if (hasList) for (const { request } of late) this.#vain.add(namesOf(request).join('\n'));
+    if (this.#unknownNames.size >= maxUnknownNames) this.#unknownNames.clear();
+    if (hasList) for (const { request } of late) this.#unknownNames.add(namesOf(request).join('\n'));
     return { known, late };
   }
 }

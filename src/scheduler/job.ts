@@ -101,7 +101,7 @@ export interface ByFarm extends BegunFarms {
   worst: RunOutcome;
 }
 
-/** What a run reads farm by farm. */
+/** The farms that a run reads one by one. */
 export interface BegunFarms {
   readonly collectFarm: CollectFarm;
   /** When its beginning asked for what concerns all farms, on the clock of ages. */

@@ -40,7 +40,7 @@ export interface RunnerParts extends SharedParts {
 
 type Work = (context: CollectContext, calls: StepCalls) => Promise<unknown>;
 
-/** What a step is for. */
+/** The purpose of a step. */
 interface StepOrigin {
   readonly job: Job;
   readonly farm?: string | undefined;

@@ -7,7 +7,7 @@ export interface QueueRequest {
   readonly appliance: string;
   readonly kind: 'read' | 'change';
   readonly principal: string;
-  /** What it is, to tell those that wait for it. */
+  /** Describes it to those that wait for it. */
   readonly what: QueuedWork;
   /** True to overtake waiting requests that are not urgent; never running ones. */
   readonly urgent?: boolean;
@@ -59,7 +59,7 @@ interface QueuedRequest extends QueueRequest {
   readonly refuse: (problem: AdminProblem) => void;
 }
 
-/** What holds a slot, and since when by the steady clock. */
+/** The holder of a slot, and since when by the steady clock. */
 interface Holder extends QueuedWork {
   readonly sinceMs: number;
 }

@@ -36,7 +36,7 @@ export interface Act {
   readonly source: 'measured' | 'same code as one that was measured' | 'not checked, assumed';
 }
 
-/** What a write does to others than the object that it names, by product. */
+/** The effect of a write on others than the object that it names, by product. */
 export interface Reach extends Pick<Act, 'does' | 'when' | 'source'> {
   /** The proxy of HTTP farms with which it has this effect. */
   readonly with: 'zproxy';

@@ -11,7 +11,7 @@ export type State = keyof typeof exitCodes;
 export interface CheckedObject {
   readonly state: State;
   readonly text: string;
-  /** What follows the text where there is room. */
+  /** Follows the text where there is room. */
   readonly more?: string;
 }
 
@@ -129,7 +129,7 @@ export interface Range {
   readonly text: string;
 }
 
-/** What `-w` and `-c` call good. */
+/** The values that `-w` and `-c` call good. */
 export interface OkLimits {
   readonly warning: Range | undefined;
   readonly critical: Range | undefined;
@@ -140,7 +140,7 @@ export function hasLimits({ warning, critical }: OkLimits): boolean {
   return warning !== undefined || critical !== undefined;
 }
 
-/** What a number alone calls good: values of at least it, or of at most it. */
+/** The values that a number alone calls good: at least it, or at most it. */
 export type GoodValues = 'at least' | 'at most';
 
 /** Reads `-w` and `-c`; throws a UsageError. */

@@ -135,7 +135,7 @@ describe('the farms collector', () => {
       profile: 'http',
       state: 'unknown',
       isSilent: true,
-      asked: { atMs: 60_000, vain: 4 },
+      asked: { atMs: 60_000, timeouts: 4 },
     };
     const other = { name: 'db', profile: 'l4xnat', state: 'up', asked: { atMs: 60_000 } };
     const before = { farms: [silent, other], excluded: 0, isOneByOne: true, hasAddresses: true };
