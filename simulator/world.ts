@@ -16,7 +16,7 @@ export interface World {
   readonly release: Release;
   /** Decides the version keys of an older release: `zevenet_version` or `skudonet_version`. */
   readonly product: 'relianoid' | 'zevenet' | 'skudonet';
-  /** The proxy of HTTP farms. ZEVENET CE 5.13 has zproxy unless it is told otherwise. */
+  /** The proxy of HTTP farms. ZEVENET CE 5.13 has zproxy by default. */
   readonly proxy: 'pound' | 'zproxy';
   hostname: string;
   productVersion: string;

@@ -1,8 +1,9 @@
 // Reads from one appliance: sends a GET, checks status, JSON and schema of the response, and turns
 // every failure into a reason of a closed list. Only routes of api/table.ts that change nothing can
-// be asked for; the types hold that. The client owns its connections and the base path that it
-// found. Calls may run at the same time; the caller limits their number. Read on in api/table.ts,
-// connection.ts, answer.ts, decode.ts and errors.ts; relay.ts sends the calls of the gateway.
+// be asked for; the types hold that. The client owns its connections; the base path that it found
+// is shared by all connections to the appliance (base-paths.ts). Calls may run at the same time;
+// the caller limits their number. Read on in api/table.ts, connection.ts, answer.ts, decode.ts and
+// errors.ts; relay.ts sends the calls of the gateway.
 
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
@@ -84,8 +85,8 @@ export interface CallReport {
   readonly seconds: number;
   /** True for a read that may wait for proxies: its timeout says nothing of the appliance. */
   readonly asksProxies?: boolean;
-  /** True where the API may be below another path, which is asked next. */
-  readonly isElsewhere?: boolean;
+  /** True for a 404 of the web server: the API may be below the next path, which is asked then. */
+  readonly triesNextPath?: boolean;
   /** True when the answer proves that the key was accepted. */
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the answer has no date. */
@@ -283,7 +284,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       report({
         code: codeOfStatus(answer.status),
         reason: 'reason' in checked ? checked.reason : undefined,
-        isElsewhere: isFirst && isForeign404(answer),
+        triesNextPath: isFirst && isForeign404(answer),
         authenticated: checked.provesKey,
         clockOffsetSeconds,
         certificateEndsAtSeconds: connection.certificateEndsAtSeconds(),

@@ -108,7 +108,7 @@ class FingerprintMismatchError extends Error {
   readonly code = 'ERR_TLS_FINGERPRINT_MISMATCH';
 }
 
-/** `onAccepted` is told of each connection whose certificate is accepted. */
+/** `onAccepted` receives each connection whose certificate is accepted. */
 function createConnector(
   { tls, names, timeoutMs, connectMs = timeoutMs }: ConnectionOptions,
   onAccepted: (socket: TLSSocket) => void,

@@ -26,7 +26,7 @@ export function readZproxyText(text: string): LoggedAnswer | LineFault {
   switch (form) {
     case 'established':
       return readEstablished(names, rest);
-    // It redirects with 302, unless it is told otherwise, and says no code.
+    // It redirects with 302 by default, and says no code.
     case 'responded':
       return answerOf(names, '302', undefined);
     case 'error': {

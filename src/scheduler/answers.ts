@@ -53,11 +53,11 @@ export class Answers {
 
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
   called(
-    { authenticated, clockOffsetSeconds, certificateEndsAtSeconds, reason, isElsewhere }: CallReport,
+    { authenticated, clockOffsetSeconds, certificateEndsAtSeconds, reason, triesNextPath }: CallReport,
     ageMs: number,
   ): void {
     // The answer to the same call below the other path says whether the appliance answers.
-    if (isElsewhere) return;
+    if (triesNextPath) return;
     // Given up by us: it says nothing of the appliance.
     if (reason !== 'cancelled') {
       const isFailing = reason !== undefined && !(authenticated && isOneOf(ofTheQuestion, reason));

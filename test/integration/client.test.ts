@@ -238,7 +238,7 @@ describe('the base path', () => {
     await read();
 
     expect(asked()).toEqual(['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi', '/zapi/v4.0/zapi.cgi']);
-    expect(reports.map(({ code, authenticated, isElsewhere }) => [code, authenticated, isElsewhere])).toEqual([
+    expect(reports.map(({ code, authenticated, triesNextPath }) => [code, authenticated, triesNextPath])).toEqual([
       ['404', false, true],
       ['200', true, false],
       ['200', true, false],

@@ -39,7 +39,7 @@ it.each<
   ['not known to be up before the first call', [], 0, undefined],
   [
     'not known to be up or down after the web server alone answered, below another path',
-    [[{ ...unreachable, reason: 'not_found', isElsewhere: true }, 0]],
+    [[{ ...unreachable, reason: 'not_found', triesNextPath: true }, 0]],
     0,
     undefined,
   ],
