@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../../config/settings.ts';
 import { RestartNeededError } from '../../lib/listen.ts';
 import type { Prepared } from '../../lib/prepared.ts';
@@ -19,6 +20,8 @@ export function createGatewayLifecycle(
 
   async function start(settings: GatewaySettings): Promise<Prepared> {
     const { journalFile } = settings.admin;
+    // An idle gateway ends within milliseconds, a call may take minutes.
+    if (draining) await Promise.race([draining.ended, delay(1_000, undefined, { ref: false })]);
     if (draining)
       throw new RestartNeededError(
         'admin cannot be switched on yet: calls from before it was switched off are still under way; reload again when they have ended',
