@@ -26,7 +26,6 @@ import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from '../../server/create-app.ts';
 import { own, schemaRef } from './openapi/answers.ts';
 import type { RequestBodies } from './request-bodies.ts';
-import { pathOf } from '../../server/request-line.ts';
 
 export interface ChangeRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor'>;
@@ -261,7 +260,8 @@ function tooManyAlerts(principal: string, seconds: number): AdminProblem {
 /** Keeps the role `alertmanager` and this path for each other. Throws an {@link AdminProblem}. */
 export function refuseOtherThanAlerts(request: FastifyRequest, principal: Principal | undefined): void {
   const isAlertmanager = principal?.role === 'alertmanager';
-  if (isAlertmanager === (pathOf(request) === alertsPath)) return;
+  // By the route that was found: the router takes other spellings of its path as well.
+  if (isAlertmanager === (request.routeOptions.url === alertsPath)) return;
   throw new AdminProblem('role_too_low', {
     detail: isAlertmanager
       ? `The role alertmanager only posts alerts to ${alertsPath}; nothing was sent.`

@@ -238,6 +238,19 @@ describe('the path /alerts', () => {
       expect((await tell([alert(needsRestart)], person)).json?.code).toBe('role_too_low');
   });
 
+  it.each(['/%61lerts', '/alerts#', '/alerts#/whoami'])('is closed for others in the spelling %s', async (path) => {
+    const { call, alert } = await givenAlertmanager();
+    const body = { version: '4', alerts: [alert(needsRestart)] };
+
+    const [other, own] = await Promise.all([
+      call('dave', 'POST', path, body),
+      call('alertmanager', 'POST', path, body),
+    ]);
+
+    expect(other).toMatchObject({ status: 403, json: { code: 'role_too_low' } });
+    expect(own.status).toBe(200);
+  });
+
   it.each([
     ['another version', { version: '3', alerts: [] }],
     ['labels that are no texts', { version: '4', alerts: [{ status: 'firing', startsAt: '', labels: { farm: 1 } }] }],
