@@ -62,7 +62,8 @@ export function renewedFrom(cert: PemText, key: PemText, { nowMs, mayLack = fals
 }
 
 /** Throws an AdminError unless a certificate is valid now. */
-export function refuseOutOfDate({ validFromDate, validToDate }: X509Certificate, nowMs: number): void {
+export function refuseOutOfDate(certificate: X509Certificate, nowMs: number): void {
+  const { validFromDate, validToDate } = certificate;
   if (validToDate.getTime() <= nowMs)
     throw unusable(`It expired on ${dayOf(validToDate.getTime())}.`, 'Give the new one.');
   if (validFromDate.getTime() > nowMs)
@@ -70,6 +71,7 @@ export function refuseOutOfDate({ validFromDate, validToDate }: X509Certificate,
       `It is valid from ${dayOf(validFromDate.getTime())} only.`,
       'Wait, or check the clock of this machine.',
     );
+  if (!isValidAt(certificate, nowMs)) throw unusable('Its dates cannot be read.', 'Let its authority issue it again.');
 }
 
 function withoutReturns(text: string): string {
