@@ -59,10 +59,16 @@ export interface GatewayClient {
 
 /** The gateway ends each wait by itself: `admin.timeout` is at most an hour. */
 const patienceMs = 7_200_000;
+/** More requests wait here: a delivery asks for all appliances at the same time. */
+const maxConnections = 8;
 
 export function createGatewayClient(connection: Connection, signal: AbortSignal): GatewayClient {
   const { url, token } = connection;
-  const agent = tlsAgent(connection, { headersTimeout: patienceMs, bodyTimeout: patienceMs });
+  const agent = tlsAgent(connection, {
+    connections: maxConnections,
+    headersTimeout: patienceMs,
+    bodyTimeout: patienceMs,
+  });
 
   async function send(request: GatewayRequest): Promise<GatewayAnswer> {
     const { origin, pathname } = new URL(url);

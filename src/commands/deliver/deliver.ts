@@ -94,21 +94,23 @@ async function appliancesOf(session: AdminSession): Promise<readonly string[]> {
   return readReply(AppliancesSchema, answer, title, session).appliances.map(({ name }) => name);
 }
 
-/** Lets the gateway plan each appliance; one that cannot be planned keeps no other waiting. */
+/** Lets the gateway plan all appliances at the same time; each has a queue of its own there. */
 async function planAll({ session, asked, appliances }: Delivery): Promise<readonly Planned[]> {
-  const plans: Planned[] = [];
-  for (const appliance of appliances) {
-    try {
-      const { plan, would } = await planOf({ ...asked, appliance }, session);
-      const { facts, steps, targets = [] } = plan;
-      const titles = steps.map(({ title }) => title);
-      if (would === 'be sent') plans.push({ appliance, facts, titles, targets });
-      else plans.push({ appliance, facts, titles: [], targets: [], failed: objections(steps) });
-    } catch (error) {
-      plans.push({ appliance, facts: [], titles: [], targets: [], failed: sentenceOf(error, session) });
-    }
+  return await Promise.all(appliances.map(async (appliance) => await planOne({ ...asked, appliance }, session)));
+}
+
+/** Resolves also for an appliance that cannot be planned: the others are delivered to. */
+async function planOne(asked: Asking, session: AdminSession): Promise<Planned> {
+  const { appliance } = asked;
+  const none = { appliance, facts: [], titles: [], targets: [] };
+  try {
+    const { plan, would } = await planOf(asked, session);
+    const { facts, steps, targets = [] } = plan;
+    if (would === 'be sent') return { appliance, facts, titles: steps.map(({ title }) => title), targets };
+    return { ...none, facts, failed: objections(steps) };
+  } catch (error) {
+    return { ...none, failed: sentenceOf(error, session) };
   }
-  return plans;
 }
 
 function objections(steps: Awaited<ReturnType<typeof planOf>>['plan']['steps']): string {
