@@ -20,7 +20,7 @@ import {
   type CheckedAnswer,
 } from './answer.ts';
 import { BasePaths } from './base-paths.ts';
-import { basePathsOf, fillTemplate, parseRoute, type RouteParams } from './route.ts';
+import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import { type ApplianceConnection, type ConnectionOptions, createConnection } from './connection.ts';
 import {
   abortedBy,
@@ -151,7 +151,7 @@ interface Call {
   readonly limitMs: number;
   readonly asksProxies: boolean;
   /** True if another base path is tried after it. */
-  readonly isFirst?: boolean;
+  readonly triesNextPath?: boolean;
 }
 
 interface Exchange {
@@ -161,29 +161,24 @@ interface Exchange {
 
 /** Creates a client; opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
-  const { url, timeoutMs, bodyBytes, basePaths: kept = new BasePaths() } = options;
+  const { url, timeoutMs, bodyBytes, basePaths = new BasePaths() } = options;
   // The deadline of each call is what counts.
   const longestMs = Math.max(timeoutMs, ...Object.values(endpoints).map((row: EndpointRow) => row.patienceMs ?? 0));
   const keys = keysToHide(options);
   const connection = createConnection({ ...options, timeoutMs: longestMs, connectMs: timeoutMs, keepAliveMs });
   const exchange = createExchange(options, connection);
-  const basePaths = basePathsOf(url);
 
-  /** Tries the other known base path if a web server answers with an HTML 404. */
-  async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
-    const ask = (base: number, isFirst = false): Promise<Exchange> =>
-      withDeadline(signal, call.limitMs, (ending) =>
-        exchange({ ...call, isFirst }, `${basePaths[base]}${call.path}`, ending),
-      );
-    const tried = Math.max(0, basePaths.indexOf(kept.get(url) ?? ''));
-    const first = await ask(tried, basePaths.length > 1);
-    if (!isForeign404(first.answer) || basePaths.length === 1) {
-      kept.set(url, basePaths[tried]);
-      return first;
-    }
-    const second = await ask(1 - tried);
-    if (!isForeign404(second.answer)) kept.set(url, basePaths[1 - tried]);
-    return second;
+  /** Asks below the first path, and below the next one where a web server has no API there. */
+  async function ask(
+    call: Call,
+    [basePath = '', ...others]: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Exchange> {
+    const isLast = others.length === 0;
+    const found = await withDeadline(signal, call.limitMs, (ending) =>
+      exchange({ ...call, triesNextPath: !isLast }, `${basePath}${call.path}`, ending),
+    );
+    return basePaths.judge(url, basePath, found.answer) || isLast ? found : await ask(call, others, signal);
   }
 
   return {
@@ -204,16 +199,14 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         onUnreadable: onUnreadable && named,
       };
       const { patienceMs = 0 } = row;
-      const { answer, checked } = await findBasePath(
-        {
-          endpoint,
-          path,
-          reply,
-          limitMs: limitMs ?? Math.max(timeoutMs, patienceMs),
-          asksProxies: patienceMs > 0,
-        },
-        signal,
-      );
+      const call = {
+        endpoint,
+        path,
+        reply,
+        limitMs: limitMs ?? Math.max(timeoutMs, patienceMs),
+        asksProxies: patienceMs > 0,
+      };
+      const { answer, checked } = await ask(call, basePaths.candidates(url), signal);
       if (answer.text.length > longReply) await nextTick();
       if ('value' in checked) return checked.value as never;
       throw new ApplianceError(checked.reason, {
@@ -259,7 +252,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
   return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
 
   async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
-    const { endpoint, reply, asksProxies, isFirst = false } = call;
+    const { endpoint, reply, asksProxies, triesNextPath = false } = call;
     const startedAt = steadyNow();
     const sentAt = now();
     let answered = false;
@@ -284,7 +277,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       report({
         code: codeOfStatus(answer.status),
         reason: 'reason' in checked ? checked.reason : undefined,
-        triesNextPath: isFirst && isForeign404(answer),
+        triesNextPath: triesNextPath && isForeign404(answer),
         authenticated: checked.provesKey,
         clockOffsetSeconds,
         certificateEndsAtSeconds: connection.certificateEndsAtSeconds(),

@@ -3,9 +3,8 @@ import type { Dispatcher } from 'undici';
 import { PartCount, TooManyPartsError } from '../lib/counted-request.ts';
 import { GrowingBuffer } from '../lib/growing-buffer.ts';
 import type { Secret } from '../lib/secret.ts';
-import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
+import { headerOf, mediaTypeOf } from './answer.ts';
 import { BasePaths } from './base-paths.ts';
-import { basePathsOf } from './route.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import { abortedBy, ApplianceError, callTimeout, messageOf, neverConnected, reasonOfTransportError } from './errors.ts';
 import type { Method } from './api/row.ts';
@@ -103,25 +102,23 @@ async function withDeadline(
 
 /** Creates a relay; opens no connection until the first request. */
 export function createRelay(options: RelayOptions): Relay {
-  const { url, timeoutMs, basePaths: kept = new BasePaths() } = options;
+  const { url, timeoutMs, basePaths = new BasePaths() } = options;
   const keys = keysToHide(options);
   const connection = createConnection({ ...options, keepAliveMs });
-  const basePaths = basePathsOf(url);
   const key = keyHeaders(options);
-  const known = () => (basePaths.length === 1 ? basePaths[0] : kept.get(url));
 
   return {
     send: (request) => withDeadline(request, timeoutMs, sendWithin),
-    urlOf: (path) => `${url.origin}${known() ?? basePaths[0]}${path}`,
+    urlOf: (path) => `${url.origin}${basePaths.candidates(url)[0]}${path}`,
     retire: () => connection.retire(),
     close: () => connection.close(),
   };
 
   async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
-    const basePath = known() ?? (await findBasePath(request.signal));
+    const basePath = basePaths.known(url) ?? (await findBasePath(request.signal));
     const answer = await exchange(`${basePath}${request.path}`, request);
-    // An upgrade may move the API. This answer stands; the next call searches again.
-    if (basePaths.length > 1 && isElsewhere(answer)) kept.set(url, undefined);
+    // An upgrade may have moved the API. This answer stands; the next call searches again.
+    hasApi(basePath, answer);
     const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
     const body = Buffer.isBuffer(beginning) ? beginning : counted(beginning, request.path);
     return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(body, keys) };
@@ -130,15 +127,18 @@ export function createRelay(options: RelayOptions): Relay {
   /** Finds the base path with a read: a write must not be tried under two paths. */
   async function findBasePath(signal: AbortSignal): Promise<string> {
     const probe: RelayRequest = { method: 'GET', path: probePath, signal };
-    for (const basePath of basePaths) {
+    const candidates = basePaths.candidates(url);
+    for (const basePath of candidates) {
       const answer = await exchange(`${basePath}${probePath}`, probe);
       await failing(probe, answer.body.dump());
-      if (isElsewhere(answer)) continue;
-      kept.set(url, basePath);
-      return basePath;
+      if (hasApi(basePath, answer)) return basePath;
     }
-    const because = `${url.host} answers, but has no management API under ${basePaths.join(' or ')}`;
+    const because = `${url.host} answers, but has no management API under ${candidates.join(' or ')}`;
     throw new ApplianceError('not_found', { endpoint: probePath, message: because });
+  }
+
+  function hasApi(basePath: string, { statusCode: status, headers }: Dispatcher.ResponseData): boolean {
+    return basePaths.judge(url, basePath, { status, mediaType: mediaTypeOf(headerOf(headers, 'content-type')) });
   }
 
   async function exchange(path: string, request: RelayRequest): Promise<Dispatcher.ResponseData> {
@@ -222,10 +222,6 @@ function relayable(headers: Dispatcher.ResponseData['headers'], keys: readonly S
   const present = kept.filter(([, value]) => value !== '');
   // Node decodes and encodes bytes above ASCII differently, which could produce a line break.
   return Object.fromEntries(present.map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, '_')]));
-}
-
-function isElsewhere({ statusCode: status, headers }: Dispatcher.ResponseData): boolean {
-  return isForeign404({ status, mediaType: mediaTypeOf(headerOf(headers, 'content-type')) });
 }
 
 /**

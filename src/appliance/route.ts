@@ -136,8 +136,3 @@ function rankOf(template: string): string {
 
 /** The documented base path, and the one of older product lines (docs/api.md §1.1). */
 export const knownBasePaths = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
-
-/** Returns the base paths to try: the one that the URL names, or else every known one. */
-export function basePathsOf(url: URL): readonly string[] {
-  return url.pathname === '/' ? knownBasePaths : [url.pathname.replace(/\/$/, '')];
-}

@@ -117,7 +117,7 @@ describe('the path of the API', () => {
     let base = '/zapi/v4.0/zapi.cgi';
     const server = await startHttpsServer((response, request) => apiUnder(base)(response, request));
     const basePaths = new BasePaths();
-    basePaths.set(server.url, base);
+    basePaths.judge(server.url, base, { status: 200, mediaType: 'application/json' });
     const relay = givenRelay(server, { basePaths });
     const send = async () => (await relay.send({ method: 'PUT', path: '/farms/shop', signal: patient })).status;
 
@@ -126,7 +126,7 @@ describe('the path of the API', () => {
     base = '/api/v4.0/api.cgi';
 
     expect([await send(), await send()]).toEqual([404, 200]);
-    expect(basePaths.get(server.url)).toBe(base);
+    expect(basePaths.known(server.url)).toBe(base);
   });
 
   it('has its own error if another server answers', async () => {
