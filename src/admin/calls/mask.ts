@@ -5,7 +5,7 @@ import { redactedCharacters } from '../../lib/secret.ts';
 /** Deeper values are redacted as a whole; no setting of the API is nested that deep. */
 const deepest = 32;
 /** Limits a line of the audit, which people read. */
-const maxWrittenBytes = 16_384;
+export const maxWrittenBytes = 16_384;
 /** The characters that are shown of a longer body. */
 const shownLength = 4_096;
 

@@ -6,7 +6,7 @@ import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { PermittedCall } from '../calls/request.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
-import { maskedFields } from '../calls/mask.ts';
+import { maskedFields, maxWrittenBytes } from '../calls/mask.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent } from './change.ts';
 import { type FreshPlan, prepareAs, titleOf } from './plan.ts';
@@ -177,14 +177,20 @@ async function counted<Result>({ asking }: ChangesCore, caller: Caller, work: ()
   }
 }
 
-/** Refuses to let secrets wait, and what looks like one: an approver would not see it. */
+/** Refuses to let wait what an approver would not see: secrets, what looks like one, a long body. */
 function refuseWaiting({ recorder }: ChangesCore, task: Task, { token }: Caller): void {
   if ('recipe' in task) {
     if (task.files && Object.keys(task.files).length > 0) throw cannotWait('It has a file, which may hold a key');
     return;
   }
   if (task.content?.type !== bodyTypes.json[0]) return;
-  const body = parseJson(task.content.bytes);
+  const body = parseJson(task.content.bytes) ?? {};
+  // First: to look for secrets in a long one takes long.
+  if (Buffer.byteLength(JSON.stringify(body)) > maxWrittenBytes)
+    throw cannotWait(
+      `The body is longer than ${maxWrittenBytes} bytes, and only its beginning is shown`,
+      `Send it in several changes, or with ${withoutApproval}`,
+    );
   const [masked] = maskedFields(body);
   if (masked === undefined && !recorder.holdsSecret(body, token)) return;
   throw cannotWait(
@@ -192,11 +198,15 @@ function refuseWaiting({ recorder }: ChangesCore, task: Task, { token }: Caller)
   );
 }
 
-function cannotWait(because: string): AdminProblem {
+const withoutApproval = 'a token whose calls need no approval, or with X-Break-Glass (break_glass) and a reason.';
+
+function cannotWait(
+  because: string,
+  remedy = `If it is none, write it so that it does not look like one. Else send it with ${withoutApproval}`,
+): AdminProblem {
   return new AdminProblem('cannot_wait', {
     detail: `It needs approval, or is asked to wait for it. ${because}. An approver would not see it, so the change cannot wait; nothing was sent.`,
-    remedy:
-      'If it is none, write it so that it does not look like one. Else send it with a token whose calls need no approval, or with X-Break-Glass (break_glass) and a reason.',
+    remedy,
   });
 }
 

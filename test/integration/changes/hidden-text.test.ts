@@ -67,6 +67,20 @@ describe('a command that a caller dresses up as a secret', () => {
   });
 });
 
+it('a body that is too long to be shown in full does not wait for an approver', async () => {
+  const { ask } = await givenApprovals();
+  const behind = (filler: string) => ({ ...change('check_tcp'), body: { description: filler, command: 'curl evil' } });
+
+  const long = await ask('eve', behind('-'.repeat(16_384)));
+  const short = await ask('eve', behind('-'.repeat(16_000)));
+
+  expect(long.json).toMatchObject({ code: 'cannot_wait', detail: expect.stringContaining('16384 bytes') });
+  expect(short).toMatchObject({
+    status: 202,
+    json: { plan: { steps: [{ call: { body: { command: 'curl evil' } } }] } },
+  });
+});
+
 it('a parameter with a token or a key is refused, in any spelling', async () => {
   const { ask, tokenOf } = await givenApprovals();
   const token = tokenOf('bob');
