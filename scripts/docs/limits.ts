@@ -3,6 +3,7 @@ import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
 import { maxConnections as gatewayConnections } from '../../src/admin/http/admin-app.ts';
+import { maxSearches } from '../../src/admin/http/admin-routes.ts';
 import { failuresPerMinute } from '../../src/admin/http/authenticate.ts';
 import * as gateway from '../../src/admin/http/gateway-services.ts';
 import { alertsPerMinute } from '../../src/admin/http/change-routes.ts';
@@ -78,6 +79,7 @@ function changes(): string {
       'refusals of a token that are written to the audit',
       `${count(maxDenialsPerMinute)} at once, and as many a minute; the others are counted`,
     ],
+    ['searches of the audit', `1 at a time, and ${maxSearches - 1} wait. Above that, 503`],
     ['wrong tokens of a network', `${failuresPerMinute} a minute`],
     ['connections to the gateway', count(gatewayConnections)],
   ]);

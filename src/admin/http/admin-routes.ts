@@ -153,7 +153,27 @@ function registerParameters(app: FastifyInstance, { gateway, operations }: Admin
   });
 }
 
+/** Searches of the audit under way, of which one is made at a time. */
+export const maxSearches = 8;
+
 function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): void {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  /** Searches one after another: what is written meanwhile waits for a part of one of them. */
+  async function search(query: Parameters<Journal['query']>[0]): ReturnType<Journal['query']> {
+    if (waiting >= maxSearches)
+      throw new AdminProblem('busy', {
+        detail: `${waiting} other searches of the audit are under way.`,
+        remedy: 'Try again in a moment.',
+        headers: { 'retry-after': '2' },
+      });
+    waiting += 1;
+    const found = last.then(() => journal.query(query)).finally(() => (waiting -= 1));
+    last = found.catch(() => undefined);
+    return await found;
+  }
+
   const schema = {
     ...own('readAudit', 'the audit, newest first, of what the token covers (admin)', {
       description: 'The lines.',
@@ -162,7 +182,7 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
     querystring: AuditQuery,
   };
   app.withTypeProvider<SchemaTypes>().get('/audit', { schema, attachValidation: true }, async (request) => {
-    const { principal } = callerOf(request);
+    const { principal, signal } = callerOf(request);
     authoriseOwn(principal, 'readAudit');
     if (request.validationError) {
       throw new AdminProblem('malformed_request', {
@@ -172,9 +192,10 @@ function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): voi
     }
     const { limit = defaultLines, ...filters } = request.query;
     refuseUnseen(principal, filters);
-    const records = await journal.query({
+    const records = await search({
       limit: Number(limit),
       ...filters,
+      signal,
       maySee: (line) => maySee(principal, line),
     });
     return { records };

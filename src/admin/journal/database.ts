@@ -29,7 +29,7 @@ export interface Contents {
   readonly last: AuditPosition;
   readonly changes: ReadonlyMap<string, string>;
   readonly freeze: string | undefined;
-  /** Ids of requests that have an intent and no outcome, the newest first. */
+  /** Ids of requests that have an intent and no outcome, the newest first; of the last records alone. */
   readonly unfinished: readonly string[];
   /**
    * True for a copy of the file that was written last, such as a restored backup: the original may
@@ -53,6 +53,20 @@ export interface JournalQuery extends Filters {
   readonly before: number;
   readonly limit: number;
 }
+
+/** The records of a page, and the lowest number that was searched for them. */
+export interface FoundRecords {
+  readonly lines: readonly AuditLine[];
+  readonly from: number;
+}
+
+/** Records that a page searches at most: others are written between two pages. */
+export const maxSearched = 10_000;
+/**
+ * Records in which an opening looks for calls without an outcome. A caller may cause some hundred
+ * thousand others in a day, and an opening must be quick.
+ */
+export const maxLookedBack = 100_000;
 
 /** The word ZLBJ, by which the file is known. */
 const applicationId = 0x5a_4c_42_4a;
@@ -294,7 +308,7 @@ export class JournalDatabase {
     if (freeze !== null) this.#database.prepare('INSERT INTO freeze VALUES (1, ?)').run(freeze);
   }
 
-  find(page: JournalQuery): readonly AuditLine[] {
+  find(page: JournalQuery): FoundRecords {
     return findIn(this.#database, page);
   }
 
@@ -338,23 +352,29 @@ export class JournalDatabase {
   #unfinished(): readonly string[] {
     const rows = this.#database
       .prepare(`
-        SELECT line ->> '$.request' AS request FROM records AS intent WHERE line ->> '$.event' = 'intent'
+        SELECT line ->> '$.request' AS request FROM records AS intent
+        WHERE number > ? AND line ->> '$.event' = 'intent'
         AND NOT EXISTS (SELECT 1 FROM records WHERE line ->> '$.request' = intent.line ->> '$.request'
           AND line ->> '$.event' = 'outcome' AND number > intent.number)
         ORDER BY number DESC`)
-      .all();
+      .all(this.#last.seq - maxLookedBack);
     return rows.map(({ request }) => String(request));
   }
 }
 
-/** Returns the records that match. */
-export function findIn(database: DatabaseSync, { before, limit, ...filters }: JournalQuery): readonly AuditLine[] {
+/** Returns the records of a page that match. */
+export function findIn(database: DatabaseSync, { before, limit, ...filters }: JournalQuery): FoundRecords {
+  const highest = numberOf(database, 'SELECT max(number) FROM records');
+  const below = Math.min(before, highest + 1);
+  // Those of a request have an index.
+  const lowest = filters.request === undefined ? Math.max(1, below - maxSearched) : 1;
   const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const where = ['number < ?', ...wanted.map(([name]) => `line ->> '$.${name}' = ?`)].join(' AND ');
+  const where = ['number >= ?', 'number < ?', ...wanted.map(([name]) => `line ->> '$.${name}' = ?`)].join(' AND ');
   const rows = database
-    .prepare(`SELECT line FROM records WHERE ${where} ORDER BY number DESC LIMIT ?`)
-    .all(before, ...wanted.map(([, value]) => String(value)), limit);
-  return rows.flatMap(({ line }) => readLine(String(line)) ?? []);
+    .prepare(`SELECT number, line FROM records WHERE ${where} ORDER BY number DESC LIMIT ?`)
+    .all(lowest, below, ...wanted.map(([, value]) => String(value)), limit);
+  const lines = rows.flatMap(({ line }) => readLine(String(line)) ?? []);
+  return { lines, from: rows.length < limit ? lowest : Number(rows.at(-1)?.number) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { answerEach } from '../../lib/asked-thread.ts';
 import { ifMissing } from '../../lib/disk.ts';
 import {
   type Contents,
+  type FoundRecords,
   type JournalEntry,
   findIn,
   type JournalDatabase,
@@ -12,7 +13,7 @@ import {
 } from './database.ts';
 import { AuditError, type AuditFailure, lateJournal, toAuditError } from './failures.ts';
 import { processNow } from '../../lib/time.ts';
-import type { AuditLine, AuditPosition } from './record.ts';
+import type { AuditPosition } from './record.ts';
 
 /** A question to the thread. */
 export type JournalQuestion =
@@ -33,7 +34,7 @@ export interface JournalAnswer {
   readonly positions?: readonly (AuditPosition | undefined)[];
   /** After the file was opened. */
   readonly opened?: Contents;
-  readonly lines?: readonly AuditLine[];
+  readonly found?: FoundRecords;
   readonly failure?: { readonly reason: AuditFailure | undefined; readonly message: string };
 }
 
@@ -49,7 +50,7 @@ class JournalThread {
   async answer(question: JournalQuestion): Promise<JournalAnswer> {
     try {
       if (question.do === 'write') return await this.#write(question);
-      if (question.do === 'find') return { lines: await this.#find(question.page) };
+      if (question.do === 'find') return { found: await this.#find(question.page) };
       this.#close();
       return {};
     } catch (thrown) {
@@ -81,11 +82,11 @@ class JournalThread {
   }
 
   /** Reads the file itself while another process writes it, or it cannot be written. */
-  async #find(page: JournalQuery): Promise<readonly AuditLine[]> {
+  async #find(page: JournalQuery): Promise<FoundRecords> {
     if (this.#database) return this.#database.find(page);
     const database = await openForReading(this.#file).catch(ifMissing);
     try {
-      return database ? findIn(database, page) : [];
+      return database ? findIn(database, page) : { lines: [], from: 1 };
     } finally {
       database?.close();
     }

@@ -35,6 +35,8 @@ interface Query extends Filters {
   readonly limit: number;
   /** Returns true if the caller may see a line. */
   readonly maySee?: (line: AuditLine) => boolean;
+  /** Ends the search. */
+  readonly signal?: AbortSignal;
 }
 
 interface WaitingEntry {
@@ -101,16 +103,18 @@ export class Journal {
     this.#listeners.push(listener);
   }
 
-  /** Returns the newest first. */
-  async query({ limit, maySee, ...filters }: Query): Promise<readonly AuditLine[]> {
-    const found: AuditLine[] = [];
+  /** Returns the newest first; rejects with the reason of its signal. */
+  async query({ limit, maySee, signal, ...filters }: Query): Promise<readonly AuditLine[]> {
+    const lines: AuditLine[] = [];
     let before = Number.MAX_SAFE_INTEGER;
-    for (;;) {
-      const { lines = [] } = await this.#ask({ do: 'find', page: { ...filters, before, limit: pageSize } });
-      found.push(...lines.filter((line) => maySee?.(line) ?? true));
-      before = lines.at(-1)?.seq ?? 0;
-      if (lines.length < pageSize || found.length >= limit) return found.slice(0, limit);
+    while (before > 1 && lines.length < limit) {
+      signal?.throwIfAborted();
+      const { found } = await this.#ask({ do: 'find', page: { ...filters, before, limit: pageSize } });
+      assert(found, 'a search has an answer');
+      lines.push(...found.lines.filter((line) => maySee?.(line) ?? true));
+      before = found.from;
     }
+    return lines.slice(0, limit);
   }
 
   async close(): Promise<void> {
