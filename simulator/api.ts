@@ -24,6 +24,8 @@ export interface Api {
    * Returns the route of the table that serves a request; verb and path as sent if there is none.
    */
   routeOf(method: string, path: string): string;
+  /** Returns the answer to a call that its key, its role or the licence forbids, before its route. */
+  refusal(request: Omit<ApiRequest, 'shown' | 'content'>): Reply | undefined;
   answer(request: ApiRequest): Reply;
 }
 
@@ -44,17 +46,21 @@ export function createApi(world: World): Api {
     return found && Object.entries(found.params).every(([name, value]) => isPossible(name, value)) ? found : undefined;
   }
 
-  function answer(request: ApiRequest): Reply {
-    const { method, headers, path, shown, content, nowMs } = request;
+  function refusal({ method, headers, path, nowMs }: Omit<ApiRequest, 'shown' | 'content'>): Reply | undefined {
     const user = userOf(world, headers);
     if (!user) return unauthorised;
     const denied = forbidden(world, user, method, path);
     if (denied) return denied;
-
     const reason = deactivatedBecause(world, nowMs);
-    if (reason !== undefined && path !== '/certificates/activation') {
-      return json(402, { message: reason, certificate_key: world.activation.certificateKey, hostname: world.hostname });
-    }
+    if (reason === undefined || path === '/certificates/activation') return undefined;
+    return json(402, { message: reason, certificate_key: world.activation.certificateKey, hostname: world.hostname });
+  }
+
+  function answer(request: ApiRequest): Reply {
+    const { method, headers, path, shown, content, nowMs } = request;
+    const user = userOf(world, headers);
+    const refused = refusal(request);
+    if (!user || refused) return refused ?? unauthorised;
 
     const found = match(method, path);
     if (!found) return notFound(shown);
@@ -66,6 +72,7 @@ export function createApi(world: World): Api {
 
   return {
     routeOf: (method, path) => match(method, path)?.row.route ?? `${method} ${path}`,
+    refusal,
     answer,
   };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { sleep } from '../src/lib/time.ts';
 import { type Api, createApi } from './api.ts';
@@ -76,7 +76,7 @@ export class Exchanges {
     const { world, now } = this.#parts;
     const content = await buffer(request);
     if (fault?.kind === 'hang') return this.#pause(foreverMs, signal);
-    const isEnded = await this.#takeTime(asked);
+    const isEnded = await this.#takeTime(asked, request.headers);
 
     const nowMs = now() + (fault?.kind === 'clock_skew' ? fault.seconds * 1_000 : 0);
     const instead: Reply | undefined = isEnded ? { kind: 'page', status: 504 } : substitute(fault, world);
@@ -98,19 +98,28 @@ export class Exchanges {
    * Waits as long as a real appliance would need for the call. Resolves to true if its web server
    * ended the request meanwhile.
    */
-  async #takeTime({ destination, route, signal }: ReadRequest): Promise<boolean> {
-    const { world, latency } = this.#parts;
+  async #takeTime({ method, destination, route, signal }: ReadRequest, headers: IncomingHttpHeaders): Promise<boolean> {
+    const { world, latency, now } = this.#parts;
     this.#calls += 1;
     if (!destination) return false;
-    const isUnanswered = actOnL4Daemon(world, route, destination.path);
-    const waitMs = isUnanswered ? webServerLimitMs : hungProxyWaitMs(world, route, destination.path);
-    if (waitMs >= webServerLimitMs && !isUnanswered) leaveProcess(world, destination.path);
+    const { path } = destination;
+    // A call that is refused asks neither a proxy nor the daemon.
+    const isAllowed = this.#api.refusal({ method, headers, path, nowMs: now() }) === undefined;
+    const waitMs = isAllowed ? this.#waitOf(world, route, path) : 0;
     if (waitMs > 0) await this.#pause(Math.min(waitMs, webServerLimitMs), signal);
     if (waitMs >= webServerLimitMs) return true;
     if (latency === 'none') return false;
     const factor = latency === 'realistic' ? 1 : latency();
     await this.#pause(latencyMs(world, route, this.#calls) * factor, signal);
     return false;
+  }
+
+  /** Does what a read of a farm does beside its answer; returns how long it waits for a proxy or the daemon. */
+  #waitOf(world: World, route: string, path: string): number {
+    if (actOnL4Daemon(world, route, path)) return webServerLimitMs;
+    const waitMs = hungProxyWaitMs(world, route, path);
+    if (waitMs >= webServerLimitMs) leaveProcess(world, path);
+    return waitMs;
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {

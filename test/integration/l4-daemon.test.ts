@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { actOnL4Daemon, hangL4Daemon, killL4Daemon, startL4Daemon } from '../../simulator/l4-daemon.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
@@ -112,6 +115,25 @@ describe('the simulated daemon', () => {
     expect(actOnL4Daemon(world, ...statistics)).toBe(true);
     expect(actOnL4Daemon(world, ...configuration)).toBe(true);
     expect(world.l4Daemon.leftProcesses).toBe(2);
+  });
+
+  it('is not asked by a call with a wrong key', async () => {
+    const world = givenWorld();
+    const appliance = await startSimulatedAppliance({ world, apiKey: 'key' });
+    onTestFinished(() => appliance.close());
+    killL4Daemon(world, { pidFileStays: true });
+    const statusWith = async (key: string) => {
+      const sent = request(`${appliance.url}/api/v4.0/api.cgi/farms/multi-l4`, {
+        ca: appliance.certificatePem,
+        headers: { zapi_key: key },
+      }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+
+    expect([await statusWith('wrong'), world.l4Daemon.state]).toEqual([401, 'dead']);
+    expect([await statusWith('key'), world.l4Daemon.state]).toEqual([200, 'running']);
   });
 
   it('is seen by the collector vip alone, and a restart of each farm cures it', async () => {
