@@ -7,7 +7,7 @@ import { elsewhere, type NewEvent } from './event.ts';
 
 const changes = counter(
   'zlb_configuration_changes_total',
-  'Objects whose configuration changed between two readings, by who changed it: a call of the gateway, or somebody elsewhere (this exporter).',
+  'Objects whose configuration changed between two readings, by who changed it: a call of the gateway, or somebody elsewhere, also where it may have been either (this exporter).',
   ['object', 'by'],
 );
 const changed = gauge(

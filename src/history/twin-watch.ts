@@ -12,7 +12,7 @@ const pairs = gauge(
 );
 const differing = gauge(
   'zlb_twin_differences',
-  'Differences between the configurations of twins; absent while one does not answer, or a kind of objects was not read of both (this exporter).',
+  'Differences between the configurations of twins; absent while one does not answer, or a kind of objects was not read of both, as farms are not where both have an L4 farm (this exporter).',
   ['twin', 'object'],
 );
 
