@@ -130,7 +130,7 @@ export class Runner {
     byFarm.begun += 1;
     const isLast = byFarm.begun >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
-    if (!farm || !this.#isListed(farm)) return { outcome: isOver() };
+    if (!farm || !this.#isStillCovered(job, farm)) return { outcome: isOver() };
     const step = await this.#oneFarm({ job, isOfRoutine }, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
@@ -179,6 +179,12 @@ export class Runner {
     if (this.#refused.has(key) && this.#refused.get(key) !== farms) return false;
     this.#refused.set(key, farms);
     return true;
+  }
+
+  /** Returns false for a farm that was deleted, or became silent, in the course of a run. */
+  #isStillCovered({ collector }: Job, { name }: FarmFact): boolean {
+    const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
+    return farm !== undefined && isFarmCollector(collector) && collector.covers(farm);
   }
 
   /**
