@@ -207,9 +207,18 @@ export function hasNews(
 }
 
 /** Returns the time between two calls for a farm that is silent. */
-function pauseMs(farm: SuspectedFarm | undefined): number {
+function pauseMs(farm: Pick<SuspectedFarm, 'asked'> | undefined): number {
   const timeouts = farm?.asked?.timeouts ?? 0;
   return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
+}
+
+/**
+ * Returns when a silent farm is asked again, on the clock of ages, if none of its calls has ended:
+ * each may have left a process on the appliance. Undefined for other farms.
+ */
+export function nextLookAtMs({ isSilent, asked }: SuspectedFarm): number | undefined {
+  if (!isSilent || !asked?.timeouts) return undefined;
+  return asked.atMs + pauseMs({ asked });
 }
 
 /** Returns true if the appliance is known to give up its wait for a proxy, by one that is silent. */

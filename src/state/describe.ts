@@ -1,5 +1,6 @@
 import { activation } from '../collectors/activation.ts';
 import { appliance } from '../collectors/appliance.ts';
+import { nextLookAtMs } from '../collectors/ask-farms.ts';
 import { backends } from '../collectors/backends.ts';
 import { type Certificate, certificates } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
@@ -103,16 +104,18 @@ function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
   }));
 }
 
-/** Says when a silent farm was asked, and whether a later handshake shows that it serves. */
+/** Says when a silent farm was asked and will be, and whether a later handshake shows that it serves. */
 function describeSilence(
   snapshot: Snapshot,
   probed: ProbedFarm | undefined,
   farm: ListedFarm,
   list: Reading,
-): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs'> {
+): Pick<FarmStatus, 'isSilent' | 'answersClients' | 'askedMs' | 'nextLookMs'> {
   const answersClients = probed !== undefined && answersSince(probed, farm, list);
   const askedMs = snapshot.timeOf(askedAtMs(farm, list));
-  return answersClients ? { isSilent: false, answersClients, askedMs } : { askedMs };
+  if (answersClients) return { isSilent: false, answersClients, askedMs };
+  const nextMs = nextLookAtMs(farm);
+  return { askedMs, ...(nextMs !== undefined && { nextLookMs: snapshot.timeOf(nextMs) }) };
 }
 
 /** Returns true for a handshake that came after the appliance was asked for the farm. */

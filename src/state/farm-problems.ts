@@ -44,13 +44,17 @@ function stateProblem(farm: FarmStatus, { l4Down, l4Reached, nowMs }: FarmSurrou
   const about = { about: 'farm', labels: { farm: name }, sinceMs: sinceMs ?? 'unseen' } as const;
   if (isHung(farm)) {
     const asked = farm.askedMs === undefined ? '' : ` ${ago(farm.askedMs, nowMs)}`;
+    const next =
+      farm.nextLookMs === undefined
+        ? ''
+        : ` No call to it has ended, and each leaves a process on the appliance until the proxy ends: the next one is made in ${span(Math.max(farm.nextLookMs - nowMs, 0))}.`;
     const reached =
       l4Reached.length === 0 ? '' : ` It also calls the daemon of the L4 farms: look at ${listed(l4Reached)} after it.`;
     return {
       about: 'farm',
       labels: { farm: name },
       title: `The proxy of farm ${name} does not answer`,
-      meaning: `It did not answer its appliance in time${asked}: connections may hang. A restart is the repair.${reached}`,
+      meaning: `It did not answer its appliance in time${asked}: connections may hang. A restart is the repair.${next}${reached}`,
       alert: 'ZlbFarmDown',
     };
   }

@@ -93,6 +93,8 @@ export interface FarmObjective {
 export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
   /** When its appliance was last asked for it alone; only of a farm that was silent then. */
   readonly askedMs?: number | undefined;
+  /** When it is asked again; only of a silent farm of which no call has ended. */
+  readonly nextLookMs?: number | undefined;
   /** True if it was silent then, and a later handshake was answered: `isSilent` is false. */
   readonly answersClients?: boolean | undefined;
   /** False when one of its services has none; absent where nobody says. */

@@ -388,6 +388,15 @@ describe('a probe of a farm', () => {
     expect(status.probes?.unanswered).toEqual(unanswered);
   });
 
+  it.each([
+    ['never answered twice: the next look is four minutes after the last', 2, 240_000],
+    ['answered late: no look leaves anything on the appliance', 0, undefined],
+  ])('of a silent farm whose calls %s', (_, timeouts, afterMs) => {
+    const status = given({ isSilent: true, asked: { atMs: 60_000, timeouts } });
+
+    expect(status.farms?.[0]?.nextLookMs).toBe(afterMs && startedAtMs + 60_000 + afterMs);
+  });
+
   it('that gets a connection and no answer has not reached the farm', () => {
     expect(given({}, undefined, [{ serverName: '', failure: 'timeout' }]).probes).toEqual({
       farms: 1,

@@ -625,6 +625,17 @@ it('the repair of a hung proxy is said to call the daemon of L4 farms where the 
   expect(meaningOf('pound')).not.toContain('L4');
 });
 
+it('the next look at a proxy that never answers is said, with what each look costs the appliance', () => {
+  const shop = farmStatus({ name: 'shop', state: 'unknown', isSilent: true, askedMs: nowMs - 3 * minuteMs });
+  const meaningOf = (nextLookMs: number) =>
+    applianceProblems(applianceStatus({ name: 'lb', farms: [{ ...shop, nextLookMs }] }), nowMs)[0]?.meaning;
+
+  expect(meaningOf(nowMs + 5.5 * minuteMs)).toBe(
+    'It did not answer its appliance in time 3 min ago: connections may hang. A restart is the repair. No call to it has ended, and each leaves a process on the appliance until the proxy ends: the next one is made in 5 min.',
+  );
+  expect(meaningOf(nowMs - minuteMs)).toContain('the next one is made in <1 min.');
+});
+
 it('readings that wait for a proxy which hangs are no second problem', () => {
   const failing = collectorStatus({ name: 'backends', failure: { reason: 'timeout', sinceMs: nowMs } });
   const of = (isSilent: boolean) =>
