@@ -22,6 +22,8 @@ import { openToAll } from '../server/web-policy.ts';
 import { prepareAll } from '../lib/prepared.ts';
 import { BasePaths } from '../appliance/base-paths.ts';
 import { Names } from '../lib/names.ts';
+import { createSlots } from '../lib/slots.ts';
+import { maxProbesAtOnce } from '../collectors/vip.ts';
 import { isSame } from '../lib/same.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
@@ -167,6 +169,7 @@ function createFleet(
   { log, now, random }: DaemonParts,
   { store, decode, names, basePaths, cron, history, twins, isLogSilent }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
+  const inProbeSlot = createSlots(maxProbesAtOnce);
   return new FleetPoller<WatchedAppliance>({
     store,
     createPoller: (appliance, { counters, state }, listener) =>
@@ -175,6 +178,7 @@ function createFleet(
         names,
         basePaths,
         cron,
+        inProbeSlot,
         store,
         counters,
         state,

@@ -8,6 +8,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import type { HarmlessFarm } from '../appliance/harmless.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
+import type { InSlot } from '../lib/slots.ts';
 import type { ConfiguredObject } from './configured.ts';
 
 /**
@@ -74,10 +75,14 @@ export interface CollectContext {
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   readonly vip: VipSettings;
+  /** Bounds the probes that this process makes at the same time. */
+  readonly inProbeSlot: InSlot;
 }
 
 /** Settings of the probe of an appliance's addresses. */
 export interface VipSettings {
+  /** True where the configuration does not say whether to probe: then L4 farms alone are. */
+  readonly l4Only?: boolean;
   /** Names to ask for by TLS, by farm. */
   readonly serverNames: Readonly<Record<string, readonly string[]>>;
   /** Other destinations, by `ADDRESS` or `ADDRESS:PORT`. */

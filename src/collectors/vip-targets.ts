@@ -22,7 +22,7 @@ export interface KnownFarm {
   readonly listed: ListedFarm;
   readonly config: FarmConfig | undefined;
   readonly serverNames: readonly string[];
-  /** True for an L4 farm of unknown protocol that has accepted a connection at this address. */
+  /** True for an L4 farm that has accepted a connection at this address. */
   readonly hasAnswered?: boolean;
 }
 
@@ -45,10 +45,10 @@ export interface VipTarget {
   /** One TLS handshake for each, an empty name for one without a name; without any, TCP alone. */
   readonly serverNames: readonly string[];
   /**
-   * True for an L4 farm that may be one for UDP: a failure says nothing before a connection has
-   * succeeded once.
+   * True for a farm of which a failure says nothing before a connection has succeeded once: an L4
+   * farm that may be one for UDP, or one of which nobody said that it can be reached from here.
    */
-  readonly mayBeUdp: boolean;
+  readonly isUnproven: boolean;
   /** The certificates of the store that the farm presents; undefined while they are not known. */
   readonly stored: readonly Certificate[] | undefined;
 }
@@ -67,7 +67,8 @@ export function vipTargets(
   ownAddresses: readonly string[],
 ): readonly VipTarget[] {
   const named = blockListOf(settings.networks);
-  const reserved = blockListOf([...reservedNetworks, ...ownAddresses]);
+  const unasked = settings.l4Only ? documentNetworks : [];
+  const reserved = blockListOf([...reservedNetworks, ...unasked, ...ownAddresses]);
   const connectTo = new Map(Object.entries(settings.connectTo));
   const namesOf = new Map(Object.entries(settings.serverNames));
 
@@ -79,6 +80,7 @@ export function vipTargets(
   }
 
   return known.farms.flatMap((farm) => {
+    if (!isWanted(farm, settings)) return [];
     const { name, profile, vip = '', vport = '' } = farm;
     const last = known.lastKnown?.(name);
     const current = known.configOf(name);
@@ -94,12 +96,18 @@ export function vipTargets(
     const ownNames = (): readonly string[] => (stored || !last ? namesIn(stored ?? []) : last.serverNames);
     const serverNames = namesOf.get(name) ?? (profile === 'https' ? ownNames() : []);
     const endpoint = endpointOf(vip, port);
+    if (!endpoint && settings.l4Only) return [];
     const shown = endpoint ?? { address: vip, port };
     const address = formatEndpoint(shown.address, shown.port);
-    const mayBeUdp = protocol === 'unknown' && !hasAnswered;
+    const isUnproven = (protocol === 'unknown' || settings.l4Only === true) && !hasAnswered;
     const now = { listed: farm, config, serverNames, ...(hasAnswered && { hasAnswered }) };
-    return [{ farm: name, known: now, vip, vport, address, endpoint, serverNames, mayBeUdp, stored }];
+    return [{ farm: name, known: now, vip, vport, address, endpoint, serverNames, isUnproven, stored }];
   });
+}
+
+/** Returns false for the farms that are left out where nobody says whether to probe. */
+export function isWanted({ profile }: Pick<ListedFarm, 'profile'>, { l4Only }: Pick<VipSettings, 'l4Only'>): boolean {
+  return !l4Only || profile === 'l4xnat';
 }
 
 /** A farm that is said to be down is probed so long: its clients may still be served. */
@@ -142,6 +150,9 @@ const reservedNetworks = [
   '192.0.0.192',
   'fd00:ec2::254',
 ];
+
+/** Addresses for documents (RFC 5737, RFC 3849), which no farm has unless somebody says so. */
+const documentNetworks = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'];
 
 /** Returns true for a state in which a farm has a listener (docs/api.md §2.1). */
 function isRunning({ state, isSilent }: ListedFarm): boolean {

@@ -4,8 +4,15 @@ import { type ApplianceCollector, defineCollector, farmAreas } from './collector
 import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
-import { chainEndOf, type ProbeFailure, type ProbeRequest, probeVip, type ServedCertificate } from './vip-probe.ts';
-import { type KnownFarm, lastRuns, type VipTarget, vipTargets } from './vip-targets.ts';
+import {
+  chainEndOf,
+  type ProbeFailure,
+  type ProbeRequest,
+  type ProbeResult,
+  probeVip,
+  type ServedCertificate,
+} from './vip-probe.ts';
+import { isWanted, type KnownFarm, lastRuns, type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
 export interface ProbedFarm {
@@ -30,6 +37,8 @@ export interface ProbedFarm {
   /** When the appliance last said that it runs, on the clock of ages. */
   readonly ranAtMs: number;
   readonly known: KnownFarm;
+  /** True if nobody asked for the probe: then nothing is said of the farm before one has succeeded. */
+  readonly isUnasked?: boolean;
   /** One for each server name. */
   readonly served: readonly ServedName[];
 }
@@ -72,6 +81,8 @@ const ofFailures = rowsOf(failuresIn, {
 
 /** An appliance may have hundreds of farms, and this exporter other work. */
 const maxAtOnce = 3;
+/** The same for all appliances together. */
+export const maxProbesAtOnce = 64;
 /** Limit for a farm that did not answer last time: hundreds of them must not fill the interval. */
 const impatientMs = 1_000;
 
@@ -80,16 +91,17 @@ const impatientMs = 1_000;
  * last day. An L4 farm is one for TCP once a connection to it has succeeded: the read that tells
  * could cut it. Until then a failure says only why it is not known whether it serves. While the
  * list of farms is away the last one serves: nobody else tells then whether clients are served.
- * vip-targets.ts decides what may be connected to.
+ * vip-targets.ts decides what may be connected to, and that L4 farms alone are where the configuration
+ * does not say.
  */
 export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
-  enabled: false,
+  enabled: true,
   makesNoCalls: true,
   refreshedBy: [...farmAreas, 'certificates', 'letsencrypt'],
-  async collect({ newest, vip: settings, signal, age, watches, only }) {
+  async collect({ newest, vip: settings, inProbeSlot, signal, age, watches, only }) {
     const before = newest(vip) ?? [];
     const last = new Map(before.map((each) => [each.farm, each]));
     const listed = newest(farms)?.farms;
@@ -103,10 +115,12 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
     };
+    if (!known.farms.some((farm) => isWanted(farm, settings))) return [];
     const probeNow = async (target: VipTarget, ranAtMs: number, earlier?: ProbedFarm): Promise<ProbedFarm> => {
       const limit = isSilent(earlier) ? { withinMs: impatientMs } : {};
+      const probe = (request: ProbeRequest) => inProbeSlot(signal, () => probeVip(request, signal));
       const probedAtMs = age();
-      const result = await probeFarm(target, limit, signal);
+      const result = await probeFarm(target, limit, probe);
       const answersSinceMs = hasAnswered(result) ? (earlier?.answersSinceMs ?? probedAtMs) : undefined;
       return { ...result, ranAtMs, probedAtMs, answersSinceMs };
     };
@@ -120,9 +134,9 @@ export const vip: ApplianceCollector<readonly ProbedFarm[]> = defineCollector<re
         const isDue = !only || only.has(target.farm) || earlier?.address !== target.address;
         const result = isDue ? await probeNow(target, ranAtMs, earlier) : { ...earlier, ranAtMs };
         const wasReached = result.isReachable === true || target.known.hasAnswered === true;
-        // A farm for UDP refuses as well.
-        const isReachable = target.mayBeUdp && !result.isReachable ? undefined : result.isReachable;
-        probed[index] = { ...result, isReachable, known: { ...result.known, hasAnswered: wasReached } };
+        const isReachable = target.isUnproven && !result.isReachable ? undefined : result.isReachable;
+        const isUnasked = settings.l4Only === true;
+        probed[index] = { ...result, isReachable, isUnasked, known: { ...result.known, hasAnswered: wasReached } };
       }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
@@ -207,21 +221,21 @@ function isSilent(probed: ProbedFarm | undefined): boolean {
 async function probeFarm(
   target: VipTarget,
   limit: Pick<ProbeRequest, 'withinMs'>,
-  signal: AbortSignal,
-): Promise<Omit<ProbedFarm, 'ranAtMs' | 'probedAtMs' | 'answersSinceMs'>> {
+  probe: (request: ProbeRequest) => Promise<ProbeResult>,
+): Promise<Omit<ProbedFarm, 'ranAtMs' | 'probedAtMs' | 'answersSinceMs' | 'isUnasked'>> {
   const { farm, known, vip: reported, vport, address, endpoint, serverNames, stored } = target;
   const about = { farm, known, vip: reported, vport, address };
   if (!endpoint)
     return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
   const [firstName, ...otherNames] = serverNames;
-  const first = await probeVip({ ...endpoint, ...limit, serverName: firstName }, signal);
+  const first = await probe({ ...endpoint, ...limit, serverName: firstName });
   const { isReachable, connectSeconds, failure } = first;
   if (!isReachable) return { ...about, isReachable, connectSeconds, failure, served: [] };
   const results = firstName === undefined ? [] : [{ serverName: firstName, ...first }];
   for (const serverName of otherNames) {
     // A farm that does not answer for one name would cost as much time for each other one.
     if (results.at(-1)?.failure === 'timeout') break;
-    results.push({ serverName, ...(await probeVip({ ...endpoint, ...limit, serverName }, signal)) });
+    results.push({ serverName, ...(await probe({ ...endpoint, ...limit, serverName })) });
   }
   const served = results.map(({ serverName, failure: why, certificate }) => ({
     serverName,

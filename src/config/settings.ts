@@ -26,10 +26,12 @@ export interface ShardSettings extends Shard {
  * The settings of an appliance. The path of `url` is `/` if the client has to find the base path;
  * the gateway uses `adminApiKey` if there is one.
  */
-export interface ApplianceSettings extends Omit<WrittenAppliance, 'apiKey' | 'compact' | 'collectors'> {
+export interface ApplianceSettings extends Omit<WrittenAppliance, 'apiKey' | 'compact' | 'collectors' | 'vip'> {
   readonly apiKey: Secret;
   /** True if backends that are up have no series of their own. */
   readonly compact: boolean;
+  /** `l4Only` where nobody says whether the collector `vip` runs. */
+  readonly vip: WrittenAppliance['vip'] & { readonly l4Only: boolean };
   /** One entry for each collector that exists. */
   readonly collectors: Readonly<Record<string, CollectorSettings>>;
 }
@@ -49,12 +51,14 @@ export function applianceSettings(
   defaults: ReadonlyMap<string, CollectorSettings>,
 ): ApplianceSettings {
   const { apiKey } = own;
+  const isProbed = own.collectors.vip?.enabled ?? collectors.vip?.enabled;
   assert(apiKey, 'an appliance without a key is a problem');
   return {
     ...own,
     apiKey,
     compact: own.compact ?? limits.compact,
     collectors: mergeCollectors(defaults, collectors, own.collectors),
+    vip: { ...own.vip, l4Only: isProbed === undefined },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Breaker, createBreaker } from '../appliance/breaker.ts';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { VipSettings } from '../collectors/collector.ts';
+import type { InSlot } from '../lib/slots.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
@@ -26,6 +27,8 @@ export interface AppliancePollerParts {
   readonly isLogSilent?: (() => boolean) | undefined;
   readonly watches: (farm: string) => boolean;
   readonly vip: VipSettings;
+  /** Shared by all appliances. */
+  readonly inProbeSlot: InSlot;
   /** Backends that are up have no series of their own. */
   readonly compact: boolean;
   /** Enabled collectors in order of priority. */

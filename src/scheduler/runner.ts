@@ -261,7 +261,7 @@ export class Runner {
   }
 
   #contextOf(read: ReadFrom, { intervalMs, only }: Job): CollectContext {
-    const { known, closing: signal, watches, now, labels, vip } = this.#parts;
+    const { known, closing: signal, watches, now, labels, vip, inProbeSlot } = this.#parts;
     return {
       read,
       intervalMs,
@@ -272,6 +272,7 @@ export class Runner {
       age: known.age,
       labels,
       vip,
+      inProbeSlot,
       newest: (collector, farm) => known.reading(collector, farm)?.data,
       unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
       changedAtMs: (farm) => this.#changed.get(farm),

@@ -215,6 +215,7 @@ function describeProbe(
   list: Reading,
 ): ProbeStatus | undefined {
   if (!probed || isOvertaken(probed, farm, list)) return undefined;
+  if (probed.isUnasked && probed.isReachable === undefined) return undefined;
   const { isReachable, connectSeconds, failure, served, address, probedAtMs } = probed;
   return { isReachable, connectSeconds, failure, served, address, atMs: snapshot.timeOf(probedAtMs) };
 }

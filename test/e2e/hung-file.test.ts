@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { givenFolder } from '../support/folder.ts';
@@ -10,12 +9,13 @@ import { holdFile } from '../support/held-file.ts';
 import { recordsOf } from '../support/journal-file.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
+import { recordedWithoutProbes } from '../support/simulated-farms.ts';
 import { until } from '../support/until.ts';
 
 /** Writes a configuration with a gateway whose appliance has its key in a file of its own. */
 async function givenKeyFile() {
   const apiKey = 'key-of-the-appliance';
-  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
+  const appliance = await startSimulatedAppliance({ world: recordedWithoutProbes(), apiKey });
   onTestFinished(() => appliance.close());
   const folder = givenFolder();
   const { token, sha256 } = makeToken();

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { writeAdminConfig } from '../support/admin-exporter.ts';
 import { collectOutput } from '../support/process.ts';
 import { holdFile } from '../support/held-file.ts';
 import { isThere } from '../support/programs.ts';
 import { linesOf } from '../support/journal-file.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
+import { recordedWithoutProbes } from '../support/simulated-farms.ts';
 import { until } from '../support/until.ts';
 import { makeToken } from '../../src/commands/token.ts';
 
@@ -43,7 +43,7 @@ function givenFolders(): string {
 }
 
 async function startUnderPermissions(folder: string, journalFile: string) {
-  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
+  const appliance = await startSimulatedAppliance({ world: recordedWithoutProbes(), apiKey });
   onTestFinished(() => appliance.close());
   const { token, sha256 } = makeToken();
   const file = writeAdminConfig(join(folder, 'etc'), {

@@ -3,19 +3,19 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenFolder } from '../support/folder.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { recordsOf } from '../support/journal-file.ts';
 import { runExporter } from '../support/process.ts';
+import { recordedWithoutProbes } from '../support/simulated-farms.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'canary-key-of-the-appliance';
 const scrape = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
 
 it('stops with 0 in its time while 200 scrapes, calls through the gateway and polls are under way, and its audit is whole', async () => {
-  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
+  const appliance = await startSimulatedAppliance({ world: recordedWithoutProbes(), apiKey });
   onTestFinished(() => appliance.close());
   const folder = givenFolder();
   const journalFile = join(folder, 'journal.db');

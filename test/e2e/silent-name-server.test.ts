@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
-import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { givenFolder } from '../support/folder.ts';
 import { canReplaceNameServer, startNameServer } from '../support/name-server.ts';
 import { valueOf } from '../support/samples.ts';
+import { recordedWithoutProbes } from '../support/simulated-farms.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'key-of-the-appliance';
@@ -17,7 +17,7 @@ const bad = named('bad', 20);
 
 /** An exporter whose appliances are `NAME.test`, all on one simulated appliance. */
 async function givenExporter() {
-  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
+  const appliance = await startSimulatedAppliance({ world: recordedWithoutProbes(), apiKey });
   onTestFinished(() => appliance.close());
   const nameServer = await startNameServer((name) => name.startsWith('bad'));
   const folder = givenFolder();

@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 import { collectOutput, runExporter, startExporter } from '../support/process.ts';
 import { seriesOf } from '../support/samples.ts';
+import { recordedWithoutProbes } from '../support/simulated-farms.ts';
 import { until } from '../support/until.ts';
 
 const anyPort = '--web.listen-address=127.0.0.1:0';
@@ -21,7 +21,7 @@ function givenConfig(text: string): string {
 }
 
 async function givenAppliance() {
-  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey: 'canarykey' });
+  const appliance = await startSimulatedAppliance({ world: recordedWithoutProbes(), apiKey: 'canarykey' });
   onTestFinished(() => appliance.close());
   const { url, fingerprintSha256 } = appliance;
   const tls = { fingerprint_sha256: fingerprintSha256 };

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
+import { collectorFamilies } from '../../src/collectors/registry.ts';
 import { isRecord } from '../../src/lib/check.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import { ownFamilies } from '../../src/scheduler/own-numbers.ts';
 import type { ApplianceStatus } from '../../src/state/status.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
-import { createTestPoller } from '../support/poller.ts';
+import { createTestPoller, polled } from '../support/poller.ts';
 import { type ReplayServer, startReplayServer } from '../support/replay-server.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 import { textOf } from '../support/store-text.ts';
@@ -16,7 +16,7 @@ import { damageJson, damages } from './damaged-json.ts';
 
 type Alter = (body: Buffer, path: string, response: ServerResponse) => Buffer;
 
-const enabled = collectors.filter((collector) => collector.enabled).map(({ name }) => name);
+const enabled = polled.map(({ name }) => name);
 
 /** One way to spoil the bodies of an appliance. */
 const spoiling: fc.Arbitrary<Alter> = fc.oneof(

@@ -18,6 +18,7 @@ import { startL4Daemon } from '../../simulator/l4-daemon.ts';
 import { farmStatus, farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { watchConnections } from '../support/connections.ts';
 import { givenFolder } from '../support/folder.ts';
 import { canActAsOthers } from '../support/programs.ts';
 import { tlsMaterialOf } from '../../simulator/tls.ts';
@@ -155,15 +156,29 @@ describe('the report of check', () => {
   it('says once that only vip sees a dead daemon of L4 farms, where vip is off', async () => {
     const given = await Promise.all([1, 2].map(() => givenAppliance(recordedWorld(), { farmsListen: true })));
     const entries = given.map(({ entry }, index) => ({ ...entry, name: `lb-${index + 1}` }));
-    const probed = entries.map((entry) => ({ ...entry, collectors: { vip: { enabled: true } } }));
+    const withVip = (enabled: boolean) => entries.map((entry) => ({ ...entry, collectors: { vip: { enabled } } }));
 
-    const without = await check(entries);
-    const withVip = await check(probed);
+    const off = await check(withVip(false));
+    const on = await check(withVip(true));
+    const unset = await check(entries);
 
-    expect(without.out.match(/Only the collector vip, .*/g)).toEqual([
-      'Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on: collectors: { vip: { enabled: true } }. Concerned: lb-1, lb-2.',
+    expect(off.out.match(/Only the collector vip, .*/g)).toEqual([
+      'Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on for them, leave collectors.vip.enabled out. Concerned: lb-1, lb-2.',
     ]);
-    expect(withVip.out).not.toContain('Only the collector vip');
+    expect(on.out + unset.out).not.toContain('Only the collector vip');
+  });
+
+  it('names the L4 farms that will be connected to though nobody said so, and connects to none', async () => {
+    const { entry } = await givenAppliance();
+    const connections = watchConnections();
+
+    const { out } = await check([entry]);
+
+    expect(out).toMatch(
+      /^ {4}To probe {4}L4 farms, by a TCP connection each: db-l4 192\.168\.101\.22:5432, .*; to switch it off: collectors: \{ vip: \{ enabled: false \} \}$/m,
+    );
+    expect(out).not.toContain('Probed');
+    expect(connections.tried().filter((each) => !each.startsWith('127.'))).toEqual([]);
   });
 
   it('names a proxy that hangs, and does not take its waits for the cost of polling', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
-import { collectors } from '../../src/collectors/registry.ts';
+import { polled } from '../support/poller.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 
@@ -15,7 +15,7 @@ it('reads everything for a restricted user, without a root key', async () => {
     password: 'unused',
     group: 'monitoring',
   });
-  const all = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+  const all = polled.map(({ name }) => name);
 
   const { page } = await givenAppliance(world, { apiKey: 'restricted-key', runs: all });
 

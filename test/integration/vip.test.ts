@@ -319,3 +319,48 @@ describe('an L4 farm, whose protocol is not read', () => {
     expect(seriesOf(await udp.page(), 'zlb_farm_probe_failure_info')).toEqual([]);
   });
 });
+
+describe('where nobody says whether to probe', () => {
+  /** An L4 farm at a port that nobody listens on yet, beside an HTTPS farm. */
+  async function givenL4() {
+    const port = await freePort();
+    const web = await givenTls();
+    const l4 = l4Farm({
+      name: 'mail',
+      vip: '127.0.0.1',
+      vport: String(port),
+      backends: [l4Backend(0, '10.0.0.1', 25)],
+    });
+    const world = createWorld({ farms: byName([l4, httpsFarm(web.port)]) });
+    const given = await givenAppliance(world, { runs: [...lists, 'vip'], vip: { ...loopback, l4Only: true } });
+    const reachable = async () => seriesOf(await given.page(), 'zlb_farm_reachable');
+    const unreachable = () =>
+      applianceProblems(given.describe(), Date.now()).filter(({ alert }) => alert === 'ZlbFarmUnreachable');
+    return { ...given, web, port, reachable, unreachable };
+  }
+
+  it('an address that never answered says nothing, and farms of HTTP are not connected to', async () => {
+    const { poll, reachable, unreachable, describe, web } = await givenL4();
+    await poll('vip');
+
+    expect(await reachable()).toEqual([]);
+    expect(unreachable()).toEqual([]);
+    expect(describe().farms?.map(({ probe }) => probe)).toEqual([undefined, undefined]);
+    expect(web.connections).toBe(0);
+  });
+
+  it('an address that once answered is shown, and a problem when it refuses', async () => {
+    const { poll, reachable, unreachable, port } = await givenL4();
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    await poll('vip');
+    expect(await reachable()).toEqual([expect.stringMatching(/farm="mail".* 1$/)]);
+
+    server.close();
+    await once(server, 'close');
+    await poll('vip');
+
+    expect(await reachable()).toEqual([expect.stringMatching(/farm="mail".* 0$/)]);
+    expect(unreachable()).toMatchObject([{ title: 'Farm mail cannot be reached' }]);
+  });
+});

@@ -87,7 +87,8 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
 }
 
 /**
- * The settings with every collector on {@link yearly}; a configuration file may not ask for that.
+ * The settings with every collector on {@link yearly}, which a configuration file may not ask for,
+ * and without the one that would connect to the farms of the recording.
  */
 function rarely(settings: Settings): Settings {
   return {
@@ -95,7 +96,10 @@ function rarely(settings: Settings): Settings {
     appliances: settings.appliances.map((appliance) => ({
       ...appliance,
       collectors: Object.fromEntries(
-        Object.entries(appliance.collectors).map(([name, each]) => [name, { ...each, schedule: yearly }]),
+        Object.entries(appliance.collectors).map(([name, each]) => [
+          name,
+          { ...each, enabled: each.enabled && name !== 'vip', schedule: yearly },
+        ]),
       ),
     })),
   };

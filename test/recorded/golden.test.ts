@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Collector } from '../../src/collectors/collector.ts';
 import { ipds } from '../../src/collectors/ipds.ts';
 import { collectors } from '../../src/collectors/registry.ts';
-import { createTestPoller, scheduled } from '../support/poller.ts';
+import { createTestPoller, polled, scheduled } from '../support/poller.ts';
 import { hasRecordings, recordedProducts } from '../support/recordings.ts';
 import { startReplayServer } from '../support/replay-server.ts';
 import { seriesOf } from '../support/samples.ts';
@@ -12,7 +12,7 @@ const [relianoid, skudonet, zevenet] = [
   { ...recordedProducts[1], recordedAt: '2026-11-23T14:00:00Z', golden: '../golden/skudonet-ce-01.prom' },
   { ...recordedProducts[2], recordedAt: '2026-11-28T18:10:00Z', golden: '../golden/zevenet-ce-01.prom' },
 ];
-const enabled = collectors.filter((each) => each.enabled);
+const enabled = polled;
 
 /** The page after one run of these collectors against the recorded exchanges, replayed over TLS. */
 async function givenPage(

@@ -3,13 +3,10 @@ import { onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import type { VipSettings } from '../../src/collectors/collector.ts';
-import { collectors } from '../../src/collectors/registry.ts';
 import { farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import { vip } from '../../src/collectors/vip.ts';
 import { actOnFarm, simulatedKey } from './simulated-farms.ts';
-import { createTestPoller, plainVip, scheduled } from './poller.ts';
-
-const standard = collectors.filter(({ enabled }) => enabled);
+import { createTestPoller, plainVip, polled, scheduled } from './poller.ts';
 
 /**
  * A simulated appliance with a poller on it, whose clock the test moves; `runs` are the collectors
@@ -20,7 +17,7 @@ export async function givenAppliance(
   options: {
     runs?: readonly string[];
     apiKey?: string;
-    /** Switches the collector vip on. */
+    /** Adds the collector vip, for all farms unless `l4Only` is among its settings. */
     vip?: Partial<VipSettings>;
     /** Lets the farms listen, and leads the collector vip to them. */
     farmsListen?: boolean;
@@ -58,7 +55,7 @@ export async function givenAppliance(
         routineBusyRatio: 1,
         jitterRatio: 0,
       },
-      ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...standard, vip]) }),
+      ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...polled, vip]) }),
       ...(options.watches && { watches: options.watches }),
     },
   });

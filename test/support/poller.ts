@@ -3,6 +3,7 @@ import { type ApplianceClient, createApplianceClient } from '../../src/appliance
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { Collector } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
+import { createSlots } from '../../src/lib/slots.ts';
 import { Names } from '../../src/lib/names.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
@@ -25,7 +26,10 @@ export function scheduled(list: readonly Collector[]): readonly ScheduledCollect
   return list.map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs }));
 }
 
-/** The settings of the collector vip where none are written. */
+/** The collectors that are on by default, without that which connects to farms. */
+export const polled = collectors.filter(({ enabled, makesNoCalls }) => enabled && !makesNoCalls);
+
+/** The settings of the collector vip, switched on without any other. */
 export const plainVip = { serverNames: {}, connectTo: {}, networks: [] };
 
 const usualPolling = {
@@ -49,8 +53,9 @@ export function createPoller({
     labels: {},
     watches: () => true,
     vip: plainVip,
+    inProbeSlot: createSlots(64),
     compact: false,
-    collectors: scheduled(collectors.filter(({ enabled }) => enabled)),
+    collectors: scheduled(polled),
     polling: usualPolling,
     maxSeries: 50_000,
     maxBytes: 32_000_000,

@@ -176,10 +176,10 @@ async function openListener(
   }
 }
 
-/** Returns what the collector `vip` may connect to; undefined while it is off. */
+/** Returns what the collector `vip` may connect to; undefined unless it probes all farms. */
 function reachOf(name: string, { appliances }: GatewaySettings): VipLimits | undefined {
   const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
-  return collectors?.vip?.enabled ? vip : undefined;
+  return collectors?.vip?.enabled && !vip?.l4Only ? vip : undefined;
 }
 
 function announce(services: GatewayServices, url: string): void {

@@ -14,7 +14,7 @@ import type { Command, CommandContext } from '../command.ts';
 import { configurationFile } from '../configuration-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { readShownCertificate } from '../fingerprint.ts';
-import { probeFarms } from './farm-probes.ts';
+import { l4Probes, probeFarms } from './farm-probes.ts';
 import { finding, type Finding, findingsOf } from './findings.ts';
 import { createJsonReport } from './json-report.ts';
 import {
@@ -156,9 +156,11 @@ async function probed(parts: ProbeParts): Promise<ApplianceCheck> {
         // The report then has no line about the certificate.
         () => undefined,
       );
-  const isProbed = appliance.collectors.vip?.enabled === true && probe.failure === undefined;
-  const farmProbes = isProbed && probe.farms ? await probeFarms(probe.farms, appliance.vip, stopped) : undefined;
-  return { appliance, address, settings, probe, farmProbes, shown, nowMs: Date.now() };
+  const { collectors, vip } = appliance;
+  const farms = collectors.vip?.enabled === true && probe.failure === undefined ? probe.farms : undefined;
+  const farmProbes = farms && !vip.l4Only ? await probeFarms(farms, vip, stopped) : undefined;
+  const l4Only = farms && vip.l4Only ? l4Probes(farms, vip) : [];
+  return { appliance, address, settings, probe, farmProbes, l4Only, shown, nowMs: Date.now() };
 }
 
 /** Tries the gateway's own key. */

@@ -32,7 +32,7 @@ export async function probeFarms(
   signal: AbortSignal,
 ): Promise<readonly FarmProbe[]> {
   const known = { farms, configOf: () => undefined, certificates: undefined };
-  const targets = vipTargets(known, settings, ownAddresses()).filter(({ mayBeUdp }) => !mayBeUdp);
+  const targets = vipTargets(known, settings, ownAddresses()).filter(({ isUnproven }) => !isUnproven);
   const allowed = targets.filter(({ endpoint }) => endpoint);
   const first = allowed.slice(0, maxFarms);
   const tried: FarmProbe[] = [];
@@ -41,6 +41,12 @@ export async function probeFarms(
   const untried = allowed.slice(maxFarms).map((target) => probeOf(target, undefined));
   const forbidden = targets.filter(({ endpoint }) => !endpoint).map((target) => probeOf(target, 'not_allowed'));
   return [...tried, ...untried, ...forbidden];
+}
+
+/** Returns the L4 farms that are probed where nobody says whether to, with their addresses. */
+export function l4Probes(farms: readonly ListedFarm[], settings: VipSettings): readonly FarmProbe[] {
+  const known = { farms, configOf: () => undefined, certificates: undefined };
+  return vipTargets(known, settings, ownAddresses()).map((target) => probeOf(target, undefined));
 }
 
 async function tryOnce(target: VipTarget, signal: AbortSignal): Promise<FarmProbe> {

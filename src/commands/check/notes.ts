@@ -36,13 +36,13 @@ export const variableNotes: readonly Note[] = [
 export function l4Notes(checks: readonly ApplianceCheck[]): readonly Note[] {
   const blind = checks.filter(
     ({ appliance: { collectors }, probe: { facts } }) =>
-      collectors.vip?.enabled !== true && facts.farms?.some(({ profile }) => profile === 'l4xnat'),
+      collectors.vip?.enabled === false && facts.farms?.some(({ profile }) => profile === 'l4xnat'),
   );
   if (blind.length === 0) return [];
   const names = listed(blind.map(({ appliance: { name } }) => name));
   return [
     {
-      text: `Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on: collectors: { vip: { enabled: true } }. Concerned: ${names}.`,
+      text: `Only the collector vip, which is off, sees when the daemon of L4 farms has died, or was started without them: the appliance calls them up. To switch it on for them, leave collectors.vip.enabled out. Concerned: ${names}.`,
     },
   ];
 }

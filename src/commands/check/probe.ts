@@ -17,6 +17,7 @@ import type { ListedFarm } from '../../collectors/farm-list.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import { createSlots } from '../../lib/slots.ts';
 import type { Names } from '../../lib/names.ts';
 import { assert, isOneOf, toError } from '../../lib/check.ts';
 import { listed, oneLine } from '../../lib/text.ts';
@@ -129,6 +130,7 @@ function createProbePoller({ appliance, settings, decode, names }: ProbeParts, w
       names,
       store,
       cron: createCron(),
+      inProbeSlot: createSlots(1),
       log: pino({ level: 'silent' }),
       now: Date.now,
       random: Math.random,
@@ -318,6 +320,8 @@ export interface ApplianceCheck {
   readonly probe: ApplianceProbe;
   /** Farms that the collector `vip` will probe; undefined if it is off or no farm is known. */
   readonly farmProbes: readonly FarmProbe[] | undefined;
+  /** The L4 farms that will be probed although nobody said so. */
+  readonly l4Only: readonly FarmProbe[];
   /** Undefined when the server showed no certificate. */
   readonly shown: ShownCertificate | undefined;
   readonly nowMs: number;

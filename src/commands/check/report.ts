@@ -112,6 +112,7 @@ function rowsOf(checked: ApplianceCheck): readonly ReportRow[] {
     failure ? undefined : ['Polled', polled.join(', ')],
     failure ? undefined : ['Cost', costText(checked)],
     checked.farmProbes ? ['Probed', probedText(checked.farmProbes)] : undefined,
+    checked.l4Only.length > 0 ? ['To probe', l4OnlyText(checked.l4Only)] : undefined,
     skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: the rest is read without them`] : undefined,
     unsupported.length > 0
       ? ['Unsupported', `${unsupported.join(', ')}: this appliance has no API for them`]
@@ -140,6 +141,16 @@ function probedText(probes: readonly FarmProbe[]): string {
   const names = reached.map(({ farm, address }) => `${farm} ${address}`);
   const rest = untried.length > 0 ? `; ${counted(untried.length, 'more farm')} not tried` : '';
   return `${counted(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${unanswered}${rest}; L4 farms with TCP are probed too`;
+}
+
+/** An appliance may have hundreds. */
+const maxNamed = 20;
+
+/** Says what the exporter will connect to though nobody asked for it. */
+function l4OnlyText(probes: readonly FarmProbe[]): string {
+  const names = probes.slice(0, maxNamed).map(({ farm, address }) => `${farm} ${address}`);
+  const rest = probes.length > maxNamed ? ` and ${counted(probes.length - maxNamed, 'more farm')}` : '';
+  return `L4 farms, by a TCP connection each: ${names.join(', ')}${rest}; to switch it off: collectors: { vip: { enabled: false } }`;
 }
 
 /** How the certificate of the API was checked. */

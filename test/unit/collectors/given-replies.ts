@@ -1,3 +1,4 @@
+import { createSlots } from '../../../src/lib/slots.ts';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
@@ -101,6 +102,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     unlessL4: ({ name, profile }) => Promise.resolve(unlessL4(name, profile)),
     signal: new AbortController().signal,
     vip: plainVip,
+    inProbeSlot: createSlots(64),
     ...given,
     read,
     facts: { ...nothingKnown, ...facts },

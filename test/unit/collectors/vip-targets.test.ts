@@ -74,6 +74,26 @@ describe('the farms that are probed', () => {
     expect(targetsOf({ farm: { state }, ranRecently: true })).toHaveLength(1);
   });
 
+  it('are L4 farms at addresses that may be connected to, where nobody says whether to probe', () => {
+    const l4 = { profile: 'l4xnat', vip: '10.0.0.1' };
+    const count = (farm: Partial<ListedFarm>) => targetsOf({ l4Only: true, farm }).length;
+
+    expect(['http', 'https', 'eproxy'].map((profile) => count({ ...l4, profile }))).toEqual([0, 0, 0]);
+    expect(count(l4)).toBe(1);
+    expect(
+      ['127.0.0.1', '192.0.2.40', '198.51.100.1', '203.0.113.1', '2001:db8::1'].map((vip) => count({ ...l4, vip })),
+    ).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('are unproven until one has succeeded, where nobody says whether to probe', () => {
+    const farm = { profile: 'l4xnat', vip: '10.0.0.1' };
+
+    const [asked] = targetsOf({ farm, udpFarms: [] });
+    const [unasked] = targetsOf({ l4Only: true, farm, udpFarms: [] });
+
+    expect([asked?.isUnproven, unasked?.isUnproven]).toEqual([false, true]);
+  });
+
   it.each([
     ['http', undefined, 1],
     ['eproxy', undefined, 1],

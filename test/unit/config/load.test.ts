@@ -23,7 +23,7 @@ describe('a configuration file', () => {
           labels: {},
           farms: { include: [new NamePattern('.*')], exclude: [] },
           compact: false,
-          vip: { serverNames: {}, connectTo: {}, networks: [] },
+          vip: { serverNames: {}, connectTo: {}, networks: [], l4Only: true },
           collectors: Object.fromEntries(collectorDefaults),
         },
       ],
@@ -92,6 +92,7 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       serverNames: { shop: ['shop.example.com'] },
       connectTo: { '192.0.2.40': '203.0.113.7', '[2001:db8::40]:443': '203.0.113.7:8443' },
       networks: ['192.0.2.0/24', '2001:db8::/64'],
+      l4Only: false,
     });
     expect(settings.polling).toEqual({
       timeoutMs: 90_000,

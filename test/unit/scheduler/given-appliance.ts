@@ -15,10 +15,10 @@ import { endpoints } from '../../../src/appliance/api/table.ts';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { reasonOfStatus } from '../../../src/appliance/errors.ts';
 import { fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
-import { collectors } from '../../../src/collectors/registry.ts';
+import { polled } from '../../support/poller.ts';
 import { type Answer, givenPoller } from './given-poller.ts';
 
-const byDefault = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+const byDefault = polled.map(({ name }) => name);
 const key = 'key-of-root';
 
 /**

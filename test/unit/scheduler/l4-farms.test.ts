@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ReadKey } from '../../../src/appliance/client.ts';
-import { collectors } from '../../../src/collectors/registry.ts';
+import { polled } from '../../support/poller.ts';
 import { L4Farms } from '../../../src/scheduler/l4-farms.ts';
 import { answering, givenPoller, upFarms } from './given-poller.ts';
 
 const minuteMs = 60_000;
-const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+const names = polled.map(({ name }) => name);
 const l4Reads: readonly ReadKey[] = ['readFarmStats', 'readFarm'];
 /** In trouble, so that it is read each minute. */
 const listed = (profile?: string) => ({ farmname: 'db', profile, status: 'problem' });

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
-import { collectors } from '../../../src/collectors/registry.ts';
+import { polled } from '../../support/poller.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 import { answering, givenPoller } from './given-poller.ts';
 
 /** An appliance that needs 0.6 s for a call, with these farms. */
 function givenAppliance(farms: string[]) {
   return givenPoller({
-    names: collectors.filter(({ enabled }) => enabled).map(({ name }) => name),
+    names: polled.map(({ name }) => name),
     callMs: 600,
     maxBusyRatio: 0.25,
     answer: (key) =>

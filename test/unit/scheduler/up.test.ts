@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { collectors } from '../../../src/collectors/registry.ts';
+import { polled } from '../../support/poller.ts';
 import { valueOf } from '../../support/samples.ts';
 import { answering, givenPoller, upFarms } from './given-poller.ts';
 
@@ -16,7 +16,7 @@ it.each([
   let outage: 'refuses' | 'hangs' | undefined;
   const endlessMs = 3_600_000;
   const farms = upFarms(size.farms);
-  const names = collectors.filter(({ enabled }) => enabled).map(({ name }) => name);
+  const names = polled.map(({ name }) => name);
   const { poller, page } = givenPoller({
     names,
     maxBusyRatio: 0.25,
