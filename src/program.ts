@@ -1,4 +1,7 @@
 import { accessSync, constants } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { runCommandLine } from './cli.ts';
 import { createShell, ownName } from './commands/shell.ts';
 import { sleep, steadyNow } from './lib/time.ts';
@@ -41,6 +44,8 @@ try {
     }),
   });
   await Promise.all([written(process.stdout), written(process.stderr)]);
+  // Node.js lists a request until the turn in which it was answered is over.
+  await nextTurn();
   end(code);
 } catch (error) {
   crash(error);
@@ -64,10 +69,20 @@ function stop(): void {
 
 /** Ends the process, also while a file or a name server hangs. */
 function end(code: number): never {
-  // Requests to the threads of libuv, for files and names, that have no answer yet.
-  const isWaiting = process.getActiveResourcesInfo().some((resource) => resource.includes('Req'));
-  if (isWaiting) endAtOnce(code);
+  // What the permissions of Node.js refused stays listed until it is collected as garbage.
+  if (isWaiting() && process.permission) collectGarbage();
+  if (isWaiting()) endAtOnce(code);
   process.exit(code);
+}
+
+/** Returns true if a request to the threads of libuv, for files and names, has no answer yet. */
+function isWaiting(): boolean {
+  return process.getActiveResourcesInfo().some((resource) => resource.includes('Req'));
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
 }
 
 /**

@@ -156,6 +156,21 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
     );
   });
 
+  it('ends check with its exit code, although it has just looked at the file of the history', () => {
+    const folder = givenFolders();
+    const file = join(folder, 'etc/zlb.yml');
+    writeFileSync(file, `appliances: [{ name: a, url: https://127.0.0.1:1, api_key: ${apiKey} }]`);
+
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [...permissions(folder), 'src/main.ts', 'check', `--config.file=${file}`],
+      { encoding: 'utf8', env: { ...process.env, STATE_DIRECTORY: join(folder, 'state') } },
+    );
+
+    expect(status).toBe(1);
+    expect(stdout).toContain('a  FAILED  ');
+  });
+
   it.each([
     ['write beside the journal', "fs.writeFileSync(process.env.FOLDER + '/elsewhere/x', '')"],
     ['write over its own configuration', "fs.writeFileSync(process.env.FOLDER + '/etc/zlb.yml', '')"],
