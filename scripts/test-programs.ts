@@ -23,6 +23,9 @@ export const installable: readonly Installable[] = [
   needs('prometheus-alertmanager amtool', ['prometheus-alertmanager'], ['test', 'all']),
   needs('chromium', ['chromium'], ['test', 'all']),
   needs('openssl', ['openssl'], ['test', 'all']),
+  // Shells that complete the command line, beside bash.
+  needs('zsh', ['zsh'], ['test']),
+  needs('fish', ['fish'], ['test']),
   // The order of system calls.
   needs('strace', ['strace'], ['all']),
   // Programs in the commands of the documents.

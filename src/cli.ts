@@ -14,6 +14,7 @@ const loaders: Readonly<Record<CommandName | '', () => Promise<Command>>> = {
   admin: async () => (await import('./commands/admin/admin.ts')).admin,
   audit: async () => (await import('./commands/audit.ts')).audit,
   check: async () => (await import('./commands/check/check.ts')).check,
+  completion: async () => (await import('./commands/completion/completion.ts')).completion,
   demo: async () => (await import('./commands/run.ts')).demo,
   deliver: async () => (await import('./commands/deliver/deliver.ts')).deliver,
   fingerprint: async () => (await import('./commands/fingerprint.ts')).fingerprint,

@@ -1,5 +1,5 @@
 import { commands, exporter } from '../../src/commands/commands.ts';
-import { labelOf } from '../../src/commands/flag.ts';
+import { type FlagTable, labelOf } from '../../src/commands/flag.ts';
 import { markdownList } from './markdown.ts';
 
 /** Returns the lists of docs/command-line.md, from the flags and the texts of `--help`. */
@@ -20,14 +20,24 @@ function commandList(): string {
   const all = [['', exporter] as const, ...Object.entries(commands)];
   return markdownList(
     all.flatMap(([command, { flags, help }]) => {
-      const codes = /Exit codes: ([^.]+)\./.exec(help)?.[1]?.replaceAll('\n', ' ');
-      const names = command === '' ? [] : Object.keys(flags).map((name) => `--${name}`);
+      const codes = exitCodesOf(help);
+      const names = command === '' ? [] : ownFlags(flags).map((name) => `--${name}`);
       if (names.length === 0 && codes === undefined) return [];
       const called = command === '' ? 'without a command' : code(command);
       const flagWords = names.length === 0 ? '' : `, with ${names.map(code).join(' ')}`;
       return [`${called}${flagWords}.${codes === undefined ? '' : ` Exit codes: ${codes}.`}`];
     }),
   );
+}
+
+/** Returns the sentence of a help about exit codes: `0 done, 1 refused or failed`. */
+export function exitCodesOf(help: string): string | undefined {
+  return /Exit codes: ([^.]+)\./.exec(help)?.[1]?.replaceAll('\n', ' ');
+}
+
+/** Returns the flags of a command that are not those of the exporter. */
+function ownFlags(flags: FlagTable): readonly string[] {
+  return Object.keys(flags).filter((name) => flags[name] !== exporter.flags[name]);
 }
 
 function code(text: string): string {

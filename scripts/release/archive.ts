@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { completionOf } from '../../src/commands/completion/completion.ts';
 import { run } from '../run-program.ts';
-import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
 import { layDocuments, type PackageParts, layProgram, settle, writeFile } from './tree.ts';
 import { manPage } from './man-page.ts';
 
@@ -13,10 +13,10 @@ export function buildArchive({ folder, facts }: PackageParts, target: string): s
   layDocuments(root, facts);
   cpSync('deploy/systemd', join(root, 'deploy/systemd'), { recursive: true });
   writeFile(join(root, 'bin/zlb-exporter'), launcherBeside(facts.revision));
-  writeFile(join(root, 'share/man/man1/zlb-exporter.1'), manPage(facts.version));
-  writeFile(join(root, 'share/bash-completion/completions/zlb-exporter'), bashCompletion());
-  writeFile(join(root, 'share/zsh/site-functions/_zlb-exporter'), zshCompletion());
-  writeFile(join(root, 'share/fish/vendor_completions.d/zlb-exporter.fish'), fishCompletion());
+  writeFile(join(root, 'share/man/man1/zlb-exporter.1'), manPage(facts.version, facts.builtAt));
+  writeFile(join(root, 'share/bash-completion/completions/zlb-exporter'), completionOf.bash());
+  writeFile(join(root, 'share/zsh/site-functions/_zlb-exporter'), completionOf.zsh());
+  writeFile(join(root, 'share/fish/vendor_completions.d/zlb-exporter.fish'), completionOf.fish());
   settle(root, ['bin/node', 'bin/zlb-exporter', 'deploy/systemd/install.sh'], facts.builtAt);
   const file = join(target, `${name}.tar.gz`);
   const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { completionOf } from '../../src/commands/completion/completion.ts';
 import { ruleFiles } from '../rule-files.ts';
 import { run } from '../run-program.ts';
 import { billFile, billOfMaterials } from '../sbom.ts';
-import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
 import { manPage } from './man-page.ts';
 
 /** The processor that a package is for, and its Node.js. */
@@ -65,10 +65,13 @@ export function layTree(root: string, facts: Facts): void {
   writeFile(join(root, 'usr/bin/zlb-exporter'), launcher(facts.revision));
   layUnits(join(root, 'usr/lib/systemd/system'), facts.revision);
   writeFile(join(root, 'etc/zlb-exporter/zlb.yml'), readFileSync('deploy/packages/zlb.yml', 'utf8'));
-  writeFile(join(root, 'usr/share/bash-completion/completions/zlb-exporter'), bashCompletion());
-  writeFile(join(root, 'usr/share/zsh/vendor-completions/_zlb-exporter'), zshCompletion());
-  writeFile(join(root, 'usr/share/fish/vendor_completions.d/zlb-exporter.fish'), fishCompletion());
-  writeFile(join(root, 'usr/share/man/man1/zlb-exporter.1.gz'), gzipSync(manPage(facts.version), { level: 9 }));
+  writeFile(join(root, 'usr/share/bash-completion/completions/zlb-exporter'), completionOf.bash());
+  writeFile(join(root, 'usr/share/zsh/vendor-completions/_zlb-exporter'), completionOf.zsh());
+  writeFile(join(root, 'usr/share/fish/vendor_completions.d/zlb-exporter.fish'), completionOf.fish());
+  writeFile(
+    join(root, 'usr/share/man/man1/zlb-exporter.1.gz'),
+    gzipSync(manPage(facts.version, facts.builtAt), { level: 9 }),
+  );
   const documents = join(root, 'usr/share/doc/zlb-exporter');
   for (const name of ['alerts', 'dashboards']) writeLink(join(documents, name), `../../../lib/zlb-exporter/${name}`);
   layDocuments(documents, facts);

@@ -25,6 +25,7 @@ import { Names } from '../lib/names.ts';
 import { createSlots } from '../lib/slots.ts';
 import { maxProbesAtOnce } from '../collectors/vip.ts';
 import { isSame } from '../lib/same.ts';
+import { listed } from '../lib/text.ts';
 import { RequestLog, type RequestLogSettings } from '../request-log/request-log.ts';
 import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
 import type { MetricsStore } from '../metrics/store.ts';
@@ -302,7 +303,10 @@ function requestsIn({ requests, appliances }: Settings): RequestLogSettings {
   return { receiver, buckets: buckets.toSorted((one, other) => one - other), appliances: requests ? senders : [] };
 }
 
+/** Returns `added lb-rome; changed lb-paris, lb-lyon`. */
 function describeChange({ added, changed, removed }: FleetChange): string {
-  if (added + changed + removed === 0) return 'no appliance differs';
-  return `of the appliances ${added} added, ${changed} changed, ${removed} removed`;
+  const parts = Object.entries({ added, changed, removed }).flatMap(([what, names]) =>
+    names.length === 0 ? [] : [`${what} ${listed(names)}`],
+  );
+  return parts.length === 0 ? 'no appliance differs' : parts.join('; ');
 }

@@ -18,8 +18,8 @@ const keepFiles =
  * no records. `audit export FILE` prints its records as lines of JSON.
  */
 export const audit: Command = async (context) => {
-  const [verb, file, ...more] = context.arguments;
-  const work = verb === 'verify' ? verify : verb === 'export' ? exportRecords : undefined;
+  const [verb = '', file, ...more] = context.arguments;
+  const work = auditCommands.get(verb);
   if (!work) throw new UsageError(`audit has two commands: ${usage}`);
   if (file === undefined || file === '' || more.length > 0) throw new UsageError(`name one file: ${usage}`);
   try {
@@ -35,6 +35,14 @@ export const audit: Command = async (context) => {
     return 1;
   }
 };
+
+type Work = (file: string, context: CommandContext) => Promise<number>;
+
+/** The words after `audit`. */
+export const auditCommands: ReadonlyMap<string, Work> = new Map<string, Work>([
+  ['verify', verify],
+  ['export', exportRecords],
+]);
 
 async function exportRecords(file: string, { shell }: CommandContext): Promise<number> {
   for await (const lines of exportedLines(file)) await shell.write(Buffer.from(`${lines.join('\n')}\n`));

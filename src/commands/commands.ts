@@ -7,30 +7,26 @@ import { parseShard } from '../config/shard.ts';
 import { parseListenAddress } from '../lib/address.ts';
 import { momentOf } from '../lib/time.ts';
 import { adminFlags, adminHelp } from './admin/help.ts';
-import { type FlagTable, gatewayFlags, gatewayUrl, isDuration, linesOf, oneOf } from './flag.ts';
+import { type FlagTable, gatewayFlags, gatewayUrl, isDuration, linesOf } from './flag.ts';
 
 /** A command: its flags, and its page of help. */
 export interface Description {
   readonly flags: FlagTable;
-  /** True if it asks a running exporter, and so takes no flags of the exporter itself. */
-  readonly asksExporter?: true;
   readonly takesNoArguments?: true;
   readonly help: string;
 }
 
-const shard = {
-  example: '0/3',
-  value: 'INDEX/COUNT',
-  about: 'watch a part of the appliances, such as 0/3',
-  refuse: (value: string) =>
-    parseShard(value)
-      ? undefined
-      : 'must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
-};
+const configurationFlag = {
+  'config.file': {
+    example: 'zlb.yml',
+    value: 'PATH',
+    values: 'files',
+    about: 'else ZLB_CONFIG_FILE or /etc/zlb-exporter/zlb.yml',
+  },
+} as const;
 
-/** The flags of the exporter itself; all but `shard` go with commands that ask no exporter too. */
-const exporterFlags = {
-  'config.file': { example: 'zlb.yml', value: 'PATH', about: 'else ZLB_CONFIG_FILE or /etc/zlb-exporter/zlb.yml' },
+/** The metrics listener. */
+const listenerFlags = {
   'web.listen-address': {
     example: ':9444',
     value: 'ADDR',
@@ -38,16 +34,39 @@ const exporterFlags = {
     refuse: (value: string) =>
       parseListenAddress(value) ? undefined : 'must be host:port or :port, for example :9444',
   },
-  'web.config.file': { example: 'web.yml', value: 'PATH', about: 'TLS and passwords of the metrics listener' },
-  'web.enable-lifecycle': { about: 'let POST /-/reload read the configuration again' },
-  shard,
+  'web.config.file': {
+    example: 'web.yml',
+    value: 'PATH',
+    values: 'files',
+    about: 'TLS and passwords of the metrics listener',
+  },
+} as const;
+
+const logFlags = {
   'log.level': {
     example: 'info',
     label: '--log.level, --log.format',
     about: 'debug, info (default), warn, error; json or logfmt',
-    refuse: oneOf('debug', 'info', 'warn', 'error'),
+    values: ['debug', 'info', 'warn', 'error'],
   },
-  'log.format': { example: 'json', refuse: oneOf('json', 'logfmt') },
+  'log.format': { example: 'json', values: ['json', 'logfmt'] },
+} as const;
+
+/** The flags of the exporter itself. */
+const exporterFlags = {
+  ...configurationFlag,
+  ...listenerFlags,
+  'web.enable-lifecycle': { about: 'let POST /-/reload read the configuration again' },
+  shard: {
+    example: '0/3',
+    value: 'INDEX/COUNT',
+    about: 'watch a part of the appliances, such as 0/3',
+    refuse: (value: string) =>
+      parseShard(value)
+        ? undefined
+        : 'must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
+  },
+  ...logFlags,
 } as const;
 
 /** The flags of every command. */
@@ -57,6 +76,7 @@ const generalFlags = {
 } as const;
 
 const auditFlags = {
+  ...configurationFlag,
   last: {
     example: `120:${'0'.repeat(64)}`,
     value: 'NUMBER:HASH',
@@ -68,8 +88,8 @@ const auditFlags = {
 } as const;
 
 const deliverFlags = {
-  cert: { example: 'fullchain.pem' },
-  key: { example: 'privkey.pem' },
+  cert: { example: 'fullchain.pem', values: 'files' },
+  key: { example: 'privkey.pem', values: 'files' },
   only: { example: 'lb-1/shop', value: 'APPLIANCE/FARM', about: 'these farms only; * stands for any characters' },
   replaces: { example: 'NAME', value: 'NAME', about: 'common name or file of the old certificate' },
   'dry-run': { about: 'show what would be done' },
@@ -94,7 +114,12 @@ const checkFlags = {
 
 const initFlags = {
   name: { example: 'lb-paris', value: 'NAME', about: 'do not ask for the name' },
-  'api-key-file': { example: 'lb-paris.key', value: 'FILE', about: 'do not ask for the key: it is in this file' },
+  'api-key-file': {
+    example: 'lb-paris.key',
+    value: 'FILE',
+    values: 'files',
+    about: 'do not ask for the key: it is in this file',
+  },
   fingerprint: {
     example: 'AB:CD:…',
     value: 'HEX',
@@ -104,9 +129,14 @@ const initFlags = {
         ? undefined
         : 'must be 64 hex digits, with or without colons, as zlb-exporter fingerprint HOST prints',
   },
-  'ca-file': { example: 'ca.pem', value: 'PATH', about: 'the authority of its certificate, instead of a pin' },
+  'ca-file': {
+    example: 'ca.pem',
+    value: 'PATH',
+    values: 'files',
+    about: 'the authority of its certificate, instead of a pin',
+  },
   'trust-first': { about: 'without a terminal: pin what it shows' },
-  'config.file': { example: 'zlb.yml', value: 'PATH', about: 'what to write (default zlb.yml)' },
+  'config.file': { example: 'zlb.yml', value: 'PATH', values: 'files', about: 'what to write (default zlb.yml)' },
   append: { about: 'add the appliance to a configuration that exists' },
 } as const;
 
@@ -121,14 +151,15 @@ const connectionFlags = {
     value: 'URL',
     about: 'default ZLB_EXPORTER_URL or http://127.0.0.1:9444',
   },
-  'exporter.user-file': { example: 'user.txt', value: 'PATH', about: 'one line, user:password' },
+  'exporter.user-file': { example: 'user.txt', value: 'PATH', values: 'files', about: 'one line, user:password' },
   'exporter.ca-file': {
     example: 'ca.pem',
+    values: 'files',
     label: '--exporter.ca-file, --exporter.cert-file, --exporter.key-file',
     about: '',
   },
-  'exporter.cert-file': { example: 'me.pem' },
-  'exporter.key-file': { example: 'me.key' },
+  'exporter.cert-file': { example: 'me.pem', values: 'files' },
+  'exporter.key-file': { example: 'me.key', values: 'files' },
 } as const;
 
 const historyFlags = {
@@ -192,7 +223,7 @@ Commands; COMMAND --help explains one
   healthcheck                ask the exporter here whether it is healthy
   history [APPLIANCE]        ask the exporter what changed, and by whom
   plugin CHECK APPLIANCE     a check for Icinga, Nagios and the like
-Flags
+  completion SHELL           print the completion for bash, zsh or fish
 ${linesOf({ ...exporterFlags, ...generalFlags })}
 One appliance needs no file: set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE.
 Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.`,
@@ -200,10 +231,9 @@ Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.
 
 /** The commands; for a flag of several, messages name the first. */
 export const commands = {
-  admin: { flags: adminFlags, asksExporter: true, help: adminHelp },
+  admin: { flags: adminFlags, help: adminHelp },
   deliver: {
     flags: deliverFlags,
-    asksExporter: true,
     help: `Usage: zlb-exporter deliver --cert=FULLCHAIN --key=KEY [flags]
 
 Brings a renewed certificate to every farm that has one for the same names, with
@@ -223,7 +253,8 @@ Examples
 Exit codes: 0 all of these farms have it, 1 some have not, 2 the call is wrong.`,
   },
   check: {
-    flags: { ...checkFlags, shard },
+    // A unit gives it all flags of the service.
+    flags: { ...checkFlags, ...exporterFlags },
     takesNoArguments: true,
     help: `Usage: zlb-exporter check [--config.file=PATH] [--shard=INDEX/COUNT] [flags]
        zlb-exporter check --web.config.file=PATH
@@ -263,7 +294,6 @@ wrong. What cannot be tried is not written.`,
   },
   history: {
     flags: historyFlags,
-    asksExporter: true,
     help: `Usage: zlb-exporter history [APPLIANCE] [farm=NAME] [flags]
 
 Prints what a running exporter has seen to change, the newest first: states, the
@@ -281,7 +311,6 @@ Exit codes: 0 printed, 1 the exporter gives no answer, 2 the call is wrong.`,
   },
   plugin: {
     flags: pluginFlags,
-    asksExporter: true,
     help: `Usage: zlb-exporter plugin CHECK APPLIANCE [NAME] [flags]
 
 A check for Icinga, Nagios and the like, by the readings of a running exporter.
@@ -345,7 +374,7 @@ Examples
 Exit codes: 0 whole, 1 not whole or not readable.`,
   },
   demo: {
-    flags: {},
+    flags: { ...listenerFlags, ...logFlags },
     takesNoArguments: true,
     help: `Usage: zlb-exporter demo [flags]
 
@@ -374,7 +403,7 @@ Examples
   zlb-exporter simulate simulation`,
   },
   healthcheck: {
-    flags: {},
+    flags: listenerFlags,
     takesNoArguments: true,
     help: `Usage: zlb-exporter healthcheck [flags]
 
@@ -387,6 +416,18 @@ Example
 
 Exit codes: 0 healthy, 1 not.`,
   },
+  completion: {
+    flags: {},
+    help: `Usage: zlb-exporter completion bash|zsh|fish
+
+Prints a script that completes commands, flags and their values. Packages
+install it for all three shells.
+
+Examples
+  source <(zlb-exporter completion bash)      # in ~/.bashrc
+  source <(zlb-exporter completion zsh)       # in ~/.zshrc, after compinit
+  zlb-exporter completion fish | source       # in ~/.config/fish/config.fish`,
+  },
 } as const satisfies Readonly<Record<string, Description>>;
 
 export type CommandName = keyof typeof commands;
@@ -397,8 +438,6 @@ export function isCommand(word: string): word is CommandName {
 
 /** Returns the flags that a command takes; '' is the exporter itself. */
 export function flagsOf(name: CommandName | ''): FlagTable {
-  const { flags, asksExporter }: Description = name === '' ? exporter : commands[name];
-  if (name === '') return { ...flags, ...generalFlags };
-  const { shard: _ofSomeOnly, ...shared } = exporterFlags;
-  return { ...(asksExporter ? {} : shared), ...flags, ...generalFlags };
+  const { flags }: Description = name === '' ? exporter : commands[name];
+  return { ...flags, ...generalFlags };
 }

@@ -10,6 +10,8 @@ export interface Flag {
   readonly about?: string;
   /** The beginning of that line, if it is not the flag alone. */
   readonly label?: string;
+  /** What shells complete the value with: the only words that it can be, or the name of a file. */
+  readonly values?: readonly string[] | 'files';
   /** Returns what the value must be; undefined for a right one. */
   readonly refuse?: (value: string) => string | undefined;
 }
@@ -29,8 +31,10 @@ export function labelOf(name: string, { value, label }: Flag): string {
   return label ?? `--${name}${value === undefined ? '' : `=${value}`}`;
 }
 
-export function oneOf(...words: readonly string[]): (value: string) => string | undefined {
-  return (value) => (words.includes(value) ? undefined : `must be one of ${words.join(', ')}`);
+/** Returns what the value of a flag must be; undefined for a right one. */
+export function problemOf({ values, refuse }: Flag, value: string): string | undefined {
+  if (Array.isArray(values) && !values.includes(value)) return `must be one of ${values.join(', ')}`;
+  return refuse?.(value);
 }
 
 export function isDuration(value: string): string | undefined {
@@ -39,9 +43,9 @@ export function isDuration(value: string): string | undefined {
 
 /** How the gateway is reached, beside its address. */
 export const gatewayFlags = {
-  'admin.token-file': { example: 'token.txt' },
-  'admin.ca-file': { example: 'ca.pem' },
-  'admin.cert-file': { example: 'me.pem' },
-  'admin.key-file': { example: 'me.key' },
+  'admin.token-file': { example: 'token.txt', values: 'files' },
+  'admin.ca-file': { example: 'ca.pem', values: 'files' },
+  'admin.cert-file': { example: 'me.pem', values: 'files' },
+  'admin.key-file': { example: 'me.key', values: 'files' },
 } as const;
 export const gatewayUrl = 'https://127.0.0.1:9445';

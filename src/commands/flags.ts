@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { closestWord, oneLine } from '../lib/text.ts';
 import { type CommandName, commands, exporter, type Flags, flagsOf, isCommand } from './commands.ts';
-import type { Flag } from './flag.ts';
+import { type Flag, problemOf } from './flag.ts';
 import { UsageError } from './usage-error.ts';
 
 /** All flags, of all commands. */
@@ -33,7 +33,8 @@ export function parseFlags(words: readonly string[]): {
   });
   for (const token of tokens) if (token.kind === 'option') checkToken(token);
   for (const [name, value] of Object.entries(values)) {
-    const problem = typeof value === 'string' ? allFlags.get(name)?.refuse?.(value) : undefined;
+    const flag = allFlags.get(name);
+    const problem = flag && typeof value === 'string' ? problemOf(flag, value) : undefined;
     if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
   }
   return { flags: values, positionals };
@@ -44,7 +45,8 @@ function refuseOneHyphen(words: readonly string[]): void {
   const end = words.indexOf('--');
   for (const word of end === -1 ? words : words.slice(0, end)) {
     const [, name = ''] = /^-([a-z][a-z.-]+)(?:=|$)/.exec(word) ?? [];
-    if (allFlags.has(name)) throw new UsageError(`flags have two hyphens: --${name}`);
+    const meant = allFlags.has(name) ? name : partlyNamed(name);
+    if (meant !== undefined) throw new UsageError(`flags have two hyphens: --${meant}`);
   }
 }
 
@@ -56,12 +58,8 @@ export function refuseForeignFlags(flags: Flags, command: CommandName | ''): voi
   const taken = flagsOf(command);
   const name = Object.keys(flags).find((each) => !(each in taken));
   if (name === undefined) return;
-  if (name === 'shard')
-    throw new UsageError(`--shard is only valid with the exporter itself and with check, not with ${command}`);
   if (name in exporter.flags)
-    throw new UsageError(
-      `--${name} is not valid with ${command}, which asks a running exporter; see ${command} --help`,
-    );
+    throw new UsageError(`--${name} is for the exporter itself and not valid with ${command}; see ${command} --help`);
   if (command === 'deliver')
     throw new UsageError(`--${name} is not valid with deliver; zlb-exporter deliver --help explains it`);
   const taker = Object.keys(commands)
@@ -101,8 +99,11 @@ function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
  * by its spelling.
  */
 function guessOf(name: string): string {
-  const names = [...allFlags.keys()];
-  const whole = names.find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));
-  const guess = whole ?? closestWord(name, names);
+  const guess = partlyNamed(name) ?? closestWord(name, [...allFlags.keys()]);
   return guess ? `did you mean --${guess}? ` : '';
+}
+
+/** Returns the flag that has the name as one of its parts; undefined if there is none. */
+function partlyNamed(name: string): string | undefined {
+  return [...allFlags.keys()].find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));
 }

@@ -16,8 +16,6 @@ import { createLog } from '../app/log.ts';
 /** Runs the exporter on simulated appliances. */
 export const demo: Command = async (context) => {
   const webFile = context.flags['web.config.file'];
-  if (context.flags['config.file'] !== undefined)
-    throw new UsageError('demo has simulated appliances and takes no --config.file');
   // Loaded here only: a real exporter does not need the simulated appliances.
   const { runDemonstration } = await import('./demonstration/demonstration.ts');
   const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env: context.env });

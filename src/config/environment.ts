@@ -19,17 +19,17 @@ export const environmentVariables = [
 type Variable = (typeof environmentVariables)[number]['variable'];
 
 const applianceVariables: readonly string[] = environmentVariables.map(({ variable }) => variable);
-/** Variables that other commands, the image or the service read. */
-const otherVariables: readonly string[] = [
-  'ZLB_ADMIN_URL',
-  'ZLB_ADMIN_TOKEN',
-  'ZLB_ADMIN_TOKEN_FILE',
-  'ZLB_CONFIG_FILE',
-  'ZLB_EXPORTER_FLAGS',
-  'ZLB_EXPORTER_REVISION',
-  'ZLB_EXPORTER_URL',
-  'ZLB_NODE_FLAGS',
-];
+/** Variables that other commands, the image or the service read, and their use. */
+export const otherVariables = {
+  ZLB_CONFIG_FILE: 'the configuration, unless --config.file names it',
+  ZLB_EXPORTER_URL: 'the exporter that history and plugin ask',
+  ZLB_ADMIN_URL: 'the gateway that admin and deliver ask',
+  ZLB_ADMIN_TOKEN_FILE: 'the file with the token for it',
+  ZLB_ADMIN_TOKEN: 'the token itself',
+  ZLB_EXPORTER_FLAGS: 'flags of the service',
+  ZLB_NODE_FLAGS: 'flags of Node.js for the service',
+  ZLB_EXPORTER_REVISION: 'the commit that --version prints',
+} as const;
 
 /**
  * Returns true if any of the variables is set, or a misspelt one: that is a mistake to report, not
@@ -51,7 +51,7 @@ export interface MisspeltVariable {
  * Service of such a name.
  */
 export function misspeltVariables(env: Environment): readonly MisspeltVariable[] {
-  const known = [...applianceVariables, ...otherVariables];
+  const known = [...applianceVariables, ...Object.keys(otherVariables)];
   return Object.keys(env).flatMap((variable) => {
     if (!variable.startsWith('ZLB_') || !env[variable] || known.includes(variable)) return [];
     const parts = `${variable.slice('ZLB'.length)}_`;

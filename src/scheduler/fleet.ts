@@ -21,11 +21,11 @@ export interface PolledAppliance {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Numbers of appliances. */
+/** Names of appliances. */
 export interface FleetChange {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
 }
 
 export interface FleetParts<Appliance extends PolledAppliance> {
@@ -100,9 +100,12 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     this.#replace(next, created);
     if (this.#isStarted) this.#starting = this.#starting.then(() => this.#startAll(created));
 
-    const added = created.filter(({ name }) => !before.has(name)).length;
-    const removed = [...before.keys()].filter((name) => !next.has(name)).length;
-    return { added, changed: created.length - added, removed };
+    const names = created.map(({ name }) => name);
+    return {
+      added: names.filter((name) => !before.has(name)),
+      changed: names.filter((name) => before.has(name)),
+      removed: [...before.keys()].filter((name) => !next.has(name)),
+    };
   }
 
   start(): void {

@@ -34,7 +34,7 @@ interface ChangeCommand extends Pick<AdminCommand, 'flags'> {
 }
 
 /** The words after `admin changes`. */
-const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, ChangeCommand>([
+export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string, ChangeCommand>([
   ['list', { flags: ['json', 'state'], run: (_, session) => list(session) }],
   [
     'show',

@@ -22,7 +22,7 @@ export const adminFlags = {
     value: '@FILE',
     about: 'send a file, or standard input (--body=-); for what is secret too',
   },
-  output: { example: 'backup.tar.gz', value: 'FILE', about: 'save the answer' },
+  output: { example: 'backup.tar.gz', value: 'FILE', values: 'files', about: 'save the answer' },
   json: { about: 'the exact answer, for scripts' },
   limit: {
     example: '20',

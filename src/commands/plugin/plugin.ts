@@ -26,7 +26,7 @@ interface Check {
   readonly judge: (seen: SeenAppliance, glob: string, limits: OkLimits) => CheckResult;
 }
 
-const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+export const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['appliance', { judge: checkAppliance }],
   ['farm', { takesName: true, good: 'at least', judge: checkFarms }],
   ['connections', { takesName: true, good: 'at most', judge: checkConnections }],

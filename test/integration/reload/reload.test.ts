@@ -48,7 +48,7 @@ describe('a reload', () => {
     const answer = await given.post(reloadPath);
     const after = await given.page();
 
-    expect(answer).toEqual({ status: 200, text: 'Reloaded: of the appliances 1 added, 0 changed, 1 removed.\n' });
+    expect(answer).toEqual({ status: 200, text: 'Reloaded: added c; removed b.\n' });
     expect(seriesOf(after, 'zlb_backend_status', { appliance: 'a' })).toEqual(
       seriesOf(before, 'zlb_backend_status', { appliance: 'a' }),
     );

@@ -50,5 +50,7 @@ it('demo takes no configuration', async () => {
   const { context, warned } = givenContext({});
 
   expect(await runCommandLine(['demo', '--config.file=zlb.yml'], context)).toBe(2);
-  expect(warned).toEqual(['zlb-exporter: demo has simulated appliances and takes no --config.file']);
+  expect(warned).toEqual([
+    'zlb-exporter: --config.file is for the exporter itself and not valid with demo; see demo --help',
+  ]);
 });

@@ -29,12 +29,16 @@ describe('the flags', () => {
       '--shard must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
     ],
     [['--shard=0/2'], '--shard divides the appliances of a configuration: give --config.file=PATH as well'],
-    [['simulate', '--shard=0/2'], '--shard is only valid with the exporter itself and with check, not with simulate'],
+    [
+      ['simulate', '--shard=0/2'],
+      '--shard is for the exporter itself and not valid with simulate; see simulate --help',
+    ],
     [['--help=yes'], '--help takes no value'],
     [['--no-such.flag=f1x7ure'], 'there is no flag --no-such.flag; --help lists them'],
     [['--config.fil=f1x7ure'], 'there is no flag --config.fil; did you mean --config.file? --help lists them'],
     [['-config.file=f1x7ure'], 'flags have two hyphens: --config.file'],
     [['check', '-config.file', 'f1x7ure'], 'flags have two hyphens: --config.file'],
+    [['-config=f1x7ure'], 'flags have two hyphens: --config.file'],
     [['--config=f1x7ure'], 'there is no flag --config; did you mean --config.file? --help lists them'],
     [
       ['--listen-address=:1'],
@@ -48,7 +52,7 @@ describe('the flags', () => {
     [['check', '--reason=x'], '--reason is only valid with zlb-exporter admin; zlb-exporter admin --help explains it'],
     [
       ['admin', 'whoami', '--config.file=x'],
-      '--config.file is not valid with admin, which asks a running exporter; see admin --help',
+      '--config.file is for the exporter itself and not valid with admin; see admin --help',
     ],
     [['admin', 'lb-1', 'listFarms', '--dry-run=no'], '--dry-run takes no value'],
     [['admin', 'lb-1', 'restart-farm', '--wait=soon'], '--wait must be a duration such as 90s or 5m'],

@@ -15,7 +15,7 @@ it.each([
   [['plugin', 'farm', 'lb-1', '-w', '5%'], 'must be a number or a range'],
   [['plugin', 'farm', 'lb-1', '-w', '@'], 'must be a number or a range'],
   [['plugin', 'farm', 'lb-1', '-t', '0'], 'must be a number of seconds'],
-  [['plugin', 'farm', 'lb-1', '--config.file=zlb.yml'], 'is not valid with plugin'],
+  [['plugin', 'farm', 'lb-1', '--config.file=zlb.yml'], 'not valid with plugin'],
   [['plugin', 'farm', 'lb-1', '--nonsense'], 'there is no flag'],
   [['plugin', 'farm', 'lb-1', '--exporter.url=ftp://x'], 'must be a URL'],
   [['plugin', 'farm', 'lb-1', '--exporter.ca-file=ca.pem'], 'are only used with https'],
