@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isRecord, toError } from '../../lib/check.ts';
 import { checkLine, genesis, missing } from './chain.ts';
 import { openForReading, schemaDifferences } from './database.ts';
+import { createStateCheck } from './kept-state.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 
 /** The records of a journal on disk; it is whole if there are no faults. */
@@ -37,6 +38,7 @@ export async function verifyJournal(file: string, known?: AuditPosition): Promis
 function verify(database: DatabaseSync, known: AuditPosition | undefined): Verification {
   const faults = [...damage(database), ...schemaDifferences(database)];
   const unfinished = new Set<string>();
+  const state = createStateCheck(database);
   let before = genesis;
   let records = 0;
   let first: AuditLine | undefined;
@@ -52,6 +54,7 @@ function verify(database: DatabaseSync, known: AuditPosition | undefined): Verif
     if (!line) continue;
     first ??= line;
     last = line;
+    state.add(line);
     if (line.event === 'intent') unfinished.add(line.request);
     if (line.event === 'outcome') unfinished.delete(line.request);
   }
@@ -60,7 +63,7 @@ function verify(database: DatabaseSync, known: AuditPosition | undefined): Verif
   if (highest > before.seq) faults.push(`has had number ${highest}: ${missing(before.seq + 1, highest)} at the end`);
   if (counted < before.seq)
     faults.push(`counts ${counted} records and has number ${before.seq}: its count was changed`);
-  return { records, first, last, faults, unfinished: [...unfinished] };
+  return { records, first, last, faults: [...faults, ...state.faults], unfinished: [...unfinished] };
 }
 
 /** SQLITE_CORRUPT of sqlite3.h; the low byte is the kind of error. */

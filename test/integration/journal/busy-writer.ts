@@ -8,6 +8,7 @@ import { noRequest } from '../../../src/admin/journal/record.ts';
  * state has a record of its own.
  */
 const [file = ''] = process.argv.slice(2);
+const storedText = (state: number): string => JSON.stringify({ change: { state: String(state) } });
 const log = pino({ level: 'silent' });
 const journal = new Journal({
   file,
@@ -27,10 +28,15 @@ async function move(id: string, from: number): Promise<void> {
   for (let state = from + 1; ; state += 1) {
     await journal.append(
       { ...noRequest, event: 'change', request: id, state: String(state), reason: 'x'.repeat((state * 997) % 3_000) },
-      { changes: new Map([[id, String(state)]]) },
+      { changes: new Map([[id, storedText(state)]]) },
     );
     process.stdout.write(`${id} ${state}\n`);
   }
 }
 
-await Promise.all(['a', 'b', 'c', 'd'].map((id) => move(id, Number(changes.get(id) ?? 0))));
+/** Returns the states that a change has had, by its text. */
+function stateOf(text = storedText(0)): number {
+  return Number((JSON.parse(text) as { readonly change: { readonly state: string } }).change.state);
+}
+
+await Promise.all(['a', 'b', 'c', 'd'].map((id) => move(id, stateOf(changes.get(id)))));

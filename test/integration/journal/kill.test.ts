@@ -38,7 +38,8 @@ it(`after ${kills} kills the chain is whole, and no change is in a state that it
     for (const id of ['a', 'b', 'c', 'd']) {
       const states = records.filter(({ request }) => request === id).map(({ state }) => Number(state));
       expect(states, `${id} after kill ${kill}`).toEqual(Array.from(states, (_, index) => index + 1));
-      expect(storedChange(file, id), `${id} after kill ${kill}`).toBe(states.length === 0 ? '' : String(states.length));
+      const stored = states.length === 0 ? '' : JSON.stringify({ change: { state: String(states.length) } });
+      expect(storedChange(file, id), `${id} after kill ${kill}`).toBe(stored);
       expect(states.length).toBeGreaterThanOrEqual(acknowledged.get(id) ?? 0);
     }
     acknowledgedTotal += acknowledged.size;

@@ -96,6 +96,39 @@ describe('audit verify', () => {
     expect(said).toContain('Keep the file as it is, as evidence.');
   });
 
+  it.each([
+    ['a freeze was lifted', 'DELETE FROM freeze', 'freeze than its records: none instead of ann'],
+    [
+      'a freeze has a forged author',
+      `UPDATE freeze SET freeze = '{"by":{"toString":1}}'`,
+      '[{"toString":1}] instead of',
+    ],
+    ['a freeze has another author', 'UPDATE freeze SET freeze = \'{"by":"bob"}\'', 'bob instead of ann'],
+    [
+      'a change has another person behind it',
+      "UPDATE changes SET change = replace(change, 'ann', 'bob')",
+      'change ch-1 than its records: pending by bob on lb-one instead of pending by ann on lb-one',
+    ],
+    ['a change was added', "INSERT INTO changes SELECT 'ch-2', change FROM changes", 'on lb-one instead of none'],
+    ['a change has terminal controls', "UPDATE changes SET id = char(27) || '[2J'", 'change  [2J than its records'],
+    ['a change is no JSON', "UPDATE changes SET change = '{'", 'one that cannot be read instead of pending'],
+  ])('finds what was changed beside the records: %s', async (_, statement, fault) => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    const asked = { state: 'pending', requested_by: 'ann', appliance: 'lb-one' } as const;
+    const changes = new Map([['ch-1', JSON.stringify({ change: asked })]]);
+    await journal.append(givenRecord({ event: 'change', request: 'ch-1', ...asked }), { changes });
+    await journal.append(givenRecord({ event: 'freeze' }), { freeze: '{"by":"ann"}' });
+    await journal.close();
+    const before = await run('verify', file);
+    tamper(file, statement);
+
+    const after = await run('verify', file);
+
+    expect(before).toMatchObject({ code: 0, said: expect.stringContaining('is whole') });
+    expect(after).toMatchObject({ code: 1, said: expect.stringContaining(fault) });
+  });
+
   it('finds a chain that was written anew or that ends too early, by a position of the log', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);

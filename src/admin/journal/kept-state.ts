@@ -1,0 +1,62 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isRecord, parseJson } from '../../lib/check.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { AuditLine } from './record.ts';
+
+/**
+ * Compares the changes and the freeze of a journal with its records: each state is in the
+ * transaction of its record, so that a change of the tables alone is found.
+ */
+export function createStateCheck(database: DatabaseSync) {
+  const changes = new Map(
+    database
+      .prepare('SELECT id, change FROM changes')
+      .all()
+      .map(({ id, change }) => [String(id), String(change)]),
+  );
+  const freeze = database.prepare('SELECT freeze FROM freeze').get();
+  const recorded = new Map<string, string>();
+  let frozenBy: string | undefined;
+  return {
+    /** Takes the next record. */
+    add({ event, request, principal, state, requested_by: requestedBy, appliance }: AuditLine): void {
+      if (event === 'freeze') frozenBy = principal;
+      if (event === 'unfreeze') frozenBy = undefined;
+      if (event === 'change' && changes.has(request))
+        recorded.set(request, stateText({ state, requested_by: requestedBy, appliance }));
+    },
+    /** Returns what differs after the last record, each as the rest of a sentence. */
+    get faults(): readonly string[] {
+      const ofChanges = [...changes].flatMap(([id, text]) => {
+        const [kept, expected] = [keptState(text), recorded.get(id) ?? 'none'];
+        return kept === expected
+          ? []
+          : `keeps another change ${textOf(id)} than its records: ${kept} instead of ${expected}`;
+      });
+      const kept = freeze && keptFreeze(String(freeze.freeze));
+      const ofFreeze = `keeps another freeze than its records: ${kept ?? 'none'} instead of ${frozenBy ?? 'none'}`;
+      return kept === frozenBy ? ofChanges : [...ofChanges, ofFreeze];
+    },
+  };
+}
+
+function stateText({ state, requested_by: by, appliance }: Readonly<Record<string, unknown>>): string {
+  return `${textOf(state)} by ${textOf(by)} on ${textOf(appliance)}`;
+}
+
+function keptState(text: string): string {
+  const stored = parseJson(text);
+  return isRecord(stored) && isRecord(stored.change) ? stateText(stored.change) : unreadable;
+}
+
+function keptFreeze(text: string): string {
+  const value = parseJson(text);
+  return isRecord(value) ? textOf(value.by) : unreadable;
+}
+
+const unreadable = 'one that cannot be read';
+
+/** Returns a value that may be forged, for one line. */
+function textOf(value: unknown): string {
+  return oneLine(typeof value === 'string' ? value : JSON.stringify([value]), 100);
+}
