@@ -35,7 +35,7 @@ export function createStore(): MetricsStore {
 interface PollerParts
   extends Pick<
     AppliancePollerParts,
-    'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'state' | 'listeners' | 'isLogSilent'
+    'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'before' | 'listeners' | 'isLogSilent'
   > {
   readonly decode: Decode;
   readonly names: Names;

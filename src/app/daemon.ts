@@ -97,7 +97,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const reloading = createReload(parts, { current, fleet, gateway, requests, history, twins, access, self });
   const app = createMetricsApp({
     fleet,
-    shardWatching: (appliance) => current.settings.shard?.elsewhere.get(appliance),
+    shardWatching: (appliance) => current.settings.shard?.otherShards.get(appliance),
     shard: () => current.settings.shard,
     self,
     build,
@@ -173,7 +173,7 @@ function createFleet(
   const inProbeSlot = createSlots(maxProbesAtOnce);
   return new FleetPoller<WatchedAppliance>({
     store,
-    createPoller: (appliance, { counters, state }, listener) =>
+    createPoller: (appliance, { counters, handover: before }, listener) =>
       createPoller(appliance, {
         decode,
         names,
@@ -182,7 +182,7 @@ function createFleet(
         inProbeSlot,
         store,
         counters,
-        state,
+        before,
         listeners: [listener, history.listenerOf(rememberedAs(appliance)), twins.listenerOf(appliance.name)],
         log: log.child({ appliance: appliance.name }),
         now,
@@ -207,7 +207,7 @@ function createGateway(
   let metrics: AdminMetrics | undefined;
   return createGatewayLifecycle(waits, () => ({
     fleet,
-    touching: (touch, farm) => history.touching(touch, farm),
+    touching: (touch, farm) => history.recordCall(touch, farm),
     // Created once, so that counters survive when the gateway is switched off and on again.
     metrics: (metrics ??= createAdminMetrics(self.registry)),
     decode,

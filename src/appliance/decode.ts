@@ -32,14 +32,14 @@ export type Decode = (
 ) => { readonly ok: true } | ({ readonly ok: false } & Excess);
 
 /** Values or rows that could not be read. */
-interface Loss extends Pick<Unreadable, 'field' | 'count'> {
+interface UnreadablePart extends Pick<Unreadable, 'field' | 'count'> {
   readonly value: unknown;
   /** The place and what is wrong. */
   readonly because: string;
   readonly isNumber?: boolean;
 }
 
-type Lose = (loss: Loss) => void;
+type ReportUnreadable = (part: UnreadablePart) => void;
 
 /** Creates a decoder that compiles each schema once, at its first use. */
 export function createDecoder(): Decode {
@@ -52,9 +52,13 @@ export function createDecoder(): Decode {
     code: { optimize: false },
   });
   const compiled = new WeakMap<TSchema, ValidateFunction>();
-  const losses: Loss[] = [];
-  const lose: Lose = (loss) => losses.push(loss);
-  for (const keyword of [valueKeyword(lose), partsKeyword(ajv, lose), listKeyword(ajv, lose)])
+  const unreadableParts: UnreadablePart[] = [];
+  const reportUnreadable: ReportUnreadable = (part) => unreadableParts.push(part);
+  for (const keyword of [
+    valueKeyword(reportUnreadable),
+    partsKeyword(ajv, reportUnreadable),
+    listKeyword(ajv, reportUnreadable),
+  ])
     ajv.addKeyword({ modifying: true, errors: 'full', ...keyword });
 
   return (schema, body, onUnreadable) => {
@@ -65,7 +69,7 @@ export function createDecoder(): Decode {
     }
     const fits = validate(body);
     // None is kept for the next reply: a value may have megabytes.
-    const found = losses.splice(0);
+    const found = unreadableParts.splice(0);
     if (!fits) return malformed(sentence(validate.errors?.[0]));
     const decisive = onUnreadable ? undefined : found.find(({ isNumber }) => !isNumber);
     if (decisive) return malformed(decisive.because);
@@ -84,8 +88,8 @@ function sentence(error: ErrorObject | undefined): string {
 
 const maxExample = 40;
 
-function summarized(losses: readonly Loss[]): readonly Unreadable[] {
-  return [...Map.groupBy(losses, ({ field }) => field)].map(([field, ofField]) => ({
+function summarized(unreadableParts: readonly UnreadablePart[]): readonly Unreadable[] {
+  return [...Map.groupBy(unreadableParts, ({ field }) => field)].map(([field, ofField]) => ({
     field,
     count: ofField.reduce((sum, { count }) => sum + count, 0),
     example: beginning(JSON.stringify(ofField[0]?.value) ?? 'nothing', maxExample),
@@ -99,7 +103,7 @@ type DataValidateFunction = ReturnType<NonNullable<FuncKeywordDefinition['compil
 type ValuePlace = NonNullable<Parameters<ValidateFunction>[1]>;
 
 /** Reads one value; refuses a name, without which its row means nothing. */
-function valueKeyword(lose: Lose): FuncKeywordDefinition {
+function valueKeyword(reportUnreadable: ReportUnreadable): FuncKeywordDefinition {
   return {
     keyword: wireKeyword,
     compile(kind: WireKind) {
@@ -114,7 +118,13 @@ function valueKeyword(lose: Lose): FuncKeywordDefinition {
         const { parentData, parentDataProperty, instancePath } = place;
         if (result !== value) parentData[parentDataProperty] = result ?? null;
         if (result === undefined)
-          lose({ field: String(parentDataProperty), count: 1, value, because: `${instancePath} ${message}`, isNumber });
+          reportUnreadable({
+            field: String(parentDataProperty),
+            count: 1,
+            value,
+            because: `${instancePath} ${message}`,
+            isNumber,
+          });
         return true;
       };
       return read;
@@ -123,7 +133,7 @@ function valueKeyword(lose: Lose): FuncKeywordDefinition {
 }
 
 /** Reads a part of an object that the rest can do without. */
-function partsKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
+function partsKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordDefinition {
   return {
     keyword: partKeyword,
     compile(part: AnySchemaObject) {
@@ -132,7 +142,12 @@ function partsKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
         if (!place || value === null || validate(value, place)) return true;
         const { parentData, parentDataProperty } = place;
         parentData[parentDataProperty] = null;
-        lose({ field: String(parentDataProperty), count: 1, value, because: sentence(validate.errors?.[0]) });
+        reportUnreadable({
+          field: String(parentDataProperty),
+          count: 1,
+          value,
+          because: sentence(validate.errors?.[0]),
+        });
         return true;
       };
     },
@@ -140,7 +155,7 @@ function partsKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
 }
 
 /** Reads a list row by row. */
-function listKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
+function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordDefinition {
   return {
     keyword: rowsKeyword,
     type: 'array',
@@ -152,7 +167,7 @@ function listKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
         const list = String(place.parentDataProperty);
         if (rows.length > maxRows) {
           const because = `${path} has more than ${maxRows} rows; check what answers under the url of the appliance`;
-          lose({ field: list, count: rows.length - maxRows, value: rows[maxRows], because });
+          reportUnreadable({ field: list, count: rows.length - maxRows, value: rows[maxRows], because });
           rows.length = maxRows;
         }
         let kept = 0;
@@ -163,11 +178,11 @@ function listKeyword(ajv: Ajv, lose: Lose): FuncKeywordDefinition {
             kept += 1;
           } else {
             const [error] = validate.errors ?? [];
-            lose({ field: fieldOf(error) ?? list, count: 1, value: rows[index], because: sentence(error) });
+            reportUnreadable({ field: fieldOf(error) ?? list, count: 1, value: rows[index], because: sentence(error) });
           }
         }
         rows.length = kept;
-        if (key.length > 0) uniteRows(rows, { key, path, item }, lose);
+        if (key.length > 0) uniteRows(rows, { key, path, item }, reportUnreadable);
         return true;
       };
     },
@@ -186,7 +201,7 @@ function fieldOf(error: ErrorObject | undefined): string | undefined {
 function uniteRows(
   rows: unknown[],
   { key, path, item }: { readonly key: readonly string[]; readonly path: string; readonly item: TSchema },
-  lose: Lose,
+  reportUnreadable: ReportUnreadable,
 ): void {
   const fields = 'properties' in item && isRecord(item.properties) ? Object.keys(item.properties) : [];
   const firsts = new Map<string, Record<string, unknown>>();
@@ -201,7 +216,12 @@ function uniteRows(
     for (const field of fields) {
       if (isDeepStrictEqual(first[field] ?? null, row[field] ?? null)) continue;
       first[field] = null;
-      lose({ field, count: 1, value: row[field], because: `${path} has one ${key[0]} twice, with another ${field}` });
+      reportUnreadable({
+        field,
+        count: 1,
+        value: row[field],
+        because: `${path} has one ${key[0]} twice, with another ${field}`,
+      });
     }
   }
   if (firsts.size < rows.length) rows.splice(0, rows.length, ...firsts.values());

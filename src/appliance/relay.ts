@@ -120,7 +120,7 @@ export function createRelay(options: RelayOptions): Relay {
     // An upgrade may have moved the API. This answer stands; the next call searches again.
     hasApi(basePath, answer);
     const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
-    const body = Buffer.isBuffer(beginning) ? beginning : counted(beginning, request.path);
+    const body = Buffer.isBuffer(beginning) ? beginning : countBytes(beginning, request.path);
     return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(body, keys) };
   }
 
@@ -198,7 +198,7 @@ function rememberRefusal(beforeSending: RelayRequest['beforeSending']) {
 }
 
 /** Fails a body that comes in too many short parts: a limit in bytes does not bound their cost. */
-function counted(body: Readable, endpoint: string): Readable {
+function countBytes(body: Readable, endpoint: string): Readable {
   const count = new PartCount();
   const counting = new Transform({
     transform(part: Buffer, _encoding, done) {

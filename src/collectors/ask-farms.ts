@@ -27,9 +27,9 @@ interface ListBefore {
 }
 
 /** The appliance waits 20 s for a proxy that hangs, and then has a word for it. */
-const patientMs = 30_000;
+const hungTimeoutMs = 30_000;
 /** The least time limit for a proxy that does not hang. */
-const briefMs = 3_000;
+const quickTimeoutMs = 3_000;
 /** A call that takes longer has waited for a proxy, unless all calls take long. */
 export const hungMs = 15_000;
 /** The work of a call; beyond it the appliance only waits. */
@@ -74,13 +74,13 @@ export async function askEachFarm<Listed extends SuspectedFarm>(
   const next = nextSilent(context, listed, known);
   const askNext = async (): Promise<readonly (readonly [string, Listed | undefined])[]> => {
     if (!next) return [];
-    const { farm, isPatient } = next;
-    const limits = isPatient ? { limitMs: patientMs } : {};
+    const { farm, isOfHungProxy } = next;
+    const limits = isOfHungProxy ? { limitMs: hungTimeoutMs } : {};
     return [[farm.name, await askState(context, farm, known.get(farm.name), { ...usual, workMs, ...limits })]];
   };
-  const first = next?.isNews ? await askNext() : [];
+  const first = next?.hasRecovered ? await askNext() : [];
   const others = await askUntil(context, dueOf(listed, known, startedAtMs), { ...usual, known, endMs });
-  const last = next?.isNews ? [] : await askNext();
+  const last = next?.hasRecovered ? [] : await askNext();
   const endedAtMs = context.age();
   return withAsked(listed, new Map([...first, ...others, ...last]), (farm) =>
     asBefore(farm, known.get(farm.name), before, endedAtMs),
@@ -153,7 +153,7 @@ async function emptyCallMs({ read }: CollectContext): Promise<number> {
 
 /** Returns the limits of a call for the state of a farm that does not hang. */
 function limitsOf(callMs: number): Limits {
-  return { callMs, limitMs: Math.min(Math.max(4 * callMs, briefMs), patientMs), workMs };
+  return { callMs, limitMs: Math.min(Math.max(4 * callMs, quickTimeoutMs), hungTimeoutMs), workMs };
 }
 
 /** Returns true for a farm whose state the appliance asks a proxy for. */
@@ -187,17 +187,17 @@ function nextSilent<Listed extends SuspectedFarm>(
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)
     .toSorted((one, other) => compare(lastMs(one), lastMs(other)));
-  const withNews = silent.find(({ name }) => hasNews(context, known.get(name)));
+  const recovered = silent.find(({ name }) => answersAgain(context, known.get(name)));
   const isRested = nowMs - Math.max(neverMs, ...silent.map(lastMs)) >= silentEveryMs;
   const isDue = (farm: Listed): boolean => isRested && nowMs - lastMs(farm) >= pauseMs(known.get(farm.name));
-  const farm = withNews ?? silent.find(isDue);
+  const farm = recovered ?? silent.find(isDue);
   const awaitedAtMs = farm && (known.get(farm.name)?.asked?.awaitedAtMs ?? neverMs);
-  const isPatient = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
-  return farm && { farm, isPatient, isNews: withNews !== undefined };
+  const isOfHungProxy = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
+  return farm && { farm, isOfHungProxy, hasRecovered: recovered !== undefined };
 }
 
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
-export function hasNews(
+export function answersAgain(
   { facts, changedAtMs }: Pick<CollectContext, 'facts' | 'changedAtMs'>,
   farm: SuspectedFarm | undefined,
 ): boolean {
@@ -242,8 +242,8 @@ async function askState<Listed extends SuspectedFarm>(
   { callMs, limitMs, workMs: countedMs, callsEnd = false }: Limits,
 ): Promise<Listed | undefined> {
   const { read, age } = context;
-  const isPatient = limitMs === patientMs;
-  const asked: AskedFarm = { atMs: age(), awaitedAtMs: isPatient ? age() : was?.asked?.awaitedAtMs };
+  const isOfHungProxy = limitMs === hungTimeoutMs;
+  const asked: AskedFarm = { atMs: age(), awaitedAtMs: isOfHungProxy ? age() : was?.asked?.awaitedAtMs };
   let tookMs = 0;
   const took = (ms: number): void => {
     tookMs = ms;
@@ -273,7 +273,7 @@ async function askState<Listed extends SuspectedFarm>(
     if (isUnanswered) await read('readFarmsSummary', {});
     const state = isSilent && was?.isSilent ? was.state : 'unknown';
     const before = was?.isSilent ? (was.asked?.timeouts ?? 0) : 0;
-    const timeouts = callsEnd && !isPatient ? 0 : before + 1;
+    const timeouts = callsEnd && !isOfHungProxy ? 0 : before + 1;
     return { ...farm, state, isSilent, asked: { ...asked, ...(isSilent && { timeouts }) } };
   }
 }

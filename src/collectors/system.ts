@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { counted } from '../lib/text.ts';
+import { plural } from '../lib/text.ts';
 import { defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
@@ -65,7 +65,7 @@ export const system = defineCollector<SystemStats>({
     ...loads.map(({ field, minutes }) =>
       ofSystem.gauge(
         `zlb_system_load${minutes}`,
-        `Load average over ${counted(minutes, 'minute')} (GET /stats, load).`,
+        `Load average over ${plural(minutes, 'minute')} (GET /stats, load).`,
         ({ load }) => load[field],
       ),
     ),

@@ -1,7 +1,7 @@
 import { exportedLines, type Verification, verifyJournal } from '../admin/journal/verify.ts';
 import { isRecord, toError, errorCode } from '../lib/check.ts';
 import { FileKindError } from '../lib/disk.ts';
-import { counted, oneLine } from '../lib/text.ts';
+import { plural, oneLine } from '../lib/text.ts';
 import type { Command, CommandContext } from './command.ts';
 import { pairLines } from './table.ts';
 import { UsageError } from './usage-error.ts';
@@ -62,8 +62,8 @@ function* describe(file: string, { records, first, last, faults, unfinished }: V
     return;
   }
   yield faults.length === 0
-    ? `${file} is whole: ${counted(records, 'record')}.`
-    : `${file} is NOT whole: ${counted(faults.length, 'fault')}, ${counted(records, 'record')}.`;
+    ? `${file} is whole: ${plural(records, 'record')}.`
+    : `${file} is NOT whole: ${plural(faults.length, 'fault')}, ${plural(records, 'record')}.`;
   if (first && last) {
     yield '';
     yield* pairLines([
@@ -79,7 +79,7 @@ function* describe(file: string, { records, first, last, faults, unfinished }: V
   }
   if (unfinished.length > 0) {
     yield '';
-    yield `The outcome of ${counted(unfinished.length, 'request')} is unknown: the appliance may have carried it out. The ids:`;
+    yield `The outcome of ${plural(unfinished.length, 'request')} is unknown: the appliance may have carried it out. The ids:`;
     yield* shortened(unfinished.map(shown));
   }
 }

@@ -1,4 +1,4 @@
-import { counted } from '../lib/text.ts';
+import { plural } from '../lib/text.ts';
 import type { Shell } from './command.ts';
 
 export interface GreetingParts {
@@ -13,7 +13,7 @@ export interface GreetingParts {
 /** Returns the lines for a person who started an exporter on a terminal. */
 export function greeting(parts: GreetingParts, appliances: number): readonly string[] {
   return [
-    `zlb-exporter ${parts.version} watches ${counted(appliances, 'appliance')}.`,
+    `zlb-exporter ${parts.version} watches ${plural(appliances, 'appliance')}.`,
     ...places(parts),
     '',
     'The log follows on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',

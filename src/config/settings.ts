@@ -19,7 +19,7 @@ export interface Settings extends Omit<ConfigSettings, 'applianceFiles' | 'colle
 
 /** A shard, and for each appliance of the other shards the index of the shard that watches it. */
 export interface ShardSettings extends Shard {
-  readonly elsewhere: ReadonlyMap<string, number>;
+  readonly otherShards: ReadonlyMap<string, number>;
 }
 
 /**
@@ -83,15 +83,15 @@ export function mergeCollectors(
 export function settingsOfShard(settings: Settings, shard: Shard | undefined): Settings {
   if (!shard) return settings;
   const own: ApplianceSettings[] = [];
-  const elsewhere = new Map<string, number>();
+  const otherShards = new Map<string, number>();
   const firsts = new Map(settings.twins.flatMap(([first = '', twin = '']) => [[twin, first]]));
   for (const appliance of settings.appliances) {
     const owner = shardOf(firsts.get(appliance.name) ?? appliance.name, shard.count);
     if (owner === shard.index) own.push(appliance);
-    else elsewhere.set(appliance.name, owner);
+    else otherShards.set(appliance.name, owner);
   }
-  const twins = settings.twins.filter(([first = '']) => !elsewhere.has(first));
-  return { ...settings, appliances: own, twins, shard: { ...shard, elsewhere } };
+  const twins = settings.twins.filter(([first = '']) => !otherShards.has(first));
+  return { ...settings, appliances: own, twins, shard: { ...shard, otherShards } };
 }
 
 /** Compares this many characters of a name, since an appliance may report very long ones. */

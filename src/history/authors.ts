@@ -1,9 +1,9 @@
 import type { FoundDifference } from './differences.ts';
-import { elsewhere } from './event.ts';
+import { outsideGateway } from './event.ts';
 import { type Call, type Fit, fits, fitOfCall } from './writes.ts';
 
 /** A call through the gateway that may change the configuration of an appliance. */
-export interface Touch extends Call {
+export interface GatewayCall extends Call {
   readonly appliance: string;
   /** Such as `change ID by alice`. */
   readonly by: string;
@@ -21,11 +21,11 @@ const maxNamed = 4;
  * the most exact one, or all people whose calls fit equally. A call that may not have done it
  * stands beside `elsewhere`.
  */
-export function authorOf(difference: FoundDifference, touches: readonly Touch[]): string {
+export function authorOf(difference: FoundDifference, calls: readonly GatewayCall[]): string {
   const { parts = [] } = difference;
-  const found = touches.flatMap((touch) => {
-    const fit = fitOf(touch, difference) ?? (parts.some((part) => fitOf(touch, part)) ? 'perhaps' : undefined);
-    return fit === undefined ? [] : { by: touch.by, rank: fits.indexOf(fit), isBetween: touch.isBetween === true };
+  const found = calls.flatMap((call) => {
+    const fit = fitOf(call, difference) ?? (parts.some((part) => fitOf(call, part)) ? 'perhaps' : undefined);
+    return fit === undefined ? [] : { by: call.by, rank: fits.indexOf(fit), isBetween: call.isBetween === true };
   });
   const best = Math.max(...found.map(({ rank }) => rank));
   // A call under way during the reading comes perhaps after all others.
@@ -36,7 +36,7 @@ export function authorOf(difference: FoundDifference, touches: readonly Touch[])
   const named = [...newest.values()];
   const more = named.length - maxNamed;
   return [
-    ...(best > fits.indexOf('perhaps') ? [] : [elsewhere]),
+    ...(best > fits.indexOf('perhaps') ? [] : [outsideGateway]),
     ...named.slice(0, maxNamed),
     ...(more > 0 ? [`${more} others`] : []),
   ].join(' or ');
@@ -48,19 +48,19 @@ export function authorOf(difference: FoundDifference, touches: readonly Touch[])
  */
 export function withParts(
   differences: readonly FoundDifference[],
-  touches: readonly Touch[],
+  calls: readonly GatewayCall[],
 ): readonly FoundDifference[] {
   const isMade = (difference: FoundDifference): boolean =>
-    touches.some((touch) => ![undefined, 'perhaps'].includes(fitOf(touch, difference)));
+    calls.some((call) => ![undefined, 'perhaps'].includes(fitOf(call, difference)));
   return differences.flatMap((each) => (each.parts?.some(isMade) && !isMade(each) ? each.parts : each));
 }
 
-function fitOf(touch: Touch, difference: FoundDifference): Fit | undefined {
-  const fit = fitOfCall(touch, difference);
-  if (touch.ended === 'unanswered') return fit && 'perhaps';
+function fitOf(call: GatewayCall, difference: FoundDifference): Fit | undefined {
+  const fit = fitOfCall(call, difference);
+  if (call.ended === 'unanswered') return fit && 'perhaps';
   // Otherwise the reading may be older than its effect, or the one before may have it already.
-  const isProof = touch.isBetween === true || (fit === 'exact' && difference.after !== undefined);
-  if (touch.ended !== 'refused') return isProof ? fit : fit && 'perhaps';
+  const isProof = call.isBetween === true || (fit === 'exact' && difference.after !== undefined);
+  if (call.ended !== 'refused') return isProof ? fit : fit && 'perhaps';
   // Of several settings, those before the refused one may be set.
   return fit === 'exact' || fit === 'named' ? 'perhaps' : undefined;
 }

@@ -3,7 +3,7 @@ import { counter, type Family, gauge } from '../metrics/family.ts';
 import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { objectKey } from './differences.ts';
-import { elsewhere, type NewEvent } from './event.ts';
+import { outsideGateway, type NewEvent } from './event.ts';
 
 const changes = counter(
   'zlb_configuration_changes_total',
@@ -46,7 +46,7 @@ export class ChangeCounts {
   }
 
   #add({ by, atMs, differences }: NewEvent): void {
-    const author = by?.startsWith(elsewhere) ? 'elsewhere' : 'gateway';
+    const author = by?.startsWith(outsideGateway) ? 'elsewhere' : 'gateway';
     const objects = new Map(differences.map((each) => [objectKey(each), each.object]));
     for (const object of objects.values()) {
       const key = `${object} ${author}`;

@@ -38,7 +38,7 @@ export interface HistoryEvent {
   /** The reading before, after which it happened; undefined where the moment itself is known. */
   readonly sinceMs?: number | undefined;
   /**
-   * The author, as `change ID by alice`, or {@link elsewhere}; several that fit equally with ` or `
+   * The author, as `change ID by alice`, or {@link outsideGateway}; several that fit equally with ` or `
    * between them. Undefined where nobody is one.
    */
   readonly by?: string | undefined;
@@ -58,7 +58,7 @@ export interface HistoryEvent {
 export type NewEvent = Omit<HistoryEvent, 'id' | 'count' | 'reversedMs' | 'unlisted'>;
 
 /** The author of a difference that no call of the gateway explains. */
-export const elsewhere = 'elsewhere';
+export const outsideGateway = 'elsewhere';
 
 /** The most events of one answer, and the most bytes of their texts. */
 export const maxFound = 1_000;

@@ -1,4 +1,4 @@
-import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
+import { WorkerClient, workerBeside } from '../lib/worker-client.ts';
 import { inTime } from '../lib/time.ts';
 import type { EventQuery } from './event.ts';
 import type { Answer, Question } from './keeper.ts';
@@ -8,10 +8,10 @@ const maxWaitMs = 10_000;
 /** Different searches that wait; further ones are refused. */
 const maxSearches = 32;
 
-type Thread = Pick<AskedThread<Question, Answer>, 'ask' | 'terminate'>;
+type Thread = Pick<WorkerClient<Question, Answer>, 'ask' | 'terminate'>;
 
 function createThread(file: string | undefined): Thread {
-  return new AskedThread(workerBeside(import.meta, 'history-worker'), { workerData: { file } });
+  return new WorkerClient(workerBeside(import.meta, 'history-worker'), { workerData: { file } });
 }
 
 /**

@@ -16,7 +16,7 @@ import type { MetricsStore } from '../metrics/store.ts';
 import type { FoundReading, StateListener } from '../state/appliance-state.ts';
 import { keyOf, type Moment } from '../state/reading.ts';
 import type { Transition } from '../state/status.ts';
-import type { Touch } from './authors.ts';
+import type { GatewayCall } from './authors.ts';
 import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
@@ -87,7 +87,7 @@ export class History {
   readonly #waiting = new WaitingEntries();
   #writing: Promise<void> | undefined;
   #failing: string | undefined;
-  #touches = 0;
+  #calls = 0;
 
   constructor(settings: HistorySettings, parts: HistoryParts) {
     this.#parts = parts;
@@ -136,22 +136,22 @@ export class History {
   }
 
   /**
-   * Takes notice of a call through the gateway that is about to leave. Returns a function to call
+   * Records a call through the gateway that is about to leave. Returns a function to call
    * when it is over; `text` says what became of it, and `status` is that of the answer.
    */
-  touching(touch: Touch, farm: string): (text: string, status: number | undefined) => void {
-    this.#touches += 1;
+  recordCall(call: GatewayCall, farm: string): (text: string, status: number | undefined) => void {
+    this.#calls += 1;
     const { now } = this.#parts;
-    const { appliance, by } = touch;
-    const kept = { ...touch, fields: firstFields(touch.fields), id: `${this.#touches} ${by}`, fromMs: now() };
-    this.#enter({ touch: kept }, appliance);
+    const { appliance, by } = call;
+    const kept = { ...call, fields: firstFields(call.fields), id: `${this.#calls} ${by}`, fromMs: now() };
+    this.#enter({ call: kept }, appliance);
     return (text, status) => {
       const atMs = now();
       // An appliance, or its web server, may give up a call that goes on.
       const isAnswered = status !== undefined && status < 500;
       const untilMs = isAnswered ? atMs : atMs + unansweredMs;
       const ended = isAnswered ? (status < 400 ? 'done' : 'refused') : 'unanswered';
-      this.#enter({ touch: { ...kept, ended, untilMs } }, appliance);
+      this.#enter({ call: { ...kept, ended, untilMs } }, appliance);
       this.#add({ kind: 'change', appliance, farm, atMs, by, text, differences: [] });
     };
   }
@@ -331,7 +331,7 @@ const unansweredMs = 600_000;
 const maxFields = 4_096;
 
 /** Returns the first fields of a body, which may have tens of thousands. */
-function firstFields(fields: Touch['fields']): Touch['fields'] {
+function firstFields(fields: GatewayCall['fields']): GatewayCall['fields'] {
   let left = maxFields;
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {

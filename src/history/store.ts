@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ConfiguredObject } from '../collectors/configured.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
-import { authorOf, type Touch, withParts } from './authors.ts';
+import { authorOf, type GatewayCall, withParts } from './authors.ts';
 import { HistoryDatabase } from './database.ts';
 import { compareConfigured, type FoundDifference, plainDifference, withFormerSettings } from './differences.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
@@ -31,8 +31,8 @@ export interface ConfiguredReading {
 /** When a reading was asked for last. */
 export type SeenReading = Pick<ConfiguredReading, 'appliance' | 'collector' | 'farm' | 'askedMs'>;
 
-/** A touch that is kept; it is under way without an end. */
-export interface KeptTouch extends Touch {
+/** A call that is kept; it is under way without an end. */
+export interface KeptCall extends GatewayCall {
   readonly id: string;
   readonly fromMs: number;
   readonly untilMs?: number;
@@ -42,12 +42,12 @@ export interface KeptTouch extends Touch {
 export type Entry =
   | { readonly reading: ConfiguredReading }
   | { readonly seen: readonly SeenReading[] }
-  | { readonly touch: KeptTouch }
+  | { readonly call: KeptCall }
   | { readonly times: readonly TimedFarm[]; readonly appliance: string }
   | { readonly event: KeptEvent };
 
 /** The most calls of an appliance that are remembered as authors. */
-const maxTouches = 10_000;
+const maxCalls = 10_000;
 
 /** Damage and limits that the store met. */
 export interface Findings {
@@ -135,22 +135,22 @@ export class HistoryStore {
     if ('reading' in entry) return this.#compare(entry.reading);
     if ('event' in entry) this.#events.add(entry.event);
     else if ('times' in entry) this.#addTimes(entry);
-    else if ('touch' in entry) this.#touch(entry.touch);
+    else if ('call' in entry) this.#call(entry.call);
     else this.#seen(entry.seen);
     return [];
   }
 
-  #touch({ id, fromMs, untilMs, ...touch }: KeptTouch): void {
-    const { appliance } = touch;
+  #call({ id, fromMs, untilMs, ...call }: KeptCall): void {
+    const { appliance } = call;
     this.#database.run(
       `INSERT INTO touches (id, appliance, since, until, touch) VALUES (:id, :appliance, :fromMs, :untilMs, :kept)
        ON CONFLICT DO UPDATE SET until = excluded.until, touch = excluded.touch`,
-      { id, appliance, fromMs, untilMs: untilMs ?? null, kept: JSON.stringify(touch) },
+      { id, appliance, fromMs, untilMs: untilMs ?? null, kept: JSON.stringify(call) },
     );
     this.#database.run(
       `DELETE FROM touches WHERE id IN (
-         SELECT id FROM touches WHERE appliance = :appliance ORDER BY since DESC LIMIT -1 OFFSET :maxTouches)`,
-      { appliance, maxTouches },
+         SELECT id FROM touches WHERE appliance = :appliance ORDER BY since DESC LIMIT -1 OFFSET :maxCalls)`,
+      { appliance, maxCalls },
     );
   }
 
@@ -199,15 +199,15 @@ export class HistoryStore {
     const seen = [before.seen, seenMs].filter((ms): ms is number => ms !== undefined && ms <= atMs);
     const between = { sinceMs: seen.length > 0 ? Math.max(...seen) : askedMs, atMs };
     const found = compareConfigured(before.objects, objects);
-    const touches = found.length > 0 ? this.#touchesOf(reading, between) : [];
-    const differences = withParts(found, touches);
+    const calls = found.length > 0 ? this.#callsOf(reading, between) : [];
+    const differences = withParts(found, calls);
     for (const { object, farm, setting, before: from = '', after } of differences) {
       if (object !== 'farm') continue;
       if (setting === 'name' && after !== undefined) this.#renameFarm(appliance, from, after);
       if (after === undefined)
         this.#database.run('DELETE FROM readings WHERE appliance = :appliance AND farm = :farm', { appliance, farm });
     }
-    const events = this.#authored(appliance, differences, touches, between);
+    const events = this.#authored(appliance, differences, calls, between);
     for (const event of events) this.#events.add(toKept(event));
     this.#dateFarms(appliance, events);
     return events;
@@ -252,11 +252,11 @@ export class HistoryStore {
   #authored(
     appliance: string,
     differences: readonly FoundDifference[],
-    touches: readonly Touch[],
+    calls: readonly GatewayCall[],
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
   ): readonly NewEvent[] {
     const told = this.#toldChecks(appliance, differences, sinceMs);
-    return [...Map.groupBy(differences, (each) => authorOf(each, touches))].flatMap(([by, found]) => {
+    return [...Map.groupBy(differences, (each) => authorOf(each, calls))].flatMap(([by, found]) => {
       const own = found.map(plainDifference).filter((difference) => !told.has(JSON.stringify(difference)));
       return own.length === 0
         ? []
@@ -268,23 +268,23 @@ export class HistoryStore {
    * Returns the calls that a reading may show, the newest first; those of a farm that was renamed
    * with its name now.
    */
-  #touchesOf(
+  #callsOf(
     { appliance, farm, askedMs, beforeMs }: ConfiguredReading,
     { sinceMs, atMs }: { readonly sinceMs: number; readonly atMs: number },
-  ): readonly Touch[] {
+  ): readonly GatewayCall[] {
     const fromMs = beforeMs !== undefined && beforeMs <= atMs ? beforeMs : sinceMs;
-    const rows = this.#database.rows<TouchRow>(
+    const rows = this.#database.rows<CallRow>(
       `SELECT id, touch, since >= :fromMs AND ifnull(until <= :askedMs, 0) AS isBetween FROM touches
        WHERE appliance = :appliance AND since <= :atMs AND ifnull(until, :atMs) >= :sinceMs ORDER BY since DESC`,
       { appliance, sinceMs, atMs, fromMs, askedMs },
     );
     const former = farm === '' || rows.length === 0 ? new Set<string>() : this.#namesOf(appliance, farm, sinceMs);
     return rows.flatMap(({ id, touch: text, isBetween }) => {
-      const touch = parseJson(text);
-      if (!isRecord(touch)) this.#leaveOut(`call ${id}`);
-      if (!isRecord(touch)) return [];
-      // Only `#touch` writes them.
-      const { params, ...known } = touch as unknown as Touch;
+      const call = parseJson(text);
+      if (!isRecord(call)) this.#leaveOut(`call ${id}`);
+      if (!isRecord(call)) return [];
+      // Only `#call` writes them.
+      const { params, ...known } = call as unknown as GatewayCall;
       const isOfFarm = former.has(params.farmname ?? '');
       return { ...known, params: isOfFarm ? { ...params, farmname: farm } : params, isBetween: isBetween === 1 };
     });
@@ -350,7 +350,7 @@ export class HistoryStore {
   }
 }
 
-interface TouchRow {
+interface CallRow {
   readonly id: string;
   readonly touch: string;
   readonly isBetween: number;

@@ -38,7 +38,7 @@ interface Pair {
   /** The same, as the twin sees it. */
   seen: TwinComparison | undefined;
   /** True if something was read since the last comparison. */
-  isNews: boolean;
+  isDirty: boolean;
   /** Counts what makes a comparison that is under way untrue. */
   withdrawals: number;
 }
@@ -65,7 +65,7 @@ export class TwinWatch {
     for (const name of this.#pairs.keys()) this.#parts.store.remove(name, storeKey);
     this.#pairs.clear();
     for (const [first = '', twin = ''] of twins) {
-      const pair = { first, twin, comparison: undefined, seen: undefined, isNews: true, withdrawals: 0 };
+      const pair = { first, twin, comparison: undefined, seen: undefined, isDirty: true, withdrawals: 0 };
       for (const name of [first, twin]) this.#pairs.set(name, pair);
       this.#publish(pair);
     }
@@ -78,7 +78,7 @@ export class TwinWatch {
     return {
       put: ({ collector }) => {
         const pair = collector.configured && this.#pairs.get(appliance);
-        if (pair) pair.isNews = true;
+        if (pair) pair.isDirty = true;
       },
       removed: (_, why) => {
         if (why === 'stale') this.#withdraw(appliance);
@@ -109,11 +109,11 @@ export class TwinWatch {
   async #compare(): Promise<void> {
     const timer = this.#timer;
     for (const pair of new Set(this.#pairs.values())) {
-      if (!pair.isNews || this.#pairs.get(pair.first) !== pair) continue;
+      if (!pair.isDirty || this.#pairs.get(pair.first) !== pair) continue;
       const { withdrawals } = pair;
       const [here, there] = [this.#parts.readingsOf(pair.first), this.#parts.readingsOf(pair.twin)];
       // What is read from now on is news.
-      pair.isNews = !here || !there;
+      pair.isDirty = !here || !there;
       const comparison = here && there && (await compareTwins(here, there));
       if (pair.withdrawals !== withdrawals || this.#pairs.get(pair.first) !== pair) continue;
       pair.comparison = comparison;
@@ -129,7 +129,7 @@ export class TwinWatch {
   #withdraw(appliance: string): void {
     const pair = this.#pairs.get(appliance);
     if (!pair) return;
-    pair.isNews = true;
+    pair.isDirty = true;
     pair.withdrawals += 1;
     if (!pair.comparison) return;
     pair.comparison = undefined;

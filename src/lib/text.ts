@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Returns `1 farm`, `1,200 farms`; a noun without a regular plural needs it. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
+export function plural(count: number, noun: string, plural = `${noun}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
 }
 

@@ -10,11 +10,11 @@ import type { Counters } from './counters.ts';
 import { DueList } from './due-list.ts';
 import { type Job, ratioOfInterval, type StepOutcome, waitsForBudget } from './job.ts';
 import { KnownFarms } from './known-farms.ts';
-import { type AppliancePollerParts, type PollerState, type SharedParts, sharedParts } from './poller-parts.ts';
+import { type AppliancePollerParts, type PollerHandover, type SharedParts, sharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
 import { Report } from './report.ts';
-import { Runner } from './runner.ts';
-import { activation, Runs } from './runs.ts';
+import { StepExecutor } from './step-executor.ts';
+import { activation, RunLifecycle } from './run-lifecycle.ts';
 
 /** The collectors whose readings people wait for after a start. */
 const firstGroup: readonly string[] = ['farms', 'activation', 'summary', 'certificates', 'backends'];
@@ -35,13 +35,13 @@ const jumpMs = 10_000;
 export class AppliancePoller {
   readonly name: string;
   readonly counters: Counters;
-  readonly known: ApplianceState;
+  readonly state: ApplianceState;
   readonly #parts: SharedParts;
   readonly #report: Report;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
-  readonly #runs: Runs;
-  readonly #runner: Runner;
+  readonly #runs: RunLifecycle;
+  readonly #runner: StepExecutor;
   readonly #refresh: Refresh;
   readonly #due: DueList;
   readonly #knownFarms: KnownFarms;
@@ -55,11 +55,11 @@ export class AppliancePoller {
     this.name = parts.name;
     this.counters = parts.counters;
     const shared = sharedParts(parts);
-    const { connect, breaker, log, jobs, polling, known } = shared;
+    const { connect, breaker, log, jobs, polling, state } = shared;
     this.#parts = shared;
-    this.known = known;
+    this.state = state;
     this.#report = new Report(shared);
-    this.#aheadMs = known.age() - steadyNow();
+    this.#aheadMs = state.age() - steadyNow();
     this.#calls = new Calls({
       connect,
       breaker,
@@ -71,13 +71,13 @@ export class AppliancePoller {
       routineBusyRatio: polling.routineBusyRatio,
       timeoutMs: polling.timeoutMs,
       idleMs: Math.min(...[...jobs.values()].map(({ intervalMs }) => intervalMs)) / 2,
-      mayProbe: () => known.facts.licensed !== false,
-      opensAtMs: parts.state?.opensAtMs,
-      now: known.age,
+      mayProbe: () => state.facts.licensed !== false,
+      opensAtMs: parts.before?.opensAtMs,
+      now: state.age,
     });
-    this.#runs = new Runs({ ...shared, calls: this.#calls, report: this.#report });
-    this.#knownFarms = new KnownFarms(known);
-    this.#runner = new Runner({
+    this.#runs = new RunLifecycle({ ...shared, calls: this.#calls, report: this.#report });
+    this.#knownFarms = new KnownFarms(state);
+    this.#runner = new StepExecutor({
       ...shared,
       knownFarms: this.#knownFarms,
       calls: this.#calls,
@@ -105,16 +105,16 @@ export class AppliancePoller {
   }
 
   /** Returns the state for the poller that replaces this one, after this one is closed. */
-  get state(): PollerState {
-    const { known, answers, jobs, lateness } = this.#parts;
+  get handover(): PollerHandover {
+    const { state, availability, jobs, lateness } = this.#parts;
     const lastRuns = new Map([...jobs].map(([name, { last }]) => [name, last]));
     const retriesAtMs = new Map(
       [...jobs].flatMap(([name, { retryAtMs }]) => (retryAtMs === undefined ? [] : [[name, retryAtMs]])),
     );
     const readFarms = new Map([...jobs].map(([name, job]) => [name, job.readFarms]));
     return {
-      known,
-      answers: answers.state,
+      state,
+      availability: availability.state,
       lastRuns,
       retriesAtMs,
       lateness,
@@ -125,7 +125,7 @@ export class AppliancePoller {
 
   /** Shows the counters, before anything was read. */
   publish(): void {
-    this.#report.ended();
+    this.#report.republish();
   }
 
   /**
@@ -135,7 +135,7 @@ export class AppliancePoller {
   start(): void {
     // A reload may close it while it waits for its start.
     if (this.#isClosed) return;
-    this.#wantAtOnce([...this.#parts.jobs.values()].toSorted(asPeopleWait));
+    this.#wantAtOnce([...this.#parts.jobs.values()].toSorted(byPriority));
   }
 
   /** Runs a collector if it is admitted; resolves when the run is over, whatever its outcome. */
@@ -166,10 +166,10 @@ export class AppliancePoller {
    * again at once what a jump of the clock made too old.
    */
   expire(): void {
-    const { jobs, known, answers, lateness } = this.#parts;
+    const { jobs, state, availability, lateness } = this.#parts;
     this.#noticeJump();
-    const isAnswering = answers.hasAnswered(known.age()) === true;
-    const expired = known.expire((reading) =>
+    const isAnswering = availability.hasAnswered(state.age()) === true;
+    const expired = state.expire((reading) =>
       lateness.maxAgeMs(reading, jobs.get(reading.collector), {
         isAnswering,
         isKnown: () => this.#knownFarms.isKnown(reading),
@@ -180,8 +180,8 @@ export class AppliancePoller {
       const job = jobs.get(collector);
       if (job) job.missed = true;
     }
-    if (expired.length > 0) this.#report.ended();
-    else this.#report.refresh();
+    if (expired.length > 0) this.#report.republish();
+    else this.#report.publish();
     const lost = new Set(
       expired.flatMap(({ collector, takenAtMs }) => (takenAtMs < this.#jumpedAtMs ? collector : [])),
     );
@@ -233,15 +233,15 @@ export class AppliancePoller {
       job.isUrgent = true;
       job.due = { atMs: steadyNow() };
       void job.run.over.promise.then(() => {
-        if (this.#parts.known.staleCollectors.has(job.collector.name)) this.#wantAtOnce([job]);
+        if (this.#parts.state.staleCollectors.has(job.collector.name)) this.#wantAtOnce([job]);
       });
     }
-    this.#wantAtOnce(jobs.toSorted(asPeopleWait));
+    this.#wantAtOnce(jobs.toSorted(byPriority));
   }
 
   /** Returns true for what asks or probes each farm while the first list is on its way. */
   #waitsForFarms({ collector }: Job): boolean {
-    const isNeeded = (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#parts.known.facts.farms;
+    const isNeeded = (isFarmCollector(collector) || collector.makesNoCalls === true) && !this.#parts.state.facts.farms;
     return isNeeded && ['farms', 'summary'].some((name) => this.#parts.jobs.get(name)?.run);
   }
 
@@ -255,7 +255,7 @@ export class AppliancePoller {
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#runs.end(job, run, step.outcome);
-      if (job.collector.makesNoCalls && this.#runner.hasNews()) void this.#refresh.list(farms.name);
+      if (job.collector.makesNoCalls && this.#runner.anyAnswersAgain()) void this.#refresh.list(farms.name);
       return;
     }
     if (job.isUrgent || !run.byFarm) return;
@@ -281,19 +281,19 @@ export class AppliancePoller {
     if (!isFarmCollector(collector) || this.#runs.reasonToSkip(job) || this.#isClosed) return;
     const step = await this.#runner.farm(job, collector, farm);
     if (step) this.#follow(step);
-    this.#report.ended();
+    this.#report.republish();
   }
 
   #called(report: CallReport): void {
-    const { answers, known, lateness } = this.#parts;
+    const { availability, state, lateness } = this.#parts;
     if (report.authenticated) lateness.answered();
-    answers.called(report, known.age());
+    availability.called(report, state.age());
     this.counters.called(report);
   }
 
   /** Reads at once what a step has shown to be out of date. */
   #follow({ changes, reason }: StepOutcome): void {
-    this.#report.changed();
+    this.#report.invalidate();
     if (reason === 'unlicensed') this.#doubtLicence();
     if (!changes) return;
     const { farms: changed, newFarms, version, isLicensedAgain } = changes;
@@ -308,7 +308,7 @@ export class AppliancePoller {
 
   /** Notices a jump of the age clock: the machine slept, or its clock was set. */
   #noticeJump(): void {
-    const ageMs = this.known.age();
+    const ageMs = this.state.age();
     const aheadMs = ageMs - steadyNow();
     const byMs = aheadMs - this.#aheadMs;
     this.#aheadMs = aheadMs;
@@ -357,7 +357,7 @@ export class AppliancePoller {
 }
 
 /** Orders jobs: the first group, then the others, and last those that make no calls. */
-function asPeopleWait(one: Job, other: Job): number {
+function byPriority(one: Job, other: Job): number {
   const groupOf = ({ collector }: Job): number =>
     collector.makesNoCalls ? 2 : firstGroup.includes(collector.name) ? 0 : 1;
   return groupOf(one) - groupOf(other);

@@ -161,13 +161,13 @@ export class Calls {
       const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
       // The first probe goes before all calls that are not waiting yet.
       if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
-      const hasAnswered = await this.#queue.run(signal, () => this.#askForSign()).catch(() => false);
+      const hasAnswered = await this.#queue.run(signal, () => this.#ping()).catch(() => false);
       if (hasAnswered) return;
     }
   }
 
   /** Returns true if the appliance answers, with whatever. */
-  async #askForSign(): Promise<boolean> {
+  async #ping(): Promise<boolean> {
     if (!this.#breaker.admit()) return false;
     const answered = this.#breaker.sent();
     const startedAt = steadyNow();
@@ -191,7 +191,7 @@ export class Calls {
     { limitMs, workMs = Number.POSITIVE_INFINITY, took }: CollectorReadOptions,
   ): Promise<ReplyOf<Key>> {
     // The first call after the wait is the cheapest one, and decides for all others.
-    if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#askForSign();
+    if (this.#breaker.state !== 'closed' && !step.skipReason()) await this.#ping();
     const reason = step.skipReason() ?? (this.#breaker.state === 'closed' ? undefined : 'breaker_open');
     if (reason) throw new NotAskedError(reason);
     const startedAt = steadyNow();

@@ -38,10 +38,10 @@ export interface FleetParts<Appliance extends PolledAppliance> {
 }
 
 /** The part of an appliance's poller that the fleet uses. */
-export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run' | 'known'>;
+export type FleetMember = Omit<Pick<AppliancePoller, keyof AppliancePoller>, 'run' | 'state'>;
 
 /** State that a new poller inherits from the previous one. */
-export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'state'>>;
+export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'handover'>>;
 
 interface Watched<Appliance> {
   readonly appliance: Appliance;
@@ -149,7 +149,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
   /** Returns the fresh readings of an appliance; undefined while it does not answer. */
   readingsOf(appliance: string): ReadonlyMap<string, Reading> | undefined {
     const poller = this.#watched.get(appliance)?.poller;
-    return poller?.describe().up === true ? poller.state.known.snapshot() : undefined;
+    return poller?.describe().up === true ? poller.handover.state.snapshot() : undefined;
   }
 
   /** Passes a change to {@link AppliancePoller.changed}; returns at once. */
@@ -182,7 +182,7 @@ export class FleetPoller<Appliance extends PolledAppliance> {
     const before = this.#watched.get(appliance.name);
     const inherited = before && {
       counters: before.poller.counters,
-      ...(this.#isKnownMachine(appliance) && { state: before.poller.state }),
+      ...(this.#isKnownMachine(appliance) && { handover: before.poller.handover }),
     };
     const poller = createPoller(appliance, inherited ?? {}, this.#history);
     return { appliance, poller };

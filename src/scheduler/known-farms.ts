@@ -16,8 +16,8 @@ export class KnownFarms {
   readonly #known: Pick<ApplianceState, 'reading'>;
   #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, FarmFact> } | undefined;
 
-  constructor(known: Pick<ApplianceState, 'reading'>) {
-    this.#known = known;
+  constructor(state: Pick<ApplianceState, 'reading'>) {
+    this.#known = state;
   }
 
   /**

@@ -6,7 +6,7 @@ import type { InSlot } from '../lib/slots.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { ApplianceState, type StateListener } from '../state/appliance-state.ts';
 import type { FarmObjective } from '../state/status.ts';
-import { Answers, type AnswersState } from './answers.ts';
+import { Availability, type AvailabilityState } from './availability.ts';
 import type { OpensAtMs } from './call-queue.ts';
 import type { Counters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
@@ -48,7 +48,7 @@ export interface AppliancePollerParts {
   /** Hear of all that is read, as the parts here do. */
   readonly listeners?: readonly StateListener[] | undefined;
   /** State of the poller that this one replaces, if it polled the same appliance. */
-  readonly state?: PollerState | undefined;
+  readonly before?: PollerHandover | undefined;
   readonly store: MetricsStore;
   readonly cron: Cron;
   readonly log: Logger;
@@ -60,18 +60,18 @@ export interface AppliancePollerParts {
 export interface SharedParts extends AppliancePollerParts {
   /** By the name of the collector, in order of priority. */
   readonly jobs: ReadonlyMap<string, Job>;
-  readonly known: ApplianceState;
+  readonly state: ApplianceState;
   readonly text: ReadingText;
   readonly failures: FailureLog;
-  readonly answers: Answers;
+  readonly availability: Availability;
   readonly breaker: Breaker;
   readonly lateness: Lateness;
 }
 
 /** State that a poller gives to its replacement when the settings of an appliance change. */
-export interface PollerState {
-  readonly known: ApplianceState;
-  readonly answers: AnswersState;
+export interface PollerHandover {
+  readonly state: ApplianceState;
+  readonly availability: AvailabilityState;
   /** By the name of the collector. */
   readonly lastRuns: ReadonlyMap<string, LastRun>;
   /** The age at which a collector is tried again whose route is missing, by its name. */
@@ -84,7 +84,7 @@ export interface PollerState {
 }
 
 export function sharedParts(parts: AppliancePollerParts): SharedParts {
-  const { name: appliance, collectors, polling, cron, random, counters, log, now, state: before } = parts;
+  const { name: appliance, collectors, polling, cron, random, counters, log, now, before } = parts;
   const { jitterRatio } = polling;
   const jobs = new Map(
     collectors.map((each, priority) => {
@@ -101,15 +101,15 @@ export function sharedParts(parts: AppliancePollerParts): SharedParts {
   const failures = new FailureLog(log, now);
   const text = new ReadingText({ ...parts, jobs }, [counters, failures]);
   const listeners = [text, counters, failures, ...(parts.listeners ?? [])];
-  const known = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.known });
-  const breaker = createBreaker({ now: known.age, random });
+  const state = new ApplianceState({ ...parts, appliance, collectors: jobs, listeners, before: before?.state });
+  const breaker = createBreaker({ now: state.age, random });
   const asking = [...jobs.values()].filter(({ collector }) => !collector.makesNoCalls);
-  const answers = new Answers({
-    before: before?.answers,
+  const availability = new Availability({
+    before: before?.availability,
     isAnswering: () => breaker.isAnswering,
     now,
     upForMs: () => Math.min(...asking.map((job) => lateness.lifeMs(job))),
   });
   counters.expect([...jobs.keys()]);
-  return { ...parts, jobs, known, text, failures, answers, breaker, lateness };
+  return { ...parts, jobs, state, text, failures, availability, breaker, lateness };
 }

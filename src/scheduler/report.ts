@@ -25,26 +25,26 @@ export class Report {
     this.#parts = parts;
   }
 
-  /** Takes notice of a change of the status. */
-  changed(): void {
+  /** Drops the description, since something of it changed. */
+  invalidate(): void {
     this.#status = undefined;
   }
 
   /** Shows the results of a run, or of a skipped one, when all of its consequences are known. */
-  ended(): void {
+  republish(): void {
     this.#shown = '';
-    this.refresh();
+    this.publish();
   }
 
   /**
    * Shows the exporter's own numbers if they changed. Called before each look at the page, so that
    * fresh samples never appear next to `zlb_up 0`.
    */
-  refresh(): void {
-    const { name, jobs, store, counters, breaker, answers, known, listeners = [] } = this.#parts;
-    const ageMs = known.age();
-    const up = answers.isUp(ageMs);
-    const failureReason = answers.failing?.reason;
+  publish(): void {
+    const { name, jobs, store, counters, breaker, availability, state, listeners = [] } = this.#parts;
+    const ageMs = state.age();
+    const up = availability.isUp(ageMs);
+    const failureReason = availability.failing?.reason;
     const collectors = [...jobs].map(([collector, job]) => ({
       collector,
       ...job.last,
@@ -52,7 +52,7 @@ export class Report {
       roundMs: this.#roundMs(job),
     }));
     const series = store.series(name).shown;
-    const { certificateEndsAtSeconds } = answers.state;
+    const { certificateEndsAtSeconds } = availability.state;
     const times = collectors.flatMap(({ intervalMs, roundMs }) => [intervalMs, roundMs]);
     const shown = [up, failureReason, breaker.state, series, certificateEndsAtSeconds, ...times].join(' ');
     if (shown === this.#shown) return;
@@ -61,7 +61,7 @@ export class Report {
     if (up !== undefined && this.#wasUp !== undefined && up !== this.#wasUp)
       for (const listener of listeners) listener.answering?.(up, failureReason);
     this.#wasUp = up ?? this.#wasUp;
-    const clockOffsetSeconds = answers.clockOffsetSeconds(ageMs);
+    const clockOffsetSeconds = availability.clockOffsetSeconds(ageMs);
     const numbers = {
       up,
       failureReason,
@@ -81,22 +81,22 @@ export class Report {
   }
 
   #describe(): ApplianceStatus {
-    const { name, url, labels, objectives, isLogSilent, jobs, breaker, answers, known, store, now } = this.#parts;
+    const { name, url, labels, objectives, isLogSilent, jobs, breaker, availability, state, store, now } = this.#parts;
     const { shown, leftOut } = store.series(name);
-    const [ageMs, nowMs] = [known.age(), now()];
-    const stale = known.staleCollectors;
+    const [ageMs, nowMs] = [state.age(), now()];
+    const stale = state.staleCollectors;
     return describeAppliance({
       name,
       url,
       labels,
       objectives,
       isLogSilent: isLogSilent?.() ?? false,
-      up: answers.isUp(ageMs),
-      failing: answers.failing,
-      deactivated: known.facts.licensed === false,
+      up: availability.isUp(ageMs),
+      failing: availability.failing,
+      deactivated: state.facts.licensed === false,
       breaker: breaker.state,
-      readings: known.snapshot(),
-      lastKnown: known.lastKnown,
+      readings: state.snapshot(),
+      lastKnown: state.lastKnown,
       timeOf: (momentMs) => Math.round(nowMs - (ageMs - momentMs)),
       series: shown,
       seriesLeftOut: leftOut,

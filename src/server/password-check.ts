@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { AskedThread, workerBeside } from '../lib/asked-thread.ts';
+import { WorkerClient, workerBeside } from '../lib/worker-client.ts';
 import type { Secret } from '../lib/secret.ts';
 
 interface LoginAttempt {
@@ -109,6 +109,6 @@ const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64
 
 export function createBcryptThread(): BcryptThread {
   const file = workerBeside(import.meta, 'bcrypt-worker');
-  const thread = new AskedThread<Comparison, boolean>(file, { resourceLimits });
+  const thread = new WorkerClient<Comparison, boolean>(file, { resourceLimits });
   return { compare: (password, hash) => thread.ask({ password, hash }), close: () => thread.terminate() };
 }

@@ -1,5 +1,5 @@
 import type { UnreadableField } from '../appliance/client.ts';
-import { counted, listed } from '../lib/text.ts';
+import { plural, listed } from '../lib/text.ts';
 import { ago, span } from '../lib/time.ts';
 import type { ApplianceStatus, CollectorFailure, CollectorStatus, FarmStatus, InterfaceStatus } from './status.ts';
 import { certificateProblem } from './certificate-problems.ts';
@@ -44,7 +44,7 @@ function firstReadingProblem({ farms = [], collectors }: ApplianceStatus): OwnPr
   return {
     about: 'appliance',
     level: 'unknown',
-    title: `The backends of ${counted(unread, 'farm')} are read for the first time`,
+    title: `The backends of ${plural(unread, 'farm')} are read for the first time`,
     meaning: 'They follow one after the other, within a few minutes.',
     alert: 'ZlbCollectorStale',
   };
@@ -78,7 +78,7 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Own
   return {
     about: 'appliance',
     title: `Not all of ${appliance} is shown`,
-    meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    meaning: `${plural(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
     alert: 'ZlbExporterFault',
   };
 }
@@ -230,9 +230,7 @@ const rowNames = ['farmname', 'file', 'name', 'interface', 'id'];
 function unreadableProblem(appliance: string, unreadable: UnreadableField): OwnProblem {
   const { endpoint, field, count, example } = unreadable;
   const isRow = rowNames.includes(field);
-  const found = isRow
-    ? `${counted(count, 'row')} without a readable ${field}`
-    : `${counted(count, 'value')} of ${field}`;
+  const found = isRow ? `${plural(count, 'row')} without a readable ${field}` : `${plural(count, 'value')} of ${field}`;
   const shown = isRow ? 'left out' : 'shown as unknown';
   return {
     about: 'appliance',
@@ -247,7 +245,7 @@ function probesOf({ probes }: ApplianceStatus, nowMs: number): string {
   if (!probes) return '';
   const { farms, reached, unanswered = [], oldestMs } = probes;
   const hanging = `${unanswered.length === 1 ? 'accepts' : 'accept'} them and ${unanswered.length === 1 ? 'does' : 'do'} not answer`;
-  return ` Probes, the oldest ${ago(oldestMs, nowMs)}: ${reached} of ${counted(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
+  return ` Probes, the oldest ${ago(oldestMs, nowMs)}: ${reached} of ${plural(farms, 'farm')} ${reached === 1 ? 'accepts' : 'accept'} connections${unanswered.length > 0 ? `; ${listed(unanswered)} ${hanging}` : ''}.`;
 }
 
 function unreachable(status: ApplianceStatus, failing: readonly CollectorStatus[], nowMs: number): OwnProblem {

@@ -135,7 +135,7 @@ function probeFailure({ failure, atMs }: ProbeStatus, nowMs: number): string {
 }
 
 /** Says how an outage of L4 farms ends that their daemon caused by its start. */
-export const l4Cure =
+export const l4Remedy =
   'Their daemon nftlb may have been started without them: stop and start each L4 farm, since the start of one leaves the others without rules.';
 
 /** All L4 farms of an appliance depend on one daemon; without it, its packet filter may go on. */
@@ -273,7 +273,7 @@ function servedProblems(farm: FarmStatus, { nowMs, filesReadMs }: FarmSurroundin
       {
         ...about,
         title: `Farm ${name} cannot be reached`,
-        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe, nowMs)}.${isCut ? ` ${l4Cure}` : ''}`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${probe.address} ${probeFailure(probe, nowMs)}.${isCut ? ` ${l4Remedy}` : ''}`,
         alert: 'ZlbFarmUnreachable',
       },
     ];

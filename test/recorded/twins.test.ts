@@ -12,7 +12,7 @@ async function readingsOf(directory: string): Promise<Readings> {
   const { poller, close } = createTestPoller(server, { apiKey: server.apiKey, parts: { collectors: scheduled(used) } });
   onTestFinished(close);
   for (const { name } of used) await poller.run(name);
-  return poller.known.snapshot();
+  return poller.state.snapshot();
 }
 
 it.each(recordedProducts)(

@@ -31,7 +31,7 @@ import { confirm } from './confirmation.ts';
 import { discover } from './discovery.ts';
 import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
-import type { Touch } from '../../history/authors.ts';
+import type { GatewayCall } from '../../history/authors.ts';
 import { withoutSecretFields } from '../../history/writes.ts';
 import { type AdminAppliance, createReach, type ApplianceReach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
@@ -57,7 +57,7 @@ export interface GatewayParts {
    * Called right before a call leaves that may change something; the function that it returns is
    * called with what became of it.
    */
-  readonly onLeaving: (touch: Touch, farm: string) => (text: string, status: number | undefined) => void;
+  readonly onLeaving: (touch: GatewayCall, farm: string) => (text: string, status: number | undefined) => void;
   /** Called after each call that may have changed something, whatever its outcome. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
@@ -348,7 +348,7 @@ export class Gateway {
    * Describes what a call may change; of its body, the names of fields, and the texts of settings
    * without secrets. A call that names a secret is no author of anything.
    */
-  #touchOf({ request, call, body }: PermittedCall): readonly [touch: Touch, farm: string] {
+  #touchOf({ request, call, body }: PermittedCall): readonly [touch: GatewayCall, farm: string] {
     const { id, appliance, principal, plan, token } = request;
     const fields = withoutSecretFields(body?.fields ?? {});
     const approved = plan?.approvedBy === undefined ? '' : `, approved by ${plan.approvedBy}`;

@@ -1,4 +1,4 @@
-import { counted } from '../../lib/text.ts';
+import { plural } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { AdminProblem, callerLeft } from '../policy/problem.ts';
 
@@ -175,7 +175,7 @@ function occupantsOf({ running }: Line): string {
     const [first] = holders;
     if (!first) return [];
     const seconds = Math.round((steadyNow() - Math.min(...holders.map(({ sinceMs }) => sinceMs))) / 1_000);
-    return `${counted(holders.length, first.noun)} ${first.object}, unanswered for ${seconds} s`;
+    return `${plural(holders.length, first.noun)} ${first.object}, unanswered for ${seconds} s`;
   });
   return `under way: ${named.join('; ') || 'nothing'}`;
 }

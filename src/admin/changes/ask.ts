@@ -22,7 +22,7 @@ export const maxOpenPerPrincipal = 20;
 export async function ask(core: ChangesCore, asked: NewChange, caller: Caller): Promise<Change> {
   refuseUnasked(core, asked, caller);
   refuseWaiting(core, asked.task, caller);
-  return await counted(core, caller, async () => {
+  return await whileOpen(core, caller, async () => {
     const planning = planningOf(core, asked);
     return await addWaiting(core, { planning, prepared: await planned(core, planning, caller), caller });
   });
@@ -55,7 +55,7 @@ export async function runNow(
   onEvent: (event: StepEvent) => void,
 ): Promise<Launched> {
   refuseUnasked(core, asked, caller);
-  return await counted(core, caller, async () => {
+  return await whileOpen(core, caller, async () => {
     let step = 0;
     const tell = (event: StepEvent): void => {
       ({ step } = event);
@@ -167,7 +167,11 @@ function refuseUnasked(core: ChangesCore, { appliance, task, alerts }: NewChange
   if (!alerts) refuseTooMany(core, principal);
 }
 
-async function counted<Result>({ asking }: ChangesCore, caller: Caller, work: () => Promise<Result>): Promise<Result> {
+async function whileOpen<Result>(
+  { asking }: ChangesCore,
+  caller: Caller,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const one = { ...caller };
   asking.add(one);
   try {

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { answerEach } from '../../lib/asked-thread.ts';
+import { serveRequests } from '../../lib/worker-client.ts';
 import { ifMissing } from '../../lib/disk.ts';
 import {
   type Contents,
@@ -104,4 +104,4 @@ class JournalThread {
 }
 
 const thread = new JournalThread((workerData as { readonly file: string }).file);
-answerEach((question: JournalQuestion) => thread.answer(question));
+serveRequests((question: JournalQuestion) => thread.answer(question));

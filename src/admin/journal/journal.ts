@@ -5,7 +5,7 @@
 // in record.ts and database.ts.
 
 import type { Logger } from 'pino';
-import { AskedThread, workerBeside } from '../../lib/asked-thread.ts';
+import { WorkerClient, workerBeside } from '../../lib/worker-client.ts';
 import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
 import type { Contents, JournalEntry, Filters } from './database.ts';
@@ -58,7 +58,7 @@ const closeGraceMs = 2_000;
  */
 export class Journal {
   readonly #parts: JournalParts;
-  readonly #thread: AskedThread<JournalQuestion, JournalAnswer>;
+  readonly #thread: WorkerClient<JournalQuestion, JournalAnswer>;
   readonly #listeners: ((opened: Opened) => void)[] = [];
   #waiting: WaitingEntry[] = [];
   #writing: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class Journal {
   constructor(parts: JournalParts) {
     this.#parts = parts;
     const worker = workerBeside(import.meta, 'journal-worker');
-    this.#thread = new AskedThread(worker, { workerData: { file: parts.file } });
+    this.#thread = new WorkerClient(worker, { workerData: { file: parts.file } });
   }
 
   /**

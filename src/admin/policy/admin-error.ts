@@ -48,6 +48,6 @@ export class AdminError extends Error {
 }
 
 /** Returns the error of a recipe that refuses before its first change. */
-export function cannot(title: string, remedy: string): AdminError {
+export function refusal(title: string, remedy: string): AdminError {
   return new AdminError(title, { detail: 'Nothing was changed.', remedy });
 }

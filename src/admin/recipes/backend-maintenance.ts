@@ -1,6 +1,6 @@
 import { isHttp } from '../../appliance/http-proxy.ts';
 import { onPurpose } from '../../appliance/harmless.ts';
-import { AdminError, cannot } from '../policy/admin-error.ts';
+import { AdminError, refusal } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
@@ -31,9 +31,10 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   const { farm: name = '', backend: wanted = '', service } = context.values;
   const farm = await findFarm(context, name);
   if (!isHttp(farm.profile) && farm.profile !== 'l4xnat')
-    throw cannot(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
+    throw refusal(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
   refuseSilent(context.calls, farm);
-  if (farm.status === 'down') throw cannot(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
+  if (farm.status === 'down')
+    throw refusal(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
   const rows = await readBackends(context, farm);
   const found = rows.filter(
     (row) => (row.id === wanted || addressOf(row) === wanted) && (service === undefined || row.service === service),
@@ -41,7 +42,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   const [row, ...more] = found;
   if (!row) throw unknownBackend(name, rows);
   if (more.length > 0)
-    throw cannot(
+    throw refusal(
       `${wanted} means ${found.length} backends of ${name}`,
       `Say which: ${found.map((other) => `service=${other.service ?? ''} backend=${other.id ?? ''}`).join(', or ')}.`,
     );
@@ -94,7 +95,7 @@ function addressOf({ ip, port }: BackendRow): string {
 
 function unknownBackend(farm: string, rows: readonly BackendRow[]): AdminError {
   const known = rows.map((row) => `${addressOf(row)} (id ${row.id ?? '?'}${row.service ? ` of ${row.service}` : ''})`);
-  return cannot(`${farm} has no such backend`, `It has ${known.join(', ') || 'none'}.`);
+  return refusal(`${farm} has no such backend`, `It has ${known.join(', ') || 'none'}.`);
 }
 
 const drainWaitMs = 300_000;
@@ -202,7 +203,7 @@ export const restoreBackend: Recipe = {
     const backend = await findBackend(context);
     const withinMs = context.waitMs ?? restoreWaitMs;
     if (backend.status !== 'maintenance') {
-      throw cannot(
+      throw refusal(
         `${backendTitle(backend)} is ${backend.status}, not in maintenance`,
         'A backend that its health check put down comes back by itself.',
       );

@@ -1,4 +1,4 @@
-import { AdminError, cannot } from '../policy/admin-error.ts';
+import { AdminError, refusal } from '../policy/admin-error.ts';
 import { bodyTypes } from '../policy/operation.ts';
 import { jsonContent } from './calls.ts';
 import { harmlessFarm } from './farm.ts';
@@ -72,7 +72,7 @@ function upload(context: RecipeContext, renewed: Renewed): Step {
 export async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
   const stored = await readStored(context, file);
   if (stored?.fingerprint256 !== certificate.fingerprint256)
-    throw cannot(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
+    throw refusal(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
 }
 
 /**

@@ -6,8 +6,8 @@ import { errorCode, toError } from '../../lib/check.ts';
 import { FileKindError, readShort } from '../../lib/disk.ts';
 import { type FileAccess, hungFile } from '../../lib/file-access.ts';
 import { certificatesIn, namesLost, namesOf } from '../../lib/pem.ts';
-import { counted, oneLine } from '../../lib/text.ts';
-import { cannot } from '../policy/admin-error.ts';
+import { plural, oneLine } from '../../lib/text.ts';
+import { refusal } from '../policy/admin-error.ts';
 import { keyTypeOf } from './predecessor.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
 
@@ -46,9 +46,9 @@ export async function newestFor(
     else if (!newest || endsLater(found, newest)) newest = found;
   }
   if (!newest)
-    throw cannot(
+    throw refusal(
       `${folder.path} has no newer certificate for ${file}`,
-      `It has ${counted(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
+      `It has ${plural(pairs.length, 'pair')} of fullchain.pem and privkey.pem, or NAME.crt and NAME.key, also in ${depthWords}. Renew ${file} for all of its names.${notUsable(unusable)}`,
     );
   return { path: newest.cert.path, renewed: await withKey(newest, folder, nowMs) };
 }
@@ -73,7 +73,7 @@ const maxShown = 5;
 
 function notUsable(files: readonly string[]): string {
   if (files.length === 0) return '';
-  const others = files.length > maxShown ? `; and ${counted(files.length - maxShown, 'other file')}` : '';
+  const others = files.length > maxShown ? `; and ${plural(files.length - maxShown, 'other file')}` : '';
   return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
 }
 
@@ -96,12 +96,12 @@ async function withKey(
   nowMs: number,
 ): Promise<Renewed> {
   const key = await readPem(keyPath, folder).catch((error: unknown) => {
-    throw cannot(unread(keyPath, error), remedyOf(error));
+    throw refusal(unread(keyPath, error), remedyOf(error));
   });
   const renewed = renewedFrom(cert, key, { nowMs });
   // Another certificate of the file may have the key, and was not compared with the old one.
   if (renewed.certificate.fingerprint256 === certificate.fingerprint256) return renewed;
-  throw cannot(
+  throw refusal(
     `${shown(keyPath)} is not the key of the first certificate in ${cert.path}`,
     'Put the certificate of the server first, and its issuers after it.',
   );
@@ -128,7 +128,7 @@ async function pairsIn(
   for await (const path of filesIn(folder, folder.path, unusable)) {
     files += 1;
     if (files > maxFiles)
-      throw cannot(`${folder.path} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
+      throw refusal(`${folder.path} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
     const keyPath = keyOf(path);
     if (keyPath !== undefined) pairs.push({ path, keyPath });
   }
@@ -140,7 +140,7 @@ async function* filesIn(folder: RenewedFolder, path: string, unusable: string[],
   const found = await folder
     .access(path, () => entriesOf(path))
     .catch((error: unknown) => {
-      if (depth === 0) throw cannot(`${path} cannot be read (${causeOf(error)})`, remedyOf(error));
+      if (depth === 0) throw refusal(`${path} cannot be read (${causeOf(error)})`, remedyOf(error));
       // Anything but a folder, such as a link to a file.
       if (errorCode(error) !== 'ENOTDIR') unusable.push(unread(path, error));
       return [];

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { namesOf } from '../../lib/pem.ts';
 import { globMatcher } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
-import { cannot } from '../policy/admin-error.ts';
+import { refusal } from '../policy/admin-error.ts';
 import { newestFor, type RenewedFolder } from './certificates-folder.ts';
 import { type FarmDelivery, planDelivery } from './delivery.ts';
 import { type Kept, keyTypeOf } from './predecessor.ts';
@@ -36,7 +36,10 @@ export function createDeliver(folder: RenewedFolder | undefined): Recipe {
       if (cert !== undefined && key !== undefined) return await planSent(context, { cert, key });
       if (folder !== undefined && values.certificate !== undefined && cert === key)
         return await planRenewed(context, folder, values.certificate);
-      throw cannot('deliver needs the files cert and key', 'Send the certificate with its intermediates, and its key.');
+      throw refusal(
+        'deliver needs the files cert and key',
+        'Send the certificate with its intermediates, and its key.',
+      );
     },
   };
 }
@@ -100,12 +103,12 @@ function keptTarget({ farm, file, keyType, names, lost }: Kept, given: string): 
 /** Plans the delivery of the certificate of the folder that replaces a file of the store. */
 async function planRenewed(context: RecipeContext, folder: RenewedFolder, file: string): Promise<Plan> {
   const old = await readStored(context, file);
-  if (!old) throw cannot(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
+  if (!old) throw refusal(`${file} cannot be read on ${context.calls.appliance}`, 'Look at it in its store.');
   const { path, renewed } = await newestFor(old, file, folder, context.now());
   const wanted = { replaces: file, fewerNames: false, changeKeyType: false, wants: () => true };
   const { deliveries } = await planDelivery(context, renewed, wanted);
   const pending = deliveries.filter(({ steps }) => steps.length > 0);
-  if (pending.length === 0) throw cannot(`No farm presents ${file}`, 'There is nothing to deliver.');
+  if (pending.length === 0) throw refusal(`No farm presents ${file}`, 'There is nothing to deliver.');
   return {
     facts: [
       `${file} is for ${namesOf(old).join(', ')} and ends on ${endOf(old)}.`,

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { unlessL4 } from '../../appliance/harmless.ts';
 import { remembered } from '../../lib/text.ts';
-import { cannot } from '../policy/admin-error.ts';
+import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
 import { addressOf, type FarmSummary, readAgain, refuseSilent } from './farm.ts';
@@ -65,17 +65,18 @@ export async function planReplacement(
   { farmname, wanted }: { readonly farmname: string; readonly wanted: string | undefined },
 ): Promise<{ readonly delivery: FarmDelivery; readonly listed: Stored | undefined }> {
   const farm = await readState(context, farmname);
-  if (farm.profile !== 'https') throw cannot(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
+  if (farm.profile !== 'https')
+    throw refusal(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
   refuseSilent(context.calls, farm);
   const used = await farmCertificates(context, farmname);
   const others = used.filter((file) => file !== renewed.file);
   const [old] = wanted === undefined ? others : others.filter((file) => file === wanted);
   if (old === undefined)
     throw wanted === undefined || wanted === renewed.file
-      ? cannot(`${farmname} has ${renewed.file} already`, 'Nothing is to be replaced.')
-      : cannot(`${farmname} has no certificate ${wanted}`, `It has ${used.join(', ') || 'none'}.`);
+      ? refusal(`${farmname} has ${renewed.file} already`, 'Nothing is to be replaced.')
+      : refusal(`${farmname} has no certificate ${wanted}`, `It has ${used.join(', ') || 'none'}.`);
   if (wanted === undefined && others.length > 1)
-    throw cannot(
+    throw refusal(
       `${farmname} has ${others.length} certificates`,
       `Say which one goes: old=${others.join(', or old=')}.`,
     );

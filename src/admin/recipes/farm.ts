@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../appliance/client.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
-import { AdminError, cannot } from '../policy/admin-error.ts';
+import { AdminError, refusal } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
 import type { RecipeContext } from './recipe.ts';
 
@@ -63,7 +63,7 @@ export async function findFarm(
 export function refuseSilent({ appliance }: Pick<RecipeContext['calls'], 'appliance'>, farm: FarmSummary): void {
   if (!farm.isSilent) return;
   const restart = adminCommand(appliance, 'restart-farm', `farm=${farm.name}`);
-  throw cannot(`The proxy of ${farm.name} does not answer ${appliance}`, `Restart the farm first: ${restart}.`);
+  throw refusal(`The proxy of ${farm.name} does not answer ${appliance}`, `Restart the farm first: ${restart}.`);
 }
 
 /** Reads the status of a farm that was found before. */
@@ -92,7 +92,7 @@ export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name
   const profile = profilesIn(await calls.read('readFarmsSummary', {}))?.get(name);
   const harmless = unlessL4(name, profile);
   if (harmless) return harmless;
-  throw cannot(
+  throw refusal(
     `${name} is ${profile ? `a farm of the profile ${profile}` : 'no farm whose profile the appliance says'}`,
     'Its configuration is not read: for an L4 farm that may cut all L4 farms.',
   );

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../../appliance/client.ts';
 import { commonNameOf, namesLost, namesOf, shownNameOf } from '../../lib/pem.ts';
 import { dayOf } from '../../lib/time.ts';
-import { cannot } from '../policy/admin-error.ts';
+import { refusal } from '../policy/admin-error.ts';
 import { harmlessFarm } from './farm.ts';
 import type { RecipeContext } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
@@ -70,7 +70,7 @@ export async function predecessorOf(context: RecipeContext, candidates: Candidat
   if (other && !options.fewerNames) await refuseOwnCiphers(context, farmname);
   for (const { file, old } of replaced) refuseWorse(farmname, file, { old, renewed, fewerNames: options.fewerNames });
   if (replaced.length > 1)
-    throw cannot(
+    throw refusal(
       `${farmname} has ${replaced.length} certificates for the same names: ${replaced.map(({ file }) => file).join(', ')}`,
       'Say which one goes: --replaces=FILE.',
     );
@@ -98,7 +98,7 @@ async function relatedOn({ farmname, used, stored, read, renewed, options }: Can
     );
     if (old) related.push(...relationOf(file, { old, isNamed, renewed, options }));
     else if (isNamed)
-      throw cannot(
+      throw refusal(
         `${file} of ${farmname} cannot be read, and so not compared`,
         'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
       );
@@ -162,7 +162,7 @@ export function keyTypeOf({ publicKey }: X509Certificate): string {
 async function refuseOwnCiphers({ calls }: RecipeContext, farmname: string): Promise<void> {
   const { params } = await calls.read('readFarm', { farmname: await harmlessFarm({ calls }, farmname) });
   if (params.ciphers !== 'customsecurity') return;
-  throw cannot(
+  throw refusal(
     `${farmname} has its own list of ciphers, which may allow the old type of key only`,
     'See that cipherc of readFarm allows both types. To deliver it nevertheless: --force --reason=TEXT.',
   );
@@ -179,13 +179,13 @@ function refuseWorse(
 ): void {
   const { certificate } = renewed;
   if (certificate.validFromDate < old.validFromDate)
-    throw cannot(
+    throw refusal(
       `The certificate is older than ${file}, which ${farmname} has`,
       `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
     );
   const lost = namesLost(old, certificate);
   if (lost.length > 0 && !fewerNames)
-    throw cannot(
+    throw refusal(
       `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
       'Renew it with all names. To deliver it nevertheless: --force --reason=TEXT.',
     );

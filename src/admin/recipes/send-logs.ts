@@ -1,6 +1,6 @@
 import { parseListenAddress } from '../../lib/address.ts';
 import { adminCommand, oneLine } from '../../lib/text.ts';
-import { AdminError, cannot } from '../policy/admin-error.ts';
+import { AdminError, refusal } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { callStep, type Recipe } from './recipe.ts';
 
@@ -12,7 +12,7 @@ export const sendLogs: Recipe = {
   async plan({ calls: { appliance, dryRun, parametersOf }, values: { to = '' } }) {
     const { host, port } = parseListenAddress(to) ?? { host: '', port: 0 };
     if (to !== 'off' && (host === '' || port === 0))
-      throw cannot(`${to} is no address with a port`, 'Say where the exporter listens: to=192.0.2.5:5514, or to=off.');
+      throw refusal(`${to} is no address with a port`, 'Say where the exporter listens: to=192.0.2.5:5514, or to=off.');
     const set: Write = { key: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
     const { current } = await dryRun(set);
     const described = await parametersOf(set).catch((error: unknown) => {
@@ -42,7 +42,7 @@ export const sendLogs: Recipe = {
       return required ? [[name, undefined]] : [];
     });
     if (fields.length !== 3 || fields.some(([, value]) => value === undefined))
-      throw cannot(
+      throw refusal(
         `${appliance} takes ${parameters.map(({ name }) => name).join(', ')}, not just an address, a port and TCP`,
         `Send it by hand, with name=value for these: ${adminCommand(appliance, set.key)}`,
       );

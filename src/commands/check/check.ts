@@ -9,7 +9,7 @@ import { type ApplianceSettings, type Settings, settingsOfShard } from '../../co
 import { loadWebSettings } from '../../config/web-settings.ts';
 import { parseShard } from '../../config/shard.ts';
 import { Names } from '../../lib/names.ts';
-import { counted } from '../../lib/text.ts';
+import { plural } from '../../lib/text.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { configurationFile } from '../configuration-file.ts';
 import { UsageError } from '../usage-error.ts';
@@ -86,7 +86,7 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   receiverNotes(settings.requests).forEach(report.note);
   const unusable = await unusableNotes(settings);
   unusable.forEach(report.note);
-  const all = counted(appliances.length, 'appliance');
+  const all = plural(appliances.length, 'appliance');
   if (failed > 0)
     return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
   if (unusable.length > 0)
@@ -104,7 +104,7 @@ function settingsWithNotes(
 ): Settings {
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
-  note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
+  note({ text: `The configuration is valid: ${plural(whole.appliances.length, 'appliance')}.` });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
   for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys.map(openKeyNote)]) note(each);
   const isInstalled = resolve(file ?? '').startsWith('/etc/zlb-exporter/');

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { type FailureReason, isOldTls, isWeakCertificate } from '../../appliance/errors.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { alertThresholds } from '../../state/alert-thresholds.ts';
-import { l4Cure } from '../../state/farm-problems.ts';
+import { l4Remedy } from '../../state/farm-problems.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { objectivesOf } from '../../config/settings.ts';
 import { packageFolder } from '../../app/build-info.ts';
@@ -152,7 +152,7 @@ function* probeFindings({ appliance, settings, farmProbes = [] }: ApplianceCheck
   if (cut.length > 0)
     yield finding(
       `From here, ${named(cut)} ${cut.length === 1 ? 'refuses' : 'refuse'} connections, and the appliance does not call ${cut.length === 1 ? 'it' : 'them'} down.`,
-      l4Cure,
+      l4Remedy,
       ...(settings.admin
         ? cut.map(({ farm }) => exact(`zlb-exporter admin ${appliance.name} restart-farm farm=${farm} --reason=TEXT`))
         : []),

@@ -9,7 +9,7 @@ import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { toError } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
 import { findRepeats } from '../../lib/same.ts';
-import { counted, listed } from '../../lib/text.ts';
+import { plural, listed } from '../../lib/text.ts';
 import { dayOf } from '../../lib/time.ts';
 import type { ApplianceCheck } from './probe.ts';
 
@@ -61,7 +61,7 @@ export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] 
   const certificate = tls ? [certificateNote(tls.cert, 'the command admin does')] : [];
   return [
     {
-      text: `The admin gateway: ${listenAddress} ${transport}, ${counted(tokens.length, 'token')}, journal in ${journalFile}.`,
+      text: `The admin gateway: ${listenAddress} ${transport}, ${plural(tokens.length, 'token')}, journal in ${journalFile}.`,
     },
     ...[...certificate, ...ends].map((note) => ({ ...note, text: `  ${note.text}` })),
   ];
@@ -125,7 +125,7 @@ async function unreadableNote(folder: string): Promise<Note | undefined> {
 /** Returns notes about the protection of the metrics listener and the end of its certificate. */
 export function webNotes({ tls, users }: WebSettings): readonly Note[] {
   const clients = tls && tls.clientAuth !== 'NoClientCert' ? `, client_auth_type ${tls.clientAuth}` : '';
-  const passwords = users.size === 0 ? 'no password' : counted(users.size, 'user');
+  const passwords = users.size === 0 ? 'no password' : plural(users.size, 'user');
   return [
     { text: `The web configuration is valid: ${tls ? 'TLS' : 'plain HTTP'}${clients}, ${passwords}.` },
     ...(tls ? [certificateNote(tls.cert, 'Prometheus does')] : []),

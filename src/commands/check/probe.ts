@@ -134,7 +134,7 @@ function createProbePoller({ appliance, settings, decode, names }: ProbeParts, w
       log: pino({ level: 'silent' }),
       now: Date.now,
       random: Math.random,
-      state: undefined,
+      before: undefined,
       onCall: (call) => void watch.calls.push(call),
       wrap: (collector) => (isFarmCollector(collector) ? sampling(collector, watch) : reporting(collector, watch)),
     },
@@ -191,7 +191,7 @@ interface Probed extends ProbeParts {
 }
 
 function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed): ApplianceProbe {
-  const { facts } = poller.known;
+  const { facts } = poller.state;
   const status = poller.describe();
   const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
   const polled: string[] = [];
@@ -221,7 +221,7 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     failure,
     calls: watch.calls,
     facts,
-    farms: poller.known.latest(farms)?.farms,
+    farms: poller.state.latest(farms)?.farms,
     problems: failure ? [] : joinUnread(applianceProblems(judged, Date.now()), judged),
     polled,
     unsupported,

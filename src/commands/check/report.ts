@@ -1,5 +1,5 @@
 import type { ConfigError } from '../../config/problems.ts';
-import { counted, oneLine } from '../../lib/text.ts';
+import { plural, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { dayMs, dayOf, formatDuration } from '../../lib/time.ts';
 import type { FarmProbe } from './farm-probes.ts';
@@ -59,8 +59,8 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
     : appliance.tls.insecureSkipVerify
       ? 'TLS NOT VERIFIED'
       : 'TLS verified';
-  const farms = facts.farms ? counted(facts.farms.length, 'farm') : 'farms unknown';
-  const cost = `${counted(polled.length, 'collector')}, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${secondsText(perMinute.seconds)} of its time a minute`;
+  const farms = facts.farms ? plural(facts.farms.length, 'farm') : 'farms unknown';
+  const cost = `${plural(polled.length, 'collector')}, about ${plural(Math.ceil(perMinute.calls), 'call')} and ${secondsText(perMinute.seconds)} of its time a minute`;
   return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].filter(Boolean).join(' · ');
 }
 
@@ -75,8 +75,8 @@ function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readon
   const wrong = problems.filter(({ level }) => level !== 'unknown').length;
   const toFix = findings.length - wrong;
   const things = [
-    ...(toFix > 0 ? [`${counted(toFix, 'thing')} to fix`] : []),
-    ...(wrong > 0 ? [`${counted(wrong, 'thing')} wrong on it`] : []),
+    ...(toFix > 0 ? [`${plural(toFix, 'thing')} to fix`] : []),
+    ...(wrong > 0 ? [`${plural(wrong, 'thing')} wrong on it`] : []),
   ].join(', ');
   const diagnosis = failure
     ? 'it cannot be polled'
@@ -128,7 +128,7 @@ function reachedText({ address: { text }, probe: { calls, failure } }: Appliance
     return `${text} gave no answer${calls.some(({ code }) => code === 'malformed') ? ' of HTTP' : ''}`;
   }
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
-  return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
+  return `${text}, ${plural(answered.length, 'call')}, ${each} each`;
 }
 
 /** Says what was tried; farms that cannot be reached or must not be are findings. */
@@ -139,8 +139,8 @@ function probedText(probes: readonly FarmProbe[]): string {
   const unanswered = hanging.length > 0 ? `; accepted, and no answer from the proxy: ${hanging.join(', ')}` : '';
   const untried = probes.filter(({ isReachable, failure }) => isReachable === undefined && failure === undefined);
   const names = reached.map(({ farm, address }) => `${farm} ${address}`);
-  const rest = untried.length > 0 ? `; ${counted(untried.length, 'more farm')} not tried` : '';
-  return `${counted(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${unanswered}${rest}; L4 farms with TCP are probed too`;
+  const rest = untried.length > 0 ? `; ${plural(untried.length, 'more farm')} not tried` : '';
+  return `${plural(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${unanswered}${rest}; L4 farms with TCP are probed too`;
 }
 
 /** An appliance may have hundreds. */
@@ -149,7 +149,7 @@ const maxNamed = 20;
 /** Says what the exporter will connect to though nobody asked for it. */
 function l4OnlyText(probes: readonly FarmProbe[]): string {
   const names = probes.slice(0, maxNamed).map(({ farm, address }) => `${farm} ${address}`);
-  const rest = probes.length > maxNamed ? ` and ${counted(probes.length - maxNamed, 'more farm')}` : '';
+  const rest = probes.length > maxNamed ? ` and ${plural(probes.length - maxNamed, 'more farm')}` : '';
   return `L4 farms, by a TCP connection each: ${names.join(', ')}${rest}; to switch it off: collectors: { vip: { enabled: false } }`;
 }
 
@@ -175,7 +175,7 @@ function trustRow(checked: ApplianceCheck): ReportRow | undefined {
   const trust = trustOf(checked);
   const how = trust === 'verified' && appliance.tls.ca !== undefined ? 'verified by tls.ca_file' : trustWords[trust];
   const days = Math.floor((shown.endsAtMs - nowMs) / dayMs);
-  const left = Number.isNaN(days) ? 'its end cannot be read' : days < 0 ? 'expired' : `${counted(days, 'day')} left`;
+  const left = Number.isNaN(days) ? 'its end cannot be read' : days < 0 ? 'expired' : `${plural(days, 'day')} left`;
   return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];
 }
 
@@ -189,7 +189,7 @@ function clockRow({ probe }: ApplianceCheck): ReportRow | undefined {
 function costText({ probe: { perMinute, facts }, settings }: ApplianceCheck): string {
   const { calls, seconds } = perMinute;
   const meanwhile = facts.farms?.some(({ isSilent }) => isSilent) ? ', while a proxy hangs' : '';
-  return `about ${counted(Math.ceil(calls), 'call')} a minute${meanwhile}, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
+  return `about ${plural(Math.ceil(calls), 'call')} a minute${meanwhile}, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
 /** Returns what is known of the product, its release and its edition; an empty text if nothing. */

@@ -1,5 +1,5 @@
 import { AppliancesSchema } from '../../admin/http/openapi/gateway-schemas.ts';
-import { AdminError, cannot } from '../../admin/policy/admin-error.ts';
+import { AdminError, refusal } from '../../admin/policy/admin-error.ts';
 import type { DeliveryTarget } from '../../admin/recipes/recipe.ts';
 import { parseJson } from '../../lib/check.ts';
 import { adminCommand, globMatcher, oneLine } from '../../lib/text.ts';
@@ -135,7 +135,7 @@ function coversOneOther(plans: readonly Planned[]): boolean {
   const each = covered.map(
     ({ appliance, farm, replaces, names }) => `${replaces} of ${appliance}/${farm}: ${names.join(', ')}`,
   );
-  throw cannot(
+  throw refusal(
     `The certificate covers several that have not the same names (${each.slice(0, 5).join('; ')})`,
     'Say which one goes: --replaces=FILE.',
   );
@@ -158,12 +158,12 @@ function othersIn(plans: readonly Planned[], replaces: string | undefined): read
   if (plans.some(isFound)) return [...failed, ...kept];
   const otherKey = kept.find(({ result }) => result === 'other key type');
   if (otherKey && failed.length === 0)
-    throw cannot(
+    throw refusal(
       `${otherKey.farm} of ${otherKey.appliance} has a certificate for it, but ${otherKey.detail}`,
       otherKeyRemedy,
     );
   if (failed.length + kept.length === 0)
-    throw cannot(
+    throw refusal(
       plans[0]?.facts.join(' ') ?? 'The token covers no such appliance',
       'Check the names and the token. --replaces=FILE names a predecessor with other names.',
     );

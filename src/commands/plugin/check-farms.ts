@@ -1,6 +1,6 @@
 import { alertThresholds } from '../../state/alert-thresholds.ts';
 import { isHung } from '../../state/hung-farm.ts';
-import { counted, globMatcher, listed } from '../../lib/text.ts';
+import { plural, globMatcher, listed } from '../../lib/text.ts';
 import {
   findingOf,
   type MonitoredFarm,
@@ -48,7 +48,7 @@ export function checkFarms(seen: SeenAppliance, glob: string, limits: OkLimits):
   const shares = farms.flatMap((farm) => sharesOf(farm).map(({ percent }) => percent));
   return {
     findings,
-    otherwise: `${counted(farms.length, 'farm')} of ${appliance.name}: ${states.join(', ')}; ${backends ? `${upCount} of ${counted(backends.length, 'backend')} up` : 'not all backends are known'}`,
+    otherwise: `${plural(farms.length, 'farm')} of ${appliance.name}: ${states.join(', ')}; ${backends ? `${upCount} of ${plural(backends.length, 'backend')} up` : 'not all backends are known'}`,
     measures: [
       { label: 'farms', value: farms.length, min: 0 },
       ...(backends
@@ -95,7 +95,7 @@ export function checkConnections(seen: SeenAppliance, glob: string, limits: OkLi
   const ranges = farms.length === 1 ? rangesOf(limits) : {};
   return {
     findings,
-    otherwise: `${counted(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
+    otherwise: `${plural(farms.length, 'farm')} of ${seen.appliance.name}: ${established} established connections${farms.some(isRequests) ? ', of HTTP farms requests in progress' : ''}${hung.length > 0 ? `; the proxy of ${listed(hung)} does not answer the appliance` : ''}`,
     measures: [
       ...(established === undefined ? [] : [{ label: 'established', value: established, ...ranges, min: 0 }]),
       ...(pending === undefined ? [] : [{ label: 'pending', value: pending, min: 0 }]),
@@ -130,7 +130,7 @@ function shareFindings(farm: MonitoredFarm, limits: OkLimits): readonly CheckedO
     const state = stateBy(limits, percent);
     if (state === 'OK') return [];
     const where = `${service ? `service ${service} of ` : ''}farm ${farm.name}`;
-    const text = `${up} of ${counted(wanted, 'backend')} of ${where} ${up === 1 ? 'is' : 'are'} up`;
+    const text = `${up} of ${plural(wanted, 'backend')} of ${where} ${up === 1 ? 'is' : 'are'} up`;
     return [{ state: unknown > 0 && up + unknown === wanted ? 'UNKNOWN' : state, text }];
   });
 }

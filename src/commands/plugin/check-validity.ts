@@ -1,5 +1,5 @@
 import type { Validity } from '../../state/alert-thresholds.ts';
-import { counted, globMatcher, listed } from '../../lib/text.ts';
+import { plural, globMatcher, listed } from '../../lib/text.ts';
 import { ago, dayMs, formatDuration } from '../../lib/time.ts';
 import {
   findingOf,
@@ -32,7 +32,7 @@ export function checkCertificates(seen: SeenAppliance, glob: string, limits: OkL
   if (found.length === 0 && glob !== '*') throw new NothingKnown(`${appliance.name} has no certificate ${glob}`);
   const ends = found.flatMap(({ notAfterSeconds }) => notAfterSeconds ?? []);
   const firstEnd = ends.length === 0 ? undefined : Math.min(...ends);
-  const count = `${counted(found.length, 'certificate')} of ${appliance.name}`;
+  const count = `${plural(found.length, 'certificate')} of ${appliance.name}`;
   const byFile = Map.groupBy(problemsAbout(seen, 'certificate'), ({ labels }) => labels?.['file']);
   const findings = found.flatMap((certificate) => {
     const problems = byFile.get(certificate.file) ?? [];
@@ -112,7 +112,7 @@ function endText({ notAfterSeconds }: Validity, nowMs: number): string {
 
 /** Returns whole days, or less than one in full. */
 function spanText(ms: number): string {
-  return ms > dayMs ? counted(Math.floor(ms / dayMs), 'day') : formatDuration(ms);
+  return ms > dayMs ? plural(Math.floor(ms / dayMs), 'day') : formatDuration(ms);
 }
 
 function daysLeft(endSeconds: number | undefined, nowMs: number, limits: OkLimits) {

@@ -1,4 +1,4 @@
-import { counted } from '../../lib/text.ts';
+import { plural } from '../../lib/text.ts';
 import { type Counts, sumOf } from '../../state/health.ts';
 import { type Level, levelOfState, levelRank, wordOfState } from '../../state/level.ts';
 import { levelIcon } from '../marks.ts';
@@ -12,7 +12,7 @@ import type { ApplianceHealth, Gaps } from '../../state/health.ts';
 export interface ShardInfo {
   readonly index: number;
   readonly count: number;
-  readonly elsewhere: { readonly size: number };
+  readonly otherShards: { readonly size: number };
 }
 
 /** The overall status as one sentence, and what it is based on. */
@@ -23,7 +23,7 @@ export interface OverallStatus {
 }
 
 /** Names what only the alerts cover. */
-const elsewhere = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
+const leftToAlerts = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
 
 /**
  * Returns the overall status. It says "Nothing is wrong" only if everything was read and is fresh.
@@ -39,11 +39,11 @@ export function overallStatusOf(
     const warnings = problems.length - critical;
     const counts = [
       critical > 0 && `${critical.toLocaleString('en')} critical`,
-      warnings > 0 && counted(warnings, 'warning'),
+      warnings > 0 && plural(warnings, 'warning'),
     ].filter(Boolean);
     return {
       level: critical > 0 ? 'critical' : 'warning',
-      sentence: `${counted(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
+      sentence: `${plural(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
       basis: [basis, ...describeGaps(appliances)].join(' '),
     };
   }
@@ -58,7 +58,7 @@ export function overallStatusOf(
   return {
     level: 'well',
     sentence: 'Nothing is wrong',
-    basis: `${basis} Everything was read and is fresh. ${elsewhere}`,
+    basis: `${basis} Everything was read and is fresh. ${leftToAlerts}`,
   };
 }
 
@@ -69,8 +69,8 @@ export function overallStatusHeading({ level, sentence, basis }: OverallStatus):
 <p>${basis}</p></div></div>`;
 }
 
-function describeShard({ index, count, elsewhere: { size } }: ShardInfo): string {
-  return `This is shard ${index}/${count}: ${counted(size, 'appliance is', 'appliances are')} watched by the others.`;
+function describeShard({ index, count, otherShards: { size } }: ShardInfo): string {
+  return `This is shard ${index}/${count}: ${plural(size, 'appliance is', 'appliances are')} watched by the others.`;
 }
 
 function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
@@ -81,7 +81,7 @@ function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | unde
   const answers =
     appliances.length === 1
       ? 'The appliance answers'
-      : `${answering.length.toLocaleString('en')} of ${counted(appliances.length, 'appliance')} answer`;
+      : `${answering.length.toLocaleString('en')} of ${plural(appliances.length, 'appliance')} answer`;
   return `${answers}; ${describeFarms(sumOf(answering.map(({ farmStates }) => farmStates)))}.`;
 }
 
@@ -100,9 +100,9 @@ function describeFarms(states: Counts<string>): string {
     ([one], [other]) => levelRank(levelOfState('farm', other)) - levelRank(levelOfState('farm', one)),
   );
   if (best === undefined) return 'no farm is known';
-  if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOfState(best[0])}`;
+  if (others.length === 0) return `${plural(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOfState(best[0])}`;
   const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOfState(state)}`);
-  return `${counted(count, 'farm')}: ${told.join(', ')}`;
+  return `${plural(count, 'farm')}: ${told.join(', ')}`;
 }
 
 /** The words for readings that are not fresh, the most severe first. */
@@ -128,12 +128,12 @@ function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[]
   const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
   const [probes, certificates] = [sum('probes'), sum('certificates')];
   return [
-    unread > 0 && `${counted(unread, 'appliance has', 'appliances have')} not been read yet.`,
-    lists > 0 && `The farms of ${counted(lists, 'appliance')} are not known.`,
-    readings > 0 && `${counted(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
-    farms > 0 && `The backends of ${counted(farms, 'farm')} are not known.`,
-    probes > 0 && `Whether ${counted(probes, 'L4 farm serves', 'L4 farms serve')} is not known.`,
+    unread > 0 && `${plural(unread, 'appliance has', 'appliances have')} not been read yet.`,
+    lists > 0 && `The farms of ${plural(lists, 'appliance')} are not known.`,
+    readings > 0 && `${plural(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
+    farms > 0 && `The backends of ${plural(farms, 'farm')} are not known.`,
+    probes > 0 && `Whether ${plural(probes, 'L4 farm serves', 'L4 farms serve')} is not known.`,
     certificates > 0 &&
-      `Whether a farm uses ${counted(certificates, 'certificate that ends soon', 'certificates that end soon')} is not known.`,
+      `Whether a farm uses ${plural(certificates, 'certificate that ends soon', 'certificates that end soon')} is not known.`,
   ].filter((words) => words !== false);
 }

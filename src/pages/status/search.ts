@@ -1,7 +1,7 @@
 import type { TransitionObject } from '../../collectors/collector.ts';
 import { levelOfState, wordOfState } from '../../state/level.ts';
 import { markOf } from '../marks.ts';
-import { counted } from '../../lib/text.ts';
+import { plural } from '../../lib/text.ts';
 import { createTimeSlice } from '../../lib/time.ts';
 import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../../state/status.ts';
 import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
@@ -117,7 +117,7 @@ export function searchContent(text: string, found: SearchResult, summary: Health
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.length + farms.length + backends.length + certificates.length;
   return html`${backTo()}
-<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : counted(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
+<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : plural(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
 ${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
 ${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
 ${group(

@@ -1,4 +1,4 @@
-import { counted } from '../../lib/text.ts';
+import { plural } from '../../lib/text.ts';
 import { levelIcon } from '../marks.ts';
 import { html, joined, type Markup, type Part } from '../html.ts';
 import { linkTo, runbookLink, type View } from './view.ts';
@@ -78,7 +78,7 @@ export function listPage({ view, count, noun, render }: LongList): readonly Part
   const page = Math.min(view.page ?? 1, pages);
   const linkToPage = (other: number): string => linkTo({ ...view, page: other });
   const links = html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkToPage(page - 1)}">Page before</a>` : html`<span></span>`}
-<span>Page ${page} of ${pages} · ${counted(count, noun)}</span>
+<span>Page ${page} of ${pages} · ${plural(count, noun)}</span>
 ${page < pages ? html`<a rel="next" href="${linkToPage(page + 1)}">Next page</a>` : html`<span></span>`}</nav>`;
   return [render((page - 1) * rowsOfPage, page * rowsOfPage), pages > 1 && links];
 }

@@ -1,7 +1,7 @@
-import { type Difference, elsewhere, eventKinds, type HistoryEvent } from '../../history/event.ts';
+import { type Difference, outsideGateway, eventKinds, type HistoryEvent } from '../../history/event.ts';
 import { neverCompared } from '../../history/twins.ts';
 import { isOneOf } from '../../lib/check.ts';
-import { changeText, counted } from '../../lib/text.ts';
+import { changeText, plural } from '../../lib/text.ts';
 import { levelOfState, wordOfState } from '../../state/level.ts';
 import { html, type Markup } from '../html.ts';
 import { stateMark } from '../marks.ts';
@@ -68,7 +68,7 @@ function eventItem(event: HistoryEvent, adminUrl?: string, onPageOf?: string): M
   const { id, appliance, farm, atMs, sinceMs, by, text, count, reversedMs } = event;
   const facts = [
     by !== undefined && authorOf(by, adminUrl),
-    count > 1 && counted(count, 'time'),
+    count > 1 && plural(count, 'time'),
     sinceMs !== undefined && html`between ${clockTime(sinceMs)} and ${clockTime(atMs)}`,
     reversedMs !== undefined && html`the other way last at ${clockTime(reversedMs)}`,
     appliance === '' ? 'the exporter' : appliance !== onPageOf && applianceLink(appliance),
@@ -90,7 +90,7 @@ function differenceRows({ differences, unlisted = 0 }: HistoryEvent): Markup {
 
 function authorOf(by: string, adminUrl: string | undefined): Markup {
   const [, change] = /^change (ch-[a-z0-9-]+) by /.exec(by) ?? [];
-  if (by === elsewhere) return html`<bdi>made elsewhere, not through the gateway</bdi>`;
+  if (by === outsideGateway) return html`<bdi>made elsewhere, not through the gateway</bdi>`;
   if (change === undefined || adminUrl === undefined)
     return html`<bdi>${by.replace(/^elsewhere or/, 'made outside the gateway, or by')}</bdi>`;
   return html`<a href="${`${adminUrl}/console#${change}`}"><bdi>${by}</bdi></a>`;

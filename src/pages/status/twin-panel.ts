@@ -1,6 +1,6 @@
 import type { TwinOf } from '../../history/twin-watch.ts';
 import { failoverSentence, neverCompared, type TwinDifference } from '../../history/twins.ts';
-import { counted } from '../../lib/text.ts';
+import { plural } from '../../lib/text.ts';
 import { html, type Markup, type Part } from '../html.ts';
 import { applianceLink, emptyNote, panel, table } from './section.ts';
 
@@ -15,7 +15,7 @@ export function twinPanel(appliance: string, twin: TwinOf | undefined): Part {
   const { differences, unknown } = comparison;
   const columns = ['A failover', html`<bdi>${appliance}</bdi>`, html`<bdi>${name}</bdi>`];
   const rest = differences.length - maxDifferences;
-  return panel('twin', html`${heading}: ${counted(differences.length, 'difference')}`, [
+  return panel('twin', html`${heading}: ${plural(differences.length, 'difference')}`, [
     differences.length > 0 && table('twins', columns, differences.slice(0, maxDifferences), (each) => row(each, name)),
     rest > 0 && html`<p class="note">And ${rest} more; <code>/api/status</code> has the first 1,000.</p>`,
     unknown.size > 0 && html`<p class="note">Not known of both: ${[...unknown].join(', ')}.</p>`,

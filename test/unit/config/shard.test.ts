@@ -99,7 +99,7 @@ it('the settings of a shard have its own appliances in order, the owners of the 
     shard: {
       index: 1,
       count: 3,
-      elsewhere: new Map([
+      otherShards: new Map([
         ['lb-paris', 2],
         ['lb-lisbon', 2],
       ]),

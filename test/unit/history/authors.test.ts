@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
 import { configuredKinds } from '../../../src/collectors/configured.ts';
-import { authorOf, type Touch, withParts } from '../../../src/history/authors.ts';
+import { authorOf, type GatewayCall, withParts } from '../../../src/history/authors.ts';
 import type { FoundDifference } from '../../../src/history/differences.ts';
 
 const weight: FoundDifference = {
@@ -36,10 +36,10 @@ const links = 'POST /farms/{farmname}/services/{service}/fg';
 
 const call = (
   route: string,
-  params: Touch['params'] = {},
-  fields: Touch['fields'] = {},
+  params: GatewayCall['params'] = {},
+  fields: GatewayCall['fields'] = {},
   by = 'call 1 by alice',
-): Touch => ({
+): GatewayCall => ({
   appliance: 'lb',
   route,
   params,
@@ -57,7 +57,7 @@ const deletes = 'DELETE /farms/{farmname}/services/{service}/backends/{backend}'
 const web = { farmname: 'shop', service: 'web' };
 
 describe('a call explains', () => {
-  it.each<[string, Touch, FoundDifference]>([
+  it.each<[string, GatewayCall, FoundDifference]>([
     ['the setting that its body names', call(backendOf, place, { weight: '1' }), weight],
     ['a setting whose text is not kept', call(backendOf, place, { weight: null }), weight],
     [
@@ -140,7 +140,7 @@ describe('a call explains', () => {
 });
 
 describe('a call does not explain', () => {
-  it.each<[string, Touch, FoundDifference]>([
+  it.each<[string, GatewayCall, FoundDifference]>([
     ['another setting', call(backendOf, place, { priority: '1' }), weight],
     ['another backend', call(backendOf, { ...place, backend: '1' }, { weight: '1' }), weight],
     ['another service', call(backendOf, { ...place, service: 'api' }, { weight: '1' }), weight],
@@ -218,7 +218,7 @@ describe('a call does not explain', () => {
 });
 
 describe('a call stands beside elsewhere', () => {
-  it.each<[string, Touch, FoundDifference]>([
+  it.each<[string, GatewayCall, FoundDifference]>([
     ['if it set another value', call(backendOf, place, { weight: '7' }), weight],
     ['if the appliance refused it', { ...call(backendOf, place, { weight: '1' }), ended: 'refused' }, weight],
     ['if it was under way during the reading', { ...call(deletes, place), isBetween: false }, gone],
@@ -265,7 +265,7 @@ describe('of several calls', () => {
     const moved = { ...weight, setting: 'name', before: '10.0.0.1:80', after: '10.0.0.2:80' };
     const parts = [gone, { ...added, name: '10.0.0.2:80' }];
     const makes = call('POST /farms/{farmname}/services/{service}/backends', web, { ip: '10.0.0.2', port: '80' }, bob);
-    const told = (...touches: readonly Touch[]) =>
+    const told = (...touches: readonly GatewayCall[]) =>
       withParts([{ ...moved, parts }], touches).map((each) => `${each.setting} ${authorOf(each, touches)}`);
 
     expect(told(makes, call(deletes, place))).toEqual([` ${alice}`, ` ${bob}`]);

@@ -5,7 +5,7 @@ import { authorOf, withParts } from '../../../src/history/authors.ts';
 import { inMemory } from '../../../src/history/database.ts';
 import { compareConfigured, plainDifference } from '../../../src/history/differences.ts';
 import type { Difference } from '../../../src/history/event.ts';
-import { type ConfiguredReading, HistoryStore, type KeptTouch } from '../../../src/history/store.ts';
+import { type ConfiguredReading, HistoryStore, type KeptCall } from '../../../src/history/store.ts';
 import { RandomAppliance } from './random-history.ts';
 
 const people = ['alice', 'bob', 'carol', 'elsewhere'] as const;
@@ -16,7 +16,7 @@ interface Deed {
   readonly writes: Readonly<Record<string, string>>;
 }
 
-type Noticed = { readonly touch: KeptTouch } | { readonly reading: ConfiguredReading };
+type Noticed = { readonly call: KeptCall } | { readonly reading: ConfiguredReading };
 
 interface Told {
   readonly by: string;
@@ -127,18 +127,18 @@ class RandomHistory {
     const touch = { ...call, appliance, by: `call ${index} by ${by}`, id: `${appliance} ${index}`, fromMs };
     const endMs = atMs + this.#within(0, 390);
     const untilMs = endMs + (ended === 'unanswered' ? 600_000 : 0);
-    this.#noticed.push([fromMs, { touch }], [endMs, { touch: { ...touch, ended, untilMs } }]);
+    this.#noticed.push([fromMs, { call: touch }], [endMs, { call: { ...touch, ended, untilMs } }]);
   }
 }
 
 /** Tells what changed as the history does, without the costs of its database. */
 function toldOf(noticed: readonly Noticed[]): readonly Told[] {
-  const touches = new Map<string, KeptTouch>();
+  const touches = new Map<string, KeptCall>();
   const readings = new Map<string, { readonly askedMs: number; readonly objects: readonly ConfiguredObject[] }>();
   const formerNames = new Map<string, string>();
   return noticed.flatMap((entry) => {
-    if ('touch' in entry) touches.set(entry.touch.id, entry.touch);
-    if ('touch' in entry) return [];
+    if ('call' in entry) touches.set(entry.call.id, entry.call);
+    if ('call' in entry) return [];
     const { farm, askedMs, atMs, seenMs, beforeMs, objects: text } = entry.reading;
     const objects = JSON.parse(text) as readonly ConfiguredObject[];
     const before = readings.get(farm);

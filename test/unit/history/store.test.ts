@@ -51,7 +51,7 @@ function givenStore(file = ':memory:') {
     /** Has alice change a backend in the minute before the next reading. */
     touch() {
       const [fromMs, untilMs] = [atMs + 1, atMs + 2];
-      store.write([{ touch: { ...setsWeight, by: 'call 1 by alice', id: String(atMs), fromMs, untilMs } }]);
+      store.write([{ call: { ...setsWeight, by: 'call 1 by alice', id: String(atMs), fromMs, untilMs } }]);
     },
     setClockBack() {
       atMs -= 3 * minuteMs;
@@ -175,7 +175,7 @@ describe('the history of an appliance', () => {
   it('does not take for the work of a call that a kill has interrupted what changes a day later', () => {
     const file = join(givenFolder(), 'history.db');
     const killed = new HistoryStore(file);
-    killed.write([{ touch: { ...setsWeight, by: 'call 1 by alice', id: '1', fromMs: 5 * minuteMs } }]);
+    killed.write([{ call: { ...setsWeight, by: 'call 1 by alice', id: '1', fromMs: 5 * minuteMs } }]);
     killed.close();
     const { read } = givenStore(file);
     for (let minute = 0; minute < 10; minute += 1) read([backend('10.0.0.1:80', { weight: '5' })]);
@@ -194,9 +194,7 @@ describe('the history of an appliance', () => {
       return store.write([{ reading: { ...place, askedMs, atMs, seenMs, objects } }]);
     };
     const touch = (minute: number, by: string): void => {
-      store.write([
-        { touch: { ...setsWeight, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } },
-      ]);
+      store.write([{ call: { ...setsWeight, by, id: by, fromMs: minute * minuteMs, untilMs: minute * minuteMs + 1 } }]);
     };
     read(120, '5');
     touch(119, 'call 1 by alice');

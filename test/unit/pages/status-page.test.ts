@@ -93,7 +93,7 @@ describe('the sentence at the top', () => {
   });
 
   it('gives the number of appliances of other shards', async () => {
-    const shard = { index: 2, count: 4, elsewhere: new Map([['lb-9', 0]]) };
+    const shard = { index: 2, count: 4, otherShards: new Map([['lb-9', 0]]) };
     const basis = async (...appliances: readonly ApplianceStatus[]) =>
       /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { shard }), '/'))?.[1];
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CallReport } from '../../../src/appliance/client.ts';
-import { Answers } from '../../../src/scheduler/answers.ts';
+import { Availability } from '../../../src/scheduler/availability.ts';
 
 const answered: CallReport = {
   method: 'GET',
@@ -19,7 +19,7 @@ function given() {
   const options = { upForMs: 180_000, nowMs: 0 };
   return {
     options,
-    answers: new Answers({
+    answers: new Availability({
       before: undefined,
       upForMs: () => options.upForMs,
       isAnswering: () => true,

@@ -31,8 +31,8 @@ async function givenSpreadRun() {
 it('a reading of a farm is as old as the list of health checks that its run began with', async () => {
   const { poller, lists } = await givenSpreadRun();
   const ages = Array.from({ length: count }, (_, index) => {
-    const reading = poller.known.reading(farmConfig, `f${index}`);
-    return poller.known.age() - (reading?.takenAtMs ?? Number.NaN);
+    const reading = poller.state.reading(farmConfig, `f${index}`);
+    return poller.state.age() - (reading?.takenAtMs ?? Number.NaN);
   });
 
   const newest = ages.filter((age) => age < 10 * minuteMs);

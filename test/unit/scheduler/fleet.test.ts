@@ -124,8 +124,8 @@ async function given(names: readonly string[]) {
       describe: () => unknownAppliance({ name }),
       close: () => Promise.resolve(),
       counters: createCounters(name),
-      state: {
-        known: new ApplianceState({
+      handover: {
+        state: new ApplianceState({
           appliance: name,
           collectors: new Map(),
           watches: () => true,
@@ -133,7 +133,7 @@ async function given(names: readonly string[]) {
           listeners: [],
           now: () => 0,
         }),
-        answers: { answeredAtMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
+        availability: { answeredAtMs: undefined, called: false, offsetSeconds: undefined, failing: undefined },
         lastRuns: new Map(),
         retriesAtMs: new Map(),
         lateness: new Lateness(),

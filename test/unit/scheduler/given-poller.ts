@@ -115,7 +115,7 @@ export function givenPoller(parts: {
 
   const create = (
     { names, maxStaleMs, watches = () => true }: Settings,
-    { counters = createCounters(name), state }: Inherited = {},
+    { counters = createCounters(name), handover: before }: Inherited = {},
   ): AppliancePoller =>
     createPoller({
       name,
@@ -138,7 +138,7 @@ export function givenPoller(parts: {
       },
       counters,
       listeners: [{ put: (_, seen) => void transitions.push(...seen) }],
-      state,
+      before,
       store,
       cron,
       log,

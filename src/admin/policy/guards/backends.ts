@@ -2,7 +2,7 @@ import type { EndpointKey } from '../../../appliance/api/table.ts';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { unlessL4 } from '../../../appliance/harmless.ts';
 import { calledFarm, isKnownSilent, isMissing } from './farms.ts';
-import { callParam, couldMean, type Guard, type GuardContext, type Trap } from './guard.ts';
+import { callParam, couldMean, type Guard, type GuardContext, type Hazard } from './guard.ts';
 
 type ListedBackend = ReplyOf<'listFarmBackends'>['params'][number];
 
@@ -134,7 +134,7 @@ const lastHealthyBackend: Guard = {
 };
 
 /** The reads of such a farm may never end. */
-function silentFarm(farm: string): Trap {
+function silentFarm(farm: string): Hazard {
   return {
     severity: 'blocking',
     message: `The proxy of the farm ${farm} does not answer the appliance, so its backends were not read.`,
@@ -142,7 +142,7 @@ function silentFarm(farm: string): Trap {
   };
 }
 
-function unknownProfile(farm: string): Trap {
+function unknownProfile(farm: string): Hazard {
   return {
     severity: 'blocking',
     message: `The appliance does not say which profile the farm ${farm} has, so the health of its backends was not read: that of an L4 farm may cut all L4 farms.`,

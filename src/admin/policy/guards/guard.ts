@@ -16,7 +16,7 @@ export const FindingSchema = Type.Object({
 export type GuardFinding = Readonly<Static<typeof FindingSchema>>;
 
 /** A finding without the name of its guard, which is added. */
-export type Trap = Omit<GuardFinding, 'guard'>;
+export type Hazard = Omit<GuardFinding, 'guard'>;
 
 /**
  * Reads from the appliance with the gateway's key, for at most `limitMs` instead of the usual time.
@@ -73,7 +73,7 @@ export interface Guard {
    * Returns what is wrong with the call. Rejects when a read fails; that counts as a blocking
    * finding.
    */
-  inspect(context: GuardContext): Promise<Trap | undefined>;
+  inspect(context: GuardContext): Promise<Hazard | undefined>;
 }
 
 /** Returns the value of a placeholder that all operations of the guard have. */

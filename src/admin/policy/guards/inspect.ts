@@ -40,8 +40,8 @@ const maxMessageLength = 4_000;
 
 async function inspected(guard: Guard, context: GuardContext): Promise<GuardFinding | undefined> {
   try {
-    const trap = await guard.inspect(context);
-    return trap && { guard: guard.name, ...trap, message: oneLine(trap.message, maxMessageLength) };
+    const hazard = await guard.inspect(context);
+    return hazard && { guard: guard.name, ...hazard, message: oneLine(hazard.message, maxMessageLength) };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
     // A deactivated appliance refuses the call itself, except the upload that activates it

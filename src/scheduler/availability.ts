@@ -3,7 +3,7 @@ import type { CallReport } from '../appliance/client.ts';
 import type { FailingCalls } from '../state/status.ts';
 
 /** A poller that replaces another continues with it. */
-export interface AnswersState {
+export interface AvailabilityState {
   /** The time of the last answer to the right key, on the clock of `isUp`. */
   answeredAtMs: number | undefined;
   called: boolean;
@@ -14,8 +14,8 @@ export interface AnswersState {
   failing: FailingCalls | undefined;
 }
 
-export interface AnswersParts {
-  readonly before: AnswersState | undefined;
+export interface AvailabilityParts {
+  readonly before: AvailabilityState | undefined;
   /**
    * The time for which an authenticated answer counts; late runs extend it, so that
    * `zlb_up` does not alternate.
@@ -36,11 +36,11 @@ const ofTheQuestion = ['bad_request', 'not_found', 'method_not_allowed'] as cons
 /**
  * Knows from the calls to an appliance whether it is up, why not, and how far its clock is off.
  */
-export class Answers {
-  readonly state: AnswersState;
-  readonly #parts: AnswersParts;
+export class Availability {
+  readonly state: AvailabilityState;
+  readonly #parts: AvailabilityParts;
 
-  constructor(parts: AnswersParts) {
+  constructor(parts: AvailabilityParts) {
     this.#parts = parts;
     this.state = {
       answeredAtMs: undefined,

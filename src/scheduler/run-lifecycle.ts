@@ -21,16 +21,16 @@ const maxRatioOfRoutine = 0.25;
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileUnlicensedMs = 60_000;
 
-export interface RunsParts extends SharedParts {
+export interface RunLifecycleParts extends SharedParts {
   readonly calls: Calls;
   readonly report: Report;
 }
 
 /** Begins the runs of jobs, or says why not, and ends them. */
-export class Runs {
-  readonly #parts: RunsParts;
+export class RunLifecycle {
+  readonly #parts: RunLifecycleParts;
 
-  constructor(parts: RunsParts) {
+  constructor(parts: RunLifecycleParts) {
     this.#parts = parts;
   }
 
@@ -47,7 +47,7 @@ export class Runs {
       job.isUrgent = false;
       job.due = this.#afterRun(job, next, 0);
       this.#skip(job, reason);
-      this.#parts.report.ended();
+      this.#parts.report.republish();
       return undefined;
     }
     job.runs += 1;
@@ -58,9 +58,9 @@ export class Runs {
 
   /** Returns why a job need not run now; undefined if it is admitted. */
   reasonToSkip(job: Job): SkipReason | undefined {
-    const { farms } = this.#parts.known.facts;
+    const { farms } = this.#parts.state.facts;
     if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
-    if (job.retryAtMs !== undefined && this.#parts.known.age() < job.retryAtMs) return 'unsupported';
+    if (job.retryAtMs !== undefined && this.#parts.state.age() < job.retryAtMs) return 'unsupported';
     if (this.isUnlicensed(job)) return 'unlicensed';
     if (!this.#parts.calls.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
@@ -72,7 +72,7 @@ export class Runs {
    * collector has left others their part of the budget; soon for the activation that is missing.
    */
   #afterRun(job: Job, next: Due, earliestMs: number): Due {
-    const isMissing = this.#parts.known.facts.licensed === false && job.collector.name === activation;
+    const isMissing = this.#parts.state.facts.licensed === false && job.collector.name === activation;
     const soonMs = steadyNow() + whileUnlicensedMs;
     if (isMissing && soonMs < next.atMs) return { atMs: soonMs };
     return earliestMs > next.atMs ? { atMs: earliestMs } : next;
@@ -98,19 +98,19 @@ export class Runs {
 
   /** Returns true if the newest data of a collector lacks a part that its next run reads. */
   #isPartial(collector: Collector): boolean {
-    const reading = this.#parts.known.reading(collector);
+    const reading = this.#parts.state.reading(collector);
     return reading !== undefined && !isFarmCollector(collector) && collector.isPartial?.(reading.data) === true;
   }
 
   /** Returns true if the appliance would refuse the calls of a job without a licence. */
   isUnlicensed({ collector }: Job): boolean {
     return (
-      this.#parts.known.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation)
+      this.#parts.state.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation)
     );
   }
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
-    const { known, text } = this.#parts;
+    const { state, text } = this.#parts;
     job.run = undefined;
     job.isUrgent = false;
     job.hadFirstRun = true;
@@ -118,10 +118,10 @@ export class Runs {
     job.spentSeconds = run.spentSeconds;
     job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run));
     if (outcome !== 'closing') {
-      if (outcome !== 'ok' && !known.reading(job.collector)) text.showWithoutReading(job.collector);
+      if (outcome !== 'ok' && !state.reading(job.collector)) text.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
       else this.#ran(job, run, outcome);
-      this.#parts.report.ended();
+      this.#parts.report.republish();
     }
     run.over.resolve();
   }
@@ -130,7 +130,7 @@ export class Runs {
   #ran(job: Job, { startedAtMs, sinceMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
     job.blocked = undefined;
     const isMissing = outcome === 'unsupported_route';
-    job.retryAtMs = isMissing ? this.#parts.known.age() + missingForMs : undefined;
+    job.retryAtMs = isMissing ? this.#parts.state.age() + missingForMs : undefined;
     if (isMissing) {
       // It neither succeeds nor fails.
       job.last = {};

@@ -7,7 +7,7 @@ import {
   isFarmCollector,
   type ReadFrom,
 } from '../collectors/collector.ts';
-import { hasNews } from '../collectors/ask-farms.ts';
+import { answersAgain } from '../collectors/ask-farms.ts';
 import { farms } from '../collectors/farms.ts';
 import { summary } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
@@ -30,7 +30,7 @@ import type { SharedParts } from './poller-parts.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
 import { keyOf } from '../state/reading.ts';
 
-export interface RunnerParts extends SharedParts {
+export interface StepExecutorParts extends SharedParts {
   readonly calls: Calls;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
@@ -50,34 +50,34 @@ interface StepOrigin {
 }
 
 /** Makes the steps of runs; the one place where their failures end. */
-export class Runner {
-  readonly #parts: RunnerParts;
+export class StepExecutor {
+  readonly #parts: StepExecutorParts;
   /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
   readonly #refused = new Map<string, readonly FarmFact[] | undefined>();
   readonly #l4Farms: L4Farms;
   /** When farms were changed through the gateway, on the clock of ages. */
   readonly #changed = new Map<string, number>();
 
-  constructor(parts: RunnerParts) {
+  constructor(parts: StepExecutorParts) {
     this.#parts = parts;
     this.#l4Farms = new L4Farms({
-      age: parts.known.age,
-      listed: () => [parts.known.reading(farms), parts.known.reading(summary)].flatMap((list) => list ?? []),
+      age: parts.state.age,
+      listed: () => [parts.state.reading(farms), parts.state.reading(summary)].flatMap((list) => list ?? []),
     });
   }
 
-  /** Takes notice of a change that was made to farms, of one if it is named. */
+  /** Called after farms were changed, one if it is named. */
   farmsChanged(farm: string | undefined): void {
     this.#l4Farms.changed();
     for (const name of this.#changed.keys()) if (!this.#isListed({ name })) this.#changed.delete(name);
-    if (farm !== undefined) this.#changed.set(farm, this.#parts.known.age());
+    if (farm !== undefined) this.#changed.set(farm, this.#parts.state.age());
   }
 
-  /** Returns true if a farm that is silent answers clients since it was asked, see hasNews. */
-  hasNews(): boolean {
-    const { known } = this.#parts;
-    const context = { facts: known.facts, changedAtMs: (farm: string) => this.#changed.get(farm) };
-    return known.reading(farms)?.data.farms.some((farm) => hasNews(context, farm)) ?? false;
+  /** Returns true if a farm that is silent answers clients since it was asked, see answersAgain. */
+  anyAnswersAgain(): boolean {
+    const { state } = this.#parts;
+    const context = { facts: state.facts, changedAtMs: (farm: string) => this.#changed.get(farm) };
+    return state.reading(farms)?.data.farms.some((farm) => answersAgain(context, farm)) ?? false;
   }
 
   /**
@@ -100,7 +100,7 @@ export class Runner {
 
   /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
   async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
-    const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
+    const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
     const origin = { job, isOfRoutine: false };
     const { began, ...step } = await this.#begin(origin, collector);
@@ -114,7 +114,7 @@ export class Runner {
    */
   #farmsOf(job: Job, collector: FarmCollector): Pick<ByFarm, 'farms' | 'urgent'> {
     const { readFarms } = job;
-    const farms = (this.#parts.known.facts.farms ?? []).filter((farm) => collector.covers(farm));
+    const farms = (this.#parts.state.facts.farms ?? []).filter((farm) => collector.covers(farm));
     const present = new Map(farms.map((farm) => [farm.name, farm]));
     for (const name of readFarms.keys()) if (!present.has(name)) readFarms.delete(name);
     for (const key of this.#refused.keys())
@@ -174,7 +174,7 @@ export class Runner {
    */
   #mayBeDeleted({ collector }: Job, { name }: FarmFact, error: unknown): boolean {
     if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
-    const { farms } = this.#parts.known.facts;
+    const { farms } = this.#parts.state.facts;
     const key = keyOf({ collector: collector.name, farm: name });
     if (this.#refused.has(key) && this.#refused.get(key) !== farms) return false;
     this.#refused.set(key, farms);
@@ -183,7 +183,7 @@ export class Runner {
 
   /** Returns false for a farm that was deleted, or became silent, in the course of a run. */
   #isStillCovered({ collector }: Job, { name }: FarmFact): boolean {
-    const farm = this.#parts.known.facts.farms?.find((each) => each.name === name);
+    const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     return farm !== undefined && isFarmCollector(collector) && collector.covers(farm);
   }
 
@@ -192,7 +192,7 @@ export class Runner {
    * failure.
    */
   #isListed(farm: Pick<FarmFact, 'name'>): boolean {
-    return this.#parts.known.facts.farms?.some(({ name }) => name === farm.name) ?? false;
+    return this.#parts.state.facts.farms?.some(({ name }) => name === farm.name) ?? false;
   }
 
   /**
@@ -200,7 +200,7 @@ export class Runner {
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
   async #attempt({ job, farm, begunAtMs, isOfRoutine }: StepOrigin, work: Work): Promise<StepOutcome> {
-    const { calls, closing, reasonToStop, lateness, known } = this.#parts;
+    const { calls, closing, reasonToStop, lateness, state } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
@@ -215,7 +215,7 @@ export class Runner {
       const data = await work(this.#contextOf(calls.reader(own), job), own);
       const changes = this.#keep({ job, farm, begunAtMs }, data, own);
       // A licence that is missing now may come at any moment, and its routes with it.
-      if (known.facts.licensed !== false) calls.remember(own);
+      if (state.facts.licensed !== false) calls.remember(own);
       return { outcome: 'ok', ...(changes && { changes }) };
     } catch (thrown) {
       if (closing.aborted) return { outcome: 'closing' };
@@ -233,13 +233,13 @@ export class Runner {
     data: unknown,
     { askedAtMs, unreadable }: StepCalls,
   ): StateChanges | undefined {
-    const { known, lateness, failures, counters } = this.#parts;
+    const { state, lateness, failures, counters } = this.#parts;
     const { collector, maxStaleMs } = job;
     // A reading made of two has the age of the older one.
-    const takenAtMs = Math.min(askedAtMs ?? known.age(), begunAtMs);
+    const takenAtMs = Math.min(askedAtMs ?? state.age(), begunAtMs);
     const isWhole = unreadable.length === 0;
     const reading = { collector, farm, data, takenAtMs, maxStaleMs, lifeMs: lateness.lifeMs(job), isWhole };
-    const changes = data === undefined ? undefined : known.put(reading);
+    const changes = data === undefined ? undefined : state.put(reading);
     const origin = { collector: collector.name, farm };
     failures.recovered(origin);
     failures.unreadable(origin, unreadable);
@@ -261,7 +261,7 @@ export class Runner {
   }
 
   #contextOf(read: ReadFrom, { intervalMs, only }: Job): CollectContext {
-    const { known, closing: signal, watches, now, labels, vip, inProbeSlot } = this.#parts;
+    const { state, closing: signal, watches, now, labels, vip, inProbeSlot } = this.#parts;
     return {
       read,
       intervalMs,
@@ -269,16 +269,16 @@ export class Runner {
       signal,
       watches,
       now,
-      age: known.age,
+      age: state.age,
       labels,
       vip,
       inProbeSlot,
-      newest: (collector, farm) => known.reading(collector, farm)?.data,
+      newest: (collector, farm) => state.reading(collector, farm)?.data,
       unlessL4: (farm) => this.#l4Farms.unlessL4(read, farm),
       changedAtMs: (farm) => this.#changed.get(farm),
       // Facts may be newer after a call than before it.
       get facts() {
-        return known.facts;
+        return state.facts;
       },
     };
   }

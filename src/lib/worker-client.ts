@@ -13,7 +13,7 @@ export function workerBeside({ filename, url }: ImportMeta, name: string): URL {
 }
 
 /** A thread that answers questions, one after another. It starts at the first question. */
-export class AskedThread<Question, Answer> {
+export class WorkerClient<Question, Answer> {
   readonly #file: URL;
   readonly #options: WorkerOptions;
   readonly #asked = new Map<number, PromiseWithResolvers<Answer>>();
@@ -65,7 +65,7 @@ export class AskedThread<Question, Answer> {
 }
 
 /** Answers the questions to this thread, one after another; an error ends it. */
-export function answerEach<Question, Answer>(answer: (question: Question) => Answer | Promise<Answer>): void {
+export function serveRequests<Question, Answer>(answer: (question: Question) => Answer | Promise<Answer>): void {
   let last = Promise.resolve();
   parentPort?.on('message', ({ id, content }: Message<Question>) => {
     last = last.then(async () => {
