@@ -279,7 +279,8 @@ export class Gateway {
    * Returns the replies that the plan of a change was just made from; undefined if a change was
    * sent to the appliance since, or if this one had to wait.
    */
-  #recentAnswers({ appliance, recent }: AdminRequest): KnownReplies | undefined {
+  #recentAnswers({ appliance, plan }: AdminRequest): KnownReplies | undefined {
+    const recent = plan?.recent;
     if (!recent || recent.changes !== this.changesOf(appliance)) return undefined;
     return steadyNow() - recent.atMs < maxReadAgeMs ? recent.answers : undefined;
   }

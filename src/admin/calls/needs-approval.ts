@@ -13,10 +13,10 @@ export type Approval = 'sent' | 'waits' | 'break_glass';
 /** Decides how a call goes on. Returns the problem of one that can neither be sent nor wait. */
 export function approvalOf(
   { requiredFor }: { readonly requiredFor: readonly Risk[] },
-  { principal, breakGlass, isApproved }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'isApproved'>,
+  { principal, breakGlass, plan }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'plan'>,
   call: OperationCall,
 ): Approval | AdminProblem {
-  if (isApproved || !risksOf(call).some((risk) => requiredFor.includes(risk))) return 'sent';
+  if (plan?.isApproved || !risksOf(call).some((risk) => requiredFor.includes(risk))) return 'sent';
   if (breakGlass && principal.breakGlass) return 'break_glass';
   const { key, row } = call.operation;
   if (breakGlass) {

@@ -9,10 +9,14 @@ export interface PinnedPlan {
   readonly requestedBy: string;
   /** Undefined where no other person has approved it. */
   readonly approvedBy: string | undefined;
+  /** False for a change that ran at once: a call of it that has come to need approval is refused. */
+  readonly isApproved: boolean;
   /** Addresses of its calls; a reload may give an appliance's name to another machine. */
   readonly urls: ReadonlySet<string>;
   /** Guards whose blocking findings were seen: no others are overridden. */
   readonly guards: ReadonlySet<string>;
+  /** The replies that it was just made from. */
+  readonly recent: RecentReads;
 }
 
 /** An authenticated request for an appliance, not parsed yet. */
@@ -32,15 +36,11 @@ export interface AdminRequest extends Caller, UnreadBody {
   readonly limitMs?: number | undefined;
   /** Set only for a call of a change that is carried out. */
   readonly plan?: PinnedPlan;
-  /** True if another person has approved that plan. */
-  readonly isApproved?: boolean;
   /**
    * Set only for the dry runs of one plan, which share what they read. A plan does not show the
    * parameters of a call, so the appliance is not asked for them.
    */
   readonly planning?: KnownReplies;
-  /** The replies that the plan of this change was just made from. */
-  readonly recent?: RecentReads | undefined;
   readonly onCall: (call: OperationCall) => void;
   /**
    * Called before the request is sent: from then on the audit has an outcome instead of a refusal.

@@ -8,35 +8,41 @@ import type { PermittedCall } from '../calls/request.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
 import { maskedFields, maxWrittenBytes } from '../calls/mask.ts';
 import { bodyTypes } from '../policy/operation.ts';
-import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent } from './change.ts';
-import { type FreshPlan, prepareAs, titleOf } from './plan.ts';
+import {
+  type Change,
+  type ChangePlan,
+  isOver,
+  type PlanOfChange,
+  type StepEvent,
+  type StoredChange,
+  transition,
+} from './change.ts';
+import { planChange, type PlannedChange, titleOf } from './plan.ts';
 import { planLines } from './plan-lines.ts';
-import type { ChangesCore } from './core.ts';
+import type { ChangesContext } from './context.ts';
 import { refusePlan } from './rights.ts';
 import { launch, type Launched } from './run.ts';
-import { malformed, type NewChange, type Planning, type Task } from './task.ts';
+import { type IdentifiedChange, malformed, type NewChange, type Task } from './task.ts';
 
 export const maxOpenPerPrincipal = 20;
 
 /** Plans a change and stores it, to wait for approval. */
-export async function ask(core: ChangesCore, asked: NewChange, caller: Caller): Promise<Change> {
-  refuseUnasked(core, asked, caller);
-  refuseWaiting(core, asked.task, caller);
-  return await whileOpen(core, caller, async () => {
-    const planning = planningOf(core, asked);
-    return await addWaiting(core, { planning, prepared: await planned(core, planning, caller), caller });
-  });
+export async function ask(context: ChangesContext, asked: NewChange, caller: Caller): Promise<Change> {
+  refuseUnasked(context, asked, caller);
+  refuseWaiting(context, asked.task, caller);
+  return await whileOpen(context, caller, async () =>
+    addWaiting(context, await planned(context, asked, caller), caller),
+  );
 }
 
 /** Plans a change, and shows the plan; nothing is stored. */
-export async function showPlan(core: ChangesCore, asked: NewChange, caller: Caller): Promise<PlanOfChange> {
-  const planning = planningOf(core, asked);
-  const { plan, digest } = await prepareAs(caller, core, planning);
+export async function showPlan(context: ChangesContext, asked: NewChange, caller: Caller): Promise<PlanOfChange> {
+  const { appliance, task, askedAtMs, plan, digest } = await planChange(context, identified(context, asked), caller);
   return {
     dry_run: true,
-    appliance: asked.appliance,
-    title: titleOf(asked.task),
-    asked_at: new Date(planning.askedAtMs).toISOString(),
+    appliance,
+    title: titleOf(task),
+    asked_at: new Date(askedAtMs).toISOString(),
     digest,
     would: wouldOf(plan),
     plan,
@@ -49,81 +55,70 @@ export async function showPlan(core: ChangesCore, asked: NewChange, caller: Call
  * needs approval.
  */
 export async function runNow(
-  core: ChangesCore,
+  context: ChangesContext,
   asked: NewChange,
   caller: Caller,
   onEvent: (event: StepEvent) => void,
 ): Promise<Launched> {
-  refuseUnasked(core, asked, caller);
-  return await whileOpen(core, caller, async () => {
+  refuseUnasked(context, asked, caller);
+  return await whileOpen(context, caller, async () => {
     let step = 0;
     const tell = (event: StepEvent): void => {
       ({ step } = event);
       onEvent(event);
     };
     const onWait = (line: string): void => tell({ event: 'wait', step, line });
-    const planning = { ...planningOf(core, asked), onWait };
     // A stop of the exporter ends it as the leave of its caller does.
-    const runner = { ...caller, signal: AbortSignal.any([caller.signal, core.stopping.signal]) };
-    const prepared = await planned(core, planning, runner);
-    const plan = { planning, prepared, caller };
-    refuseOtherPlan(prepared, asked);
-    if (wouldOf(prepared.plan) === 'wait for approval') {
-      refuseWaiting(core, asked.task, caller);
-      return { change: await addWaiting(core, plan), over: undefined };
+    const runner = { ...caller, signal: AbortSignal.any([caller.signal, context.stopping.signal]) };
+    const change = await planned(context, { ...asked, onWait }, runner);
+    refuseOtherPlan(change);
+    if (wouldOf(change.plan) === 'wait for approval') {
+      refuseWaiting(context, asked.task, caller);
+      return { change: await addWaiting(context, change, caller), over: undefined };
     }
-    refuseUnconfirmed(core, asked);
-    refuseNothing(prepared.plan);
-    const waiting = changeOf(core, plan);
-    const { principal } = caller;
-    const at = new Date(core.now()).toISOString();
-    const decision = { by: principal.name, what: 'started', reason: waiting.reason, at } as const;
-    const change = { ...waiting, state: 'approved', decision } as const;
-    const sealed = { person: principal.person, salt: planning.salt };
-    const cleared = { asked: planning, prepared, runner, isApproved: false, tell };
-    return await launch(core, cleared, async () => await core.book.add({ change, sealed }, caller));
+    refuseUnconfirmed(context, asked);
+    refuseNothing(change.plan);
+    const waiting = waitingChange(context, change, caller);
+    const decision = { by: caller.principal.name, what: 'started', reason: waiting.change.reason } as const;
+    const started = transition(waiting, { state: 'approved', decision }, new Date(context.now()).toISOString());
+    return await launch(context, { planned: change, runner, tell }, async () => context.store.add(started, caller));
   });
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
-export async function askInstead(core: ChangesCore, { request, call, body }: PermittedCall): Promise<Change> {
+export async function askInstead(context: ChangesContext, { request, call, body }: PermittedCall): Promise<Change> {
   const { appliance, reason, force } = request;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
   const task = { operation: call.operation.key, parameters: call.params, ...content };
-  return await ask(core, { appliance, task, reason, force }, request);
+  return await ask(context, { appliance, task, reason, force }, request);
 }
 
 /** Plans, and refuses what the gateway would refuse. */
-async function planned(core: ChangesCore, planning: Planning, caller: Caller): Promise<FreshPlan> {
-  const prepared = await prepareAs(caller, core, planning);
-  refusePlan(core, { ...planning, ...prepared }, [caller.principal]);
-  return prepared;
-}
-
-interface AskedPlan {
-  readonly planning: Planning;
-  readonly prepared: FreshPlan;
-  readonly caller: Caller;
-}
-
-async function addWaiting(core: ChangesCore, plan: AskedPlan): Promise<Change> {
-  const change = changeOf(core, plan);
-  const { planning, caller } = plan;
-  const content = 'content' in planning.task ? planning.task.content : undefined;
-  const sealed = {
-    person: caller.principal.person,
-    salt: planning.salt,
-    ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
-  };
-  await core.book.add({ change, sealed }, caller);
+async function planned(context: ChangesContext, asked: NewChange, caller: Caller): Promise<PlannedChange> {
+  const change = await planChange(context, identified(context, asked), caller);
+  refusePlan(context, change, [caller.principal]);
   return change;
 }
 
-/** Returns a change that waits. */
-function changeOf(core: ChangesCore, { planning, prepared, caller }: AskedPlan): Change {
-  const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = planning;
-  const { principal, token } = caller;
-  const said = (text: string | null | undefined): string | null => core.recorder.said(text ?? undefined, token);
+async function addWaiting(context: ChangesContext, change: PlannedChange, caller: Caller): Promise<Change> {
+  return (await context.store.add(waitingChange(context, change, caller), caller)).change;
+}
+
+/** Returns a change that waits, with what nobody is shown of it. */
+function waitingChange(context: ChangesContext, change: PlannedChange, caller: Caller): StoredChange {
+  const { task, salt } = change;
+  const content = 'content' in task ? task.content : undefined;
+  const sealed = {
+    person: caller.principal.person,
+    salt,
+    ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
+  };
+  return { change: recordOf(context, change, caller), sealed };
+}
+
+function recordOf(context: ChangesContext, change: PlannedChange, { principal, token }: Caller): Change {
+  const { id, appliance, task, reason, force, breakGlass, backupFirst, waitSeconds, alerts, askedAtMs } = change;
+  const said = (text: string | null | undefined): string | null => context.recorder.said(text ?? undefined, token);
   return {
     id,
     state: alerts ? 'proposed' : 'pending',
@@ -139,16 +134,16 @@ function changeOf(core: ChangesCore, { planning, prepared, caller }: AskedPlan):
     reason: said(reason),
     alerts: (alerts ?? []).map((each) => ({ ...each, summary: said(each.summary) })),
     created: new Date(askedAtMs).toISOString(),
-    expires: new Date(core.now() + core.settings().ttlMs).toISOString(),
-    digest: prepared.digest,
-    plan: prepared.plan,
+    expires: new Date(context.now() + context.settings().ttlMs).toISOString(),
+    digest: change.digest,
+    plan: change.plan,
     decision: null,
     outcome: null,
   };
 }
 
-function planningOf(core: ChangesCore, asked: NewChange): Planning {
-  return { ...asked, id: newId(), salt: core.key, askedAtMs: asked.askedAtMs ?? core.now() };
+function identified(context: ChangesContext, asked: NewChange): IdentifiedChange {
+  return { ...asked, id: newId(), salt: context.key, askedAtMs: asked.askedAtMs ?? context.now() };
 }
 
 /** Returns what would become of a change with this plan. */
@@ -158,17 +153,21 @@ function wouldOf({ steps }: ChangePlan): PlanOfChange['would'] {
 }
 
 /** Refuses what needs no plan to be refused. */
-function refuseUnasked(core: ChangesCore, { appliance, task, alerts }: NewChange, { principal, token }: Caller): void {
-  core.gateway.applianceFor({ principal, appliance });
-  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+function refuseUnasked(
+  context: ChangesContext,
+  { appliance, task, alerts }: NewChange,
+  { principal, token }: Caller,
+): void {
+  context.gateway.applianceFor({ principal, appliance });
+  if (context.freeze.state) throw frozenProblem(context.freeze.state);
   // They are kept and shown, also those of a change that runs at once.
-  if (core.recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter has a token or a key in it');
+  if (context.recorder.holdsSecret(task.parameters, token)) throw malformed('A parameter has a token or a key in it');
   // The proposals of alerts are limited for each appliance, and not for their one Alertmanager.
-  if (!alerts) refuseTooMany(core, principal);
+  if (!alerts) refuseTooMany(context, principal);
 }
 
 async function whileOpen<Result>(
-  { asking }: ChangesCore,
+  { asking }: ChangesContext,
   caller: Caller,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -181,8 +180,8 @@ async function whileOpen<Result>(
   }
 }
 
-/** Refuses to let wait what an approver would not see: secrets, what looks like one, a long body. */
-function refuseWaiting({ recorder }: ChangesCore, task: Task, { token }: Caller): void {
+/** Refuses to let secrets wait, and what looks like one: an approver would not see it. */
+function refuseWaiting({ recorder }: ChangesContext, task: Task, { token }: Caller): void {
   if ('recipe' in task) {
     if (task.files && Object.keys(task.files).length > 0) throw cannotWait('It has a file, which may hold a key');
     return;
@@ -214,16 +213,16 @@ function cannotWait(
   });
 }
 
-function refuseTooMany({ book, asking }: ChangesCore, { name }: Principal): void {
+function refuseTooMany({ store, asking }: ChangesContext, { name }: Principal): void {
   const open =
-    book.changes.filter((each) => each.requested_by === name && !isOver(each.state)).length +
+    store.changes.filter((each) => each.requested_by === name && !isOver(each.state)).length +
     [...asking].filter(({ principal }) => principal.name === name).length;
   if (open < maxOpenPerPrincipal) return;
   throw new AdminProblem('too_many_changes', { detail: `${name} has ${open} changes open; nothing was sent.` });
 }
 
-function refuseOtherPlan({ digest }: FreshPlan, { digest: looked = digest }: NewChange): void {
-  if (looked === digest) return;
+function refuseOtherPlan({ digest, seenDigest = digest }: PlannedChange): void {
+  if (seenDigest === digest) return;
   throw new AdminProblem('plan_changed', {
     detail: 'The object or the findings are not what they were; nothing was sent.',
     remedy: 'Make the dry run again, look at its plan, and run that one.',
@@ -231,8 +230,8 @@ function refuseOtherPlan({ digest }: FreshPlan, { digest: looked = digest }: New
 }
 
 /** Refuses to delete what nobody has looked at; a recipe names what it deletes. */
-function refuseUnconfirmed({ operations }: ChangesCore, { appliance, task, digest }: NewChange): void {
-  if (digest !== undefined || 'recipe' in task) return;
+function refuseUnconfirmed({ operations }: ChangesContext, { appliance, task, seenDigest }: NewChange): void {
+  if (seenDigest !== undefined || 'recipe' in task) return;
   const operation = operations.named(task.operation);
   const call = operation && operations.call(operation, task.parameters);
   const [name] = call ? confirmationOf(call, appliance) : [];

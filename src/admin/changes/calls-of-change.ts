@@ -6,7 +6,7 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
 import { wholeBody } from '../calls/reach.ts';
-import type { AdminRequest, PinnedPlan, RecentReads } from '../calls/request.ts';
+import type { AdminRequest, PinnedPlan } from '../calls/request.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { type KnownReplies, questionOf } from '../policy/guards/guard.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
@@ -15,16 +15,16 @@ import type { Caller } from '../policy/principal.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import { applianceError, type CallAnswer, type RecipeCalls, LateError, type Write } from '../recipes/calls.ts';
 import type { RecipeContext } from '../recipes/recipe.ts';
-import type { ChangesCore } from './core.ts';
-import type { Planning } from './task.ts';
+import type { ChangesContext } from './context.ts';
+import type { IdentifiedChange } from './task.ts';
 
 /** A change, in whose name its calls are made, and for what. */
 export interface ChangeCallsParts {
   /** All records of the calls have its id. */
-  readonly asked: Planning;
+  readonly asked: IdentifiedChange;
   readonly caller: Caller;
-  /** Set once it may change something: the plan, whether it is approved, and what was just read. */
-  readonly run?: { readonly plan: PinnedPlan; readonly isApproved: boolean; readonly recent: RecentReads };
+  /** Set once it may change something. */
+  readonly plan?: PinnedPlan;
   /** The replies so far: guards of dry runs need not read them again. */
   readonly answers?: KnownReplies;
   /** Called right before a call that changes something is sent. */
@@ -35,32 +35,32 @@ export interface ChangeCallsParts {
 const maxAnswerBytes = 8_388_608;
 
 /** Returns what the steps of a change have of the world, for as long as the caller is there. */
-export function contextFor(
-  core: ChangesCore,
+export function recipeContextFor(
+  context: ChangesContext,
   parts: ChangeCallsParts,
 ): RecipeContext & { readonly calls: RecipeCalls } {
   const { asked, caller } = parts;
   const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
   return {
-    calls: createCalls(core, parts),
+    calls: createCalls(context, parts),
     values: task.parameters,
     files: ('recipe' in task && task.files) || {},
-    knownFarms: () => core.gateway.applianceFor({ principal: caller.principal, appliance }).knownFarms(),
-    reach: core.reachOf(appliance),
-    limits: core.limitsOf(appliance),
+    knownFarms: () => context.gateway.applianceFor({ principal: caller.principal, appliance }).knownFarms(),
+    reach: context.reachOf(appliance),
+    limits: context.limitsOf(appliance),
     waitMs: waitSeconds === undefined ? undefined : waitSeconds * 1_000,
-    now: core.now,
-    steadyNow: core.steadyNow,
+    now: context.now,
+    steadyNow: context.steadyNow,
     askedAtMs,
     signal: caller.signal,
-    sleep: (ms) => core.sleep(ms, caller.signal),
+    sleep: (ms) => context.sleep(ms, caller.signal),
     progress: onWait,
   };
 }
 
 /** Creates the calls of a change, through the same gateway as a call from outside. */
 function createCalls(
-  { gateway, operations, decode }: Pick<ChangesCore, 'gateway' | 'operations' | 'decode'>,
+  { gateway, operations, decode }: Pick<ChangesContext, 'gateway' | 'operations' | 'decode'>,
   parts: ChangeCallsParts,
 ): RecipeCalls {
   const { asked, caller, answers = new Map() } = parts;
@@ -113,13 +113,13 @@ function createCalls(
 function requestFor(
   call: OperationCall,
   { content }: Write,
-  { asked, caller, run, onLeaving }: ChangeCallsParts,
+  { asked, caller, plan, onLeaving }: ChangeCallsParts,
 ): AdminRequest {
   const { id, appliance, reason, force, breakGlass = false } = asked;
   const isWrite = changes(call.operation.row.risk);
   return {
     ...caller,
-    ...run,
+    ...(plan && { plan }),
     id,
     appliance,
     method: call.operation.method,

@@ -57,14 +57,6 @@ export function isWaiting(state: ChangeState): boolean {
   return nextStates[state].includes('approved');
 }
 
-/** Returns the refusal of a decision on a change that does not wait for one. */
-export function alreadyOver({ id }: Pick<Change, 'id'>, because: string): AdminProblem {
-  return new AdminProblem('change_over', {
-    detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
-    refused: id,
-  });
-}
-
 const text = Type.String();
 const time = Type.String({
   format: 'date-time',
@@ -139,11 +131,6 @@ const OutcomeSchema = Type.Object({
   sent: Type.Optional(Type.Boolean({ description: 'False if no call left for the appliance.' })),
 });
 export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
-
-/** How a change ended. */
-export interface Ending extends Omit<Outcome, 'at'> {
-  readonly state: Extract<ChangeState, 'done' | 'failed' | 'uncertain'>;
-}
 
 /** A change that somebody asked for, as it is on disk. */
 export const ChangeSchema = Type.Object({
@@ -230,10 +217,61 @@ export type ChangeEvent = Readonly<Static<typeof ChangeEventSchema>>;
 export type StepEvent = Extract<ChangeEvent, { readonly event: 'begin' | 'wait' | 'end' }>;
 
 /** The parts of an open change that nobody is shown, and that are deleted when it is over. */
-export const SealedPartsSchema = Type.Object({
+const SealedPartsSchema = Type.Object({
   /** The person who asked for it. */
   person: text,
   /** Key of the digests of bodies: a body may hold a password that could be guessed. */
   salt: text,
   content: Type.Optional(Type.Object({ type: text, base64: text })),
 });
+
+/** A change as it is on disk. */
+export const StoredChangeSchema = Type.Object({
+  change: ChangeSchema,
+  /** Null once the change is over. */
+  sealed: Type.Union([SealedPartsSchema, Type.Null()]),
+});
+export type StoredChange = Readonly<Static<typeof StoredChangeSchema>>;
+
+/** How a change ended. */
+export interface Ending extends Required<Omit<Outcome, 'at'>> {
+  readonly state: Extract<ChangeState, 'done' | 'failed' | 'uncertain'>;
+}
+
+/** The next state of a change, with what belongs to it. */
+export type Transition =
+  | {
+      readonly state: Extract<ChangeState, 'approved' | 'denied' | 'cancelled' | 'expired' | 'withdrawn'>;
+      readonly decision: Omit<Decision, 'at'>;
+    }
+  | { readonly state: 'executing' }
+  | Ending;
+
+/**
+ * Returns a change in its next state: nothing else moves one. Throws an {@link AdminProblem} if the
+ * state may not follow.
+ */
+export function transition({ change, sealed }: StoredChange, next: Transition, at: string): StoredChange {
+  if (!nextStates[change.state].includes(next.state)) throw alreadyOver(change);
+  const moved: Change = {
+    ...change,
+    state: next.state,
+    ...('decision' in next && { decision: { ...next.decision, at } }),
+    ...('lines' in next && { outcome: { at, lines: next.lines, code: next.code, sent: next.sent } }),
+  };
+  return isOver(next.state) ? { change: withoutObjects(moved), sealed: null } : { change: moved, sealed };
+}
+
+/** Leaves out the objects of the plan: they are large, and change. */
+function withoutObjects(change: Change): Change {
+  const { plan } = change;
+  return { ...change, plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, current: null })) } };
+}
+
+/** Returns the refusal of a decision on a change that does not wait for one. */
+export function alreadyOver({ id, state }: Change, because = `it is ${state}`): AdminProblem {
+  return new AdminProblem('change_over', {
+    detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
+    refused: id,
+  });
+}

@@ -1,8 +1,8 @@
 import type { Caller } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { AlertSource, Change, DecisionWord } from './change.ts';
-import type { HeldChange } from './change-book.ts';
-import type { ChangesCore } from './core.ts';
+import type { HeldChange } from './change-store.ts';
+import type { ChangesContext } from './context.ts';
 import { planAgain } from './plan.ts';
 import { changeFor, refuseApproval, refuseDecision } from './rights.ts';
 import { launch } from './run.ts';
@@ -20,28 +20,30 @@ export interface DecisionOn {
 const states = { approve: 'approved', deny: 'denied', cancel: 'cancelled' } as const;
 
 /** Decides on a change, and resolves when the decision is on disk; an approved one starts then. */
-export async function decide(core: ChangesCore, { id, word, reason, digest, caller }: DecisionOn): Promise<Change> {
+export async function decide(
+  context: ChangesContext,
+  { id, word, reason, digest, caller }: DecisionOn,
+): Promise<Change> {
   const { principal, token } = caller;
-  const held = changeFor(core, id, principal);
-  const what = states[word];
-  const decision = { by: principal.name, what, reason: core.recorder.said(reason, token) };
-  const store = async (): Promise<HeldChange> => {
-    await core.book.move(held, what, { decision, caller });
+  const held = changeFor(context, id, principal);
+  const state = states[word];
+  const decision = { by: principal.name, what: state, reason: context.recorder.said(reason, token) };
+  const save = async (): Promise<HeldChange> => {
+    await context.store.move(held, { state, decision }, caller);
     return held;
   };
-  return await core.book.deciding(held, async () => {
-    refuseDecision(core, word, held, principal);
-    if (word !== 'approve') return (await store()).stored.change;
-    if (digest !== held.stored.change.digest) throw otherDigest();
+  return await context.store.deciding(held, async () => {
+    refuseDecision(context, word, held, principal);
+    if (word !== 'approve') return (await save()).change;
+    if (digest !== held.change.digest) throw otherDigest();
     // The approver may leave once it is approved; the exporter goes on.
-    const runner = { ...caller, signal: core.stopping.signal };
-    const { asked, prepared } = await planAgain(core, held.stored, runner);
-    refuseApproval(core, held, { ...asked, ...prepared }, principal);
-    await core.book.requirePlan(held, prepared);
+    const runner = { ...caller, signal: context.stopping.signal };
+    const planned = await planAgain(context, held, runner);
+    refuseApproval(context, held, planned, principal);
+    await context.store.requirePlan(held, planned);
     // A reload may have removed the token while the plan was made.
-    core.principals.refuseUnlessInForce(principal);
-    const cleared = { asked, prepared, runner, isApproved: true, tell: () => undefined };
-    return (await launch(core, cleared, store)).change;
+    context.principals.refuseUnlessInForce(principal);
+    return (await launch(context, { planned, runner, tell: () => undefined }, save)).change;
   });
 }
 
@@ -50,17 +52,17 @@ export async function decide(core: ChangesCore, { id, word, reason, digest, call
  * an approval that still plans is then refused, and the next sweep stores or ends the rest.
  */
 export async function setAlerts(
-  { book }: ChangesCore,
+  { store }: ChangesContext,
   id: string,
   next: (alerts: readonly AlertSource[]) => readonly AlertSource[],
 ): Promise<void> {
-  const held = book.find(id);
-  if (!held || held.stored.change.state !== 'proposed') return;
+  const held = store.find(id);
+  if (!held || held.change.state !== 'proposed') return;
   held.alerts = next(held.alerts);
   if (held.isDeciding) return;
-  await book.alone(held, async () => {
-    await book.endIfOverdue(held);
-    await book.keepAlerts(held);
+  await store.withLock(held, async () => {
+    await store.endIfOverdue(held);
+    await store.keepAlerts(held);
   });
 }
 

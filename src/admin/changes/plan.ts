@@ -13,21 +13,16 @@ import { backupSteps } from '../recipes/backup.ts';
 import type { RecipeCalls, Write } from '../recipes/calls.ts';
 import { watchingL4 } from '../recipes/l4-watch.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
-import { contextFor } from './calls-of-change.ts';
-import type { ChangePlan, PlannedCall, PlannedStep } from './change.ts';
-import type { StoredChange } from './change-book.ts';
-import type { ChangesCore } from './core.ts';
-import type { Planning, Task } from './task.ts';
+import { recipeContextFor } from './calls-of-change.ts';
+import type { ChangePlan, PlannedCall, PlannedStep, StoredChange } from './change.ts';
+import type { ChangesContext } from './context.ts';
+import type { IdentifiedChange, Task } from './task.ts';
 
-/** A plan, with the steps that carry it out. */
-export interface PreparedChange {
+/** A change with its plan, the steps that carry it out, and the replies that it was made from. */
+export interface PlannedChange extends IdentifiedChange {
   readonly plan: ChangePlan;
   readonly digest: string;
   readonly steps: readonly Step[];
-}
-
-/** A plan, and the replies that it was made from. */
-export interface FreshPlan extends PreparedChange {
   readonly recent: RecentReads;
 }
 
@@ -37,33 +32,29 @@ export function titleOf(task: Task): string {
 }
 
 /** Plans with the rights of the caller: nobody learns more than its token may read. */
-export async function prepareAs(caller: Caller, core: ChangesCore, asked: Planning): Promise<FreshPlan> {
+export async function planChange(
+  context: ChangesContext,
+  asked: IdentifiedChange,
+  caller: Caller,
+): Promise<PlannedChange> {
   const answers: KnownReplies = new Map();
-  const changes = core.gateway.changesOf(asked.appliance);
-  const context = contextFor(core, { asked, caller, answers });
+  const changes = context.gateway.changesOf(asked.appliance);
   try {
-    const prepared = await prepare(asked.task, { context, ...asked });
-    return { ...prepared, recent: { answers, changes, atMs: steadyNow() } };
+    const made = await makePlan(asked, recipeContextFor(context, { asked, caller, answers }));
+    return { ...asked, ...made, recent: { answers, changes, atMs: steadyNow() } };
   } catch (error) {
     throw toProblem(error);
   }
 }
 
-interface PreparingParts {
-  readonly context: RecipeContext & { readonly calls: RecipeCalls };
-  readonly force: boolean;
-  readonly salt: string;
-  readonly backupFirst?: boolean | undefined;
-}
-
 /**
- * Plans a change: reads, and makes a dry run of each call. Rejects with an {@link AdminError} when
- * it cannot be done.
+ * Makes a plan: reads, and makes a dry run of each call. Rejects with an {@link AdminError} when it
+ * cannot be done.
  */
-export async function prepare(
-  task: Task,
-  { context, force, salt, backupFirst = false }: PreparingParts,
-): Promise<PreparedChange> {
+export async function makePlan(
+  { task, force, salt, backupFirst = false }: Pick<IdentifiedChange, 'task' | 'force' | 'salt' | 'backupFirst'>,
+  context: RecipeContext & { readonly calls: RecipeCalls },
+): Promise<Pick<PlannedChange, 'plan' | 'digest' | 'steps'>> {
   const { calls } = context;
   const title = titleOf(task);
   const made = await stepsOf(task, title, context);
@@ -165,14 +156,14 @@ function toProblem(error: unknown): unknown {
 
 /** Plans a stored change again, in the name of who carries it out. */
 export async function planAgain(
-  core: ChangesCore,
+  context: ChangesContext,
   { change, sealed }: StoredChange,
   runner: Caller,
-): Promise<{ readonly asked: Planning; readonly prepared: FreshPlan }> {
+): Promise<PlannedChange> {
   const asked = {
     id: change.id,
     appliance: change.appliance,
-    task: taskOf(core.recipes(), { change, sealed }),
+    task: taskOf(context.recipes(), { change, sealed }),
     force: change.force,
     reason: change.reason ?? undefined,
     backupFirst: change.backup_first,
@@ -180,7 +171,7 @@ export async function planAgain(
     askedAtMs: Date.parse(change.created),
     salt: sealed?.salt ?? '',
   };
-  return { asked, prepared: await prepareAs(runner, core, asked) };
+  return await planChange(context, asked, runner);
 }
 
 /** Returns the task of a stored change. */

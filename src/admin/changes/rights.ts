@@ -10,28 +10,29 @@ import {
   decisionWords,
   isWaiting,
   type ShownChange,
+  type StoredChange,
 } from './change.ts';
-import type { ChangesCore } from './core.ts';
-import type { HeldChange, StoredChange } from './change-book.ts';
-import type { PreparedChange } from './plan.ts';
+import type { ChangesContext } from './context.ts';
+import type { HeldChange } from './change-store.ts';
+import type { PlannedChange } from './plan.ts';
 
 /** Returns a change that the principal may see. Throws an {@link AdminProblem}. */
-export function changeFor(core: ChangesCore, id: string, principal: Principal): HeldChange {
-  core.book.refuseUnread();
-  const held = core.book.find(id);
-  if (!held || !maySee(core, principal, held.stored.change)) throw unknownChange();
+export function changeFor(context: ChangesContext, id: string, principal: Principal): HeldChange {
+  context.store.refuseUnread();
+  const held = context.store.find(id);
+  if (!held || !maySee(context, principal, held.change)) throw unknownChange();
   return held;
 }
 
 /** Returns true for the token that asked for it, and for one that may do the same. */
-export function maySee(core: ChangesCore, principal: Principal, change: Change): boolean {
+export function maySee(context: ChangesContext, principal: Principal, change: Change): boolean {
   if (!principal.covers(change.appliance)) return false;
   if (principal.name === change.requested_by) return true;
-  return change.plan.steps.every(({ call }) => !call || mayCall(core, principal, call));
+  return change.plan.steps.every(({ call }) => !call || mayCall(context, principal, call));
 }
 
 function mayCall(
-  { operations }: ChangesCore,
+  { operations }: ChangesContext,
   principal: Principal,
   { operation: key }: { readonly operation: string },
 ): boolean {
@@ -43,11 +44,13 @@ function mayCall(
  * Returns a change as a principal is shown it: with what it may do, and without objects that it
  * may not read itself, since an approver may have planned it.
  */
-export function shownTo(core: ChangesCore, principal: Principal, change: Change): ShownChange {
-  const sealed = core.book.find(change.id)?.stored.sealed ?? null;
-  const refusals = decisionWords.map((word) => [word, refusalOf(core, word, { change, sealed }, principal)] as const);
+export function shownTo(context: ChangesContext, principal: Principal, change: Change): ShownChange {
+  const sealed = context.store.find(change.id)?.sealed ?? null;
+  const refusals = decisionWords.map(
+    (word) => [word, refusalOf(context, word, { change, sealed }, principal)] as const,
+  );
   const steps = change.plan.steps.map((step) =>
-    step.current && mayCall(core, principal, step.current) ? step : { ...step, current: null },
+    step.current && mayCall(context, principal, step.current) ? step : { ...step, current: null },
   );
   return {
     ...change,
@@ -59,13 +62,13 @@ export function shownTo(core: ChangesCore, principal: Principal, change: Change)
 
 /** Returns why a principal may not decide so; an approval is refused for other reasons as well. */
 export function refusalOf(
-  { settings, principals, freeze }: ChangesCore,
+  { settings, principals, freeze }: ChangesContext,
   word: DecisionWord,
   { change, sealed }: StoredChange,
   principal: Principal,
 ): AdminProblem | undefined {
   const { state, requested_by: name } = change;
-  if (!isWaiting(state)) return alreadyOver(change, `it is ${state}`);
+  if (!isWaiting(state)) return alreadyOver(change);
   if (word === 'cancel') return principal.name === name || principal.role === 'admin' ? undefined : notYours(principal);
   if (!principal.approver) return notApprover(principal);
   // Both the person of then and that of now: a reload may have put the option right.
@@ -76,32 +79,29 @@ export function refusalOf(
 
 /** Throws an {@link AdminProblem} if a principal may not decide so. */
 export function refuseDecision(
-  core: ChangesCore,
+  context: ChangesContext,
   word: DecisionWord,
-  { stored }: HeldChange,
+  held: HeldChange,
   principal: Principal,
 ): void {
-  const refusal = refusalOf(core, word, stored, principal);
+  const refusal = refusalOf(context, word, held, principal);
   if (refusal) throw refusal;
 }
-
-/** A plan that was just made, for an appliance. */
-type MadePlan = Pick<PreparedChange, 'plan' | 'steps'> & Pick<Change, 'appliance'>;
 
 /**
  * Throws an {@link AdminProblem} for a plan that was made again if it may not be carried out in the
  * name of its approver, or of who asked: a reload may have changed that token.
  */
 export function refuseApproval(
-  core: ChangesCore,
-  { stored }: HeldChange,
-  planned: MadePlan,
+  context: ChangesContext,
+  { change }: HeldChange,
+  planned: PlannedChange,
   approver: Principal,
 ): void {
-  const requester = core.principals.inForce(stored.change.requested_by);
+  const requester = context.principals.inForce(change.requested_by);
   // An Alertmanager may do nothing itself.
   const mayAct = requester !== undefined && requester.role !== 'alertmanager';
-  refusePlan(core, planned, mayAct ? [approver, requester] : [approver]);
+  refusePlan(context, planned, mayAct ? [approver, requester] : [approver]);
 }
 
 /**
@@ -109,8 +109,8 @@ export function refuseApproval(
  * name of each principal.
  */
 export function refusePlan(
-  { freeze, gateway, operations }: ChangesCore,
-  { appliance, plan, steps }: MadePlan,
+  { freeze, gateway, operations }: ChangesContext,
+  { appliance, plan, steps }: PlannedChange,
   principals: readonly Principal[],
 ): void {
   // The appliance may have taken its time.

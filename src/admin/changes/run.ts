@@ -1,21 +1,18 @@
 import type { PinnedPlan } from '../calls/request.ts';
 import type { Caller } from '../policy/principal.ts';
-import { contextFor } from './calls-of-change.ts';
+import { recipeContextFor } from './calls-of-change.ts';
 import type { Change, ChangePlan, StepEvent } from './change.ts';
-import type { HeldChange } from './change-book.ts';
-import type { ChangesCore } from './core.ts';
-import type { FreshPlan } from './plan.ts';
+import type { HeldChange } from './change-store.ts';
+import type { ChangesContext } from './context.ts';
+import type { PlannedChange } from './plan.ts';
 import { runSteps } from './run-steps.ts';
-import { type Planning, secretsOf } from './task.ts';
+import { secretsOf } from './task.ts';
 
 /** A plan that may be carried out now. */
 export interface Cleared {
-  readonly asked: Planning;
-  readonly prepared: FreshPlan;
+  readonly planned: PlannedChange;
   /** In whose name it is carried out; its signal aborts when nobody waits for it any more. */
   readonly runner: Caller;
-  /** True if another person has approved it. */
-  readonly isApproved: boolean;
   /** Told what the steps do. */
   readonly tell: (event: StepEvent) => void;
 }
@@ -34,52 +31,55 @@ export interface Launched {
  * Stores a change as approved, and begins to carry it out: the only way to that. Rejects if another
  * one changes the same object, or if it cannot be stored.
  */
-export async function launch(core: ChangesCore, cleared: Cleared, store: () => Promise<HeldChange>): Promise<Launched> {
-  const { id } = cleared.asked;
-  core.book.claim(id, urlsOf(cleared.prepared.plan));
+export async function launch(
+  context: ChangesContext,
+  cleared: Cleared,
+  save: () => Promise<HeldChange>,
+): Promise<Launched> {
+  const { id, plan } = cleared.planned;
+  context.store.claim(id, urlsOf(plan));
   try {
-    const held = await store();
-    return { change: held.stored.change, over: start(core, held, cleared) };
+    const held = await save();
+    return { change: held.change, over: start(context, held, cleared) };
   } catch (error) {
-    core.book.release(id);
+    context.store.release(id);
     throw error;
   }
 }
 
-function start(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<Change> {
-  const { id } = held.stored.change;
-  const running = carryOut(core, held, cleared)
+function start(context: ChangesContext, held: HeldChange, cleared: Cleared): Promise<Change> {
+  const { id } = held.change;
+  const running = carryOut(context, held, cleared)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the journal what became of it.
-      core.log.error({ err: error, change: id }, 'change broke off');
+      context.log.error({ err: error, change: id }, 'change broke off');
     })
     .finally(() => {
-      core.book.release(id);
-      core.underWay.delete(running);
+      context.store.release(id);
+      context.underWay.delete(running);
     })
-    .then(() => held.stored.change);
-  core.underWay.add(running);
+    .then(() => held.change);
+  context.underWay.add(running);
   return running;
 }
 
-async function carryOut(core: ChangesCore, held: HeldChange, cleared: Cleared): Promise<void> {
-  const { asked, prepared, runner, isApproved, tell } = cleared;
-  const plan = pinned(held.stored.change, prepared.plan);
-  const sent = secretsOf(asked.task);
-  const shown = (text: string): string => core.recorder.said(text, runner.token, maxLine, sent) ?? '';
-  await core.book.move(held, 'executing');
+async function carryOut(context: ChangesContext, held: HeldChange, cleared: Cleared): Promise<void> {
+  const { planned, runner, tell } = cleared;
+  const sent = secretsOf(planned.task);
+  const shown = (text: string): string => context.recorder.said(text, runner.token, maxLine, sent) ?? '';
+  await context.store.move(held, { state: 'executing' });
   let isSent = false;
   const parts = {
-    asked,
-    run: { plan, isApproved, recent: prepared.recent },
+    asked: planned,
+    plan: pinned(held.change, planned),
     onLeaving() {
       isSent = true;
     },
   };
-  const { calls } = contextFor(core, { ...parts, caller: runner });
+  const { calls } = recipeContextFor(context, { ...parts, caller: runner });
   // The way back is gone also if nobody waits any more: only a stop of the exporter ends it.
-  const back = contextFor(core, { ...parts, caller: { ...runner, signal: core.stopping.signal } });
-  const ending = await runSteps(prepared.steps, {
+  const back = recipeContextFor(context, { ...parts, caller: { ...runner, signal: context.stopping.signal } });
+  const ending = await runSteps(planned.steps, {
     async send(write) {
       isSent = false;
       await calls.write(write);
@@ -89,22 +89,23 @@ async function carryOut(core: ChangesCore, held: HeldChange, cleared: Cleared): 
     goBack: async ({ wayBack }) => (await wayBack?.run(back, back.calls.write)) ?? '',
     tell: (event) => tell('line' in event ? { ...event, line: shown(event.line) } : event),
   });
-  if (core.stopping.signal.aborted && ending.state !== 'done') return;
-  const { state, ...outcome } = { ...ending, lines: ending.lines.map(shown) };
-  held.ending = { state, ...outcome };
-  await core.book.move(held, state, { outcome });
+  if (context.stopping.signal.aborted && ending.state !== 'done') return;
+  held.ending = { ...ending, lines: ending.lines.map(shown) };
+  await context.store.move(held, held.ending);
 }
 
 const maxLine = 2_000;
 
-function pinned({ requested_by: requestedBy, decision }: Change, plan: ChangePlan): PinnedPlan {
+function pinned({ requested_by: requestedBy, decision }: Change, { plan, recent }: PlannedChange): PinnedPlan {
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
-  const isByAnother = decision?.what === 'approved' && decision.by !== requestedBy;
+  const isApproved = decision?.what === 'approved';
   return {
     requestedBy,
-    approvedBy: isByAnother ? decision.by : undefined,
+    approvedBy: isApproved && decision.by !== requestedBy ? decision.by : undefined,
+    isApproved,
     urls: urlsOf(plan),
     guards: new Set(blocking.map(({ guard }) => guard)),
+    recent,
   };
 }
 

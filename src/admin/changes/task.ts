@@ -58,19 +58,19 @@ export interface NewChange {
   /** The alerts whose repair it is, if any. */
   readonly alerts?: readonly AlertSource[];
   /** The digest of the dry run that was looked at: then this plan and no other is run. */
-  readonly digest?: string | undefined;
+  readonly seenDigest?: string | undefined;
   /** When that dry run was asked for. */
   readonly askedAtMs?: number | undefined;
+  /** Told what a step waits for. */
+  readonly onWait?: (line: string) => void;
 }
 
 /** A change to plan, with what makes two plans of it the same. */
-export interface Planning extends NewChange {
+export interface IdentifiedChange extends NewChange {
   readonly id: string;
   /** Key of the digests of bodies. */
   readonly salt: string;
   readonly askedAtMs: number;
-  /** Told what a step waits for. */
-  readonly onWait?: (line: string) => void;
 }
 
 const texts = (description: string, maxLength?: number) =>
@@ -158,7 +158,7 @@ export function readAsked(asked: Asked, known: KnownTasks): NewChange {
     breakGlass: asked.break_glass,
     backupFirst: asked.backup_first,
     waitSeconds: asked.wait_seconds,
-    digest,
+    seenDigest: digest,
     askedAtMs,
   };
 }

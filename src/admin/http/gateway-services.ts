@@ -5,7 +5,7 @@ import { createRelay } from '../../appliance/relay.ts';
 import { Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
-import type { ChangesParts } from '../changes/core.ts';
+import type { ChangesParts } from '../changes/context.ts';
 import type { GatewayParts } from '../calls/gateway.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import { createFreezeSwitch, type FreezeSwitch } from '../policy/freeze.ts';

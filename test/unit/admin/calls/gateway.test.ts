@@ -8,7 +8,7 @@ import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { createPrincipals, type Principal } from '../../../../src/admin/policy/principal.ts';
 import type { AdminAppliance } from '../../../../src/admin/calls/reach.ts';
 import { createRecorder } from '../../../../src/admin/calls/recorder.ts';
-import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
+import type { AdminRequest, PinnedPlan, RecentReads } from '../../../../src/admin/calls/request.ts';
 import { createRequestQueue } from '../../../../src/admin/calls/request-queue.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { steadyNow } from '../../../../src/lib/time.ts';
@@ -209,6 +209,16 @@ const events = [
   { what: 'the gateway closes', code: 'caller_left', happen: (steps: Steps) => steps.close() },
 ];
 
+/** The plan of an approved change that starts the farm. */
+const planOf = (recent: RecentReads): PinnedPlan => ({
+  requestedBy: 'alice',
+  approvedBy: 'bob',
+  isApproved: true,
+  urls: new Set([`https://old${start}`]),
+  guards: new Set(),
+  recent,
+});
+
 describe('a change whose approval has just read everything', () => {
   const answers = () =>
     new Map<string, Promise<unknown>>([
@@ -218,9 +228,9 @@ describe('a change whose approval has just read everything', () => {
 
   it('is sent without reading it again', async () => {
     const steps = await givenSteps();
-    const recent = { answers: answers(), changes: steps.changes(), atMs: steadyNow() };
+    const plan = planOf({ answers: answers(), changes: steps.changes(), atMs: steadyNow() });
 
-    await steps.request(start, { recent }).answer;
+    await steps.request(start, { plan }).answer;
 
     expect(steps.reads).toEqual([]);
     expect(steps.sent()).toHaveLength(1);
@@ -229,11 +239,11 @@ describe('a change whose approval has just read everything', () => {
   it.each(['a change was sent since', 'it was read a second ago'])('is checked again if %s', async (why) => {
     const steps = await givenSteps();
     const atMs = why.includes('ago') ? steadyNow() - 1_000 : steadyNow();
-    const recent = { answers: answers(), changes: steps.changes(), atMs };
+    const plan = planOf({ answers: answers(), changes: steps.changes(), atMs });
     if (why.includes('since')) await steps.request('/farms/shop/backends', { method: 'POST' }).answer;
     steps.farm.status = 'up';
 
-    await expect(steps.request(start, { recent }).answer).rejects.toMatchObject({ code: 'guarded' });
+    await expect(steps.request(start, { plan }).answer).rejects.toMatchObject({ code: 'guarded' });
     expect(steps.reads).toContain('readFarmStatus');
   });
 });

@@ -2,10 +2,12 @@ import { expect, it } from 'vitest';
 import { approvalOf } from '../../../../src/admin/calls/needs-approval.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
-import type { AdminRequest } from '../../../../src/admin/calls/request.ts';
+import type { AdminRequest, PinnedPlan } from '../../../../src/admin/calls/request.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
-type Asked = Partial<Pick<AdminRequest, 'breakGlass' | 'isApproved'>> & { readonly mayBreakGlass?: boolean };
+type Asked = Partial<Pick<AdminRequest, 'breakGlass' | 'plan'>> & { readonly mayBreakGlass?: boolean };
+
+const plan = { isApproved: true } as PinnedPlan;
 
 const requiredFor = ['destructive', 'disruptive', 'reversible'] as const;
 const remove = ['DELETE', '/farms/shop'] as const;
@@ -13,8 +15,9 @@ const upload = ['PUT', '/system/backup/one'] as const;
 
 it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: string]>([
   ['a call of another risk', ['GET', '/farms'] as const, {}, 'sent'],
-  ['an approved call', remove, { isApproved: true }, 'sent'],
+  ['an approved call', remove, { plan }, 'sent'],
   ['a destructive call', remove, {}, 'waits'],
+  ['a call of a change that ran at once', remove, { plan: { ...plan, isApproved: false } }, 'waits'],
   ['one that breaks glass', remove, { breakGlass: true }, 'break_glass_denied'],
   ['one that breaks glass and may', remove, { breakGlass: true, mayBreakGlass: true }, 'break_glass'],
   ['one that may break glass and does not', remove, { mayBreakGlass: true }, 'waits'],

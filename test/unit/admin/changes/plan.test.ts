@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { DryRun } from '../../../../src/admin/calls/dry-run.ts';
 import type { RecipeCalls } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Recipe } from '../../../../src/admin/recipes/recipe.ts';
-import { prepare } from '../../../../src/admin/changes/plan.ts';
+import { makePlan } from '../../../../src/admin/changes/plan.ts';
 import { givenRecipe } from '../recipes/given-recipe.ts';
 
 const dryRun: DryRun = {
@@ -46,7 +46,7 @@ function planOf(differences: Differences = {}) {
   const context = { ...givenRecipe({}), calls };
   const content = { type, bytes: Buffer.from(bytes) };
   const call = { operation: write.key, parameters: write.params, content };
-  return prepare(recipe ? { recipe, parameters: {} } : call, { context, force, salt });
+  return makePlan({ task: recipe ? { recipe, parameters: {} } : call, force, salt }, context);
 }
 
 it.each<readonly [string, Differences]>([

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import type { Principal } from '../../../../src/admin/policy/principal.ts';
 import type { Change, ChangeState } from '../../../../src/admin/changes/change.ts';
-import type { ChangesCore } from '../../../../src/admin/changes/core.ts';
+import type { ChangesContext } from '../../../../src/admin/changes/context.ts';
 import { maySee, refusalOf, shownTo } from '../../../../src/admin/changes/rights.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 import { givenChange } from './given-change.ts';
@@ -24,15 +24,15 @@ interface Situation {
   readonly personNow?: string;
 }
 
-function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }: Situation = {}): ChangesCore {
-  const book = { find: () => ({ stored: { sealed: { person: 'alice', salt: '' } } }) };
+function givenCore({ frozen = false, selfApproval = false, personNow = 'alice' }: Situation = {}): ChangesContext {
+  const store = { find: () => ({ sealed: { person: 'alice', salt: '' } }) };
   return {
-    book,
+    store,
     operations: createOperations(),
     principals: { inForce: () => givenPrincipal({ name: 'alice', person: personNow }) },
     settings: () => ({ ttlMs: 1, selfApproval }),
     freeze: { state: frozen ? { by: 'root', since: 'noon', reason: 'an incident' } : undefined },
-  } as unknown as ChangesCore;
+  } as unknown as ChangesContext;
 }
 
 const alice = { name: 'alice', person: 'alice', role: 'operator', approver: true } as const;

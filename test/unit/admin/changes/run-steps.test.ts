@@ -3,7 +3,7 @@ import { AdminError } from '../../../../src/admin/policy/admin-error.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import type { Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
-import { endingOf } from '../../../../src/admin/changes/settle.ts';
+import { endingOf } from '../../../../src/admin/changes/recover.ts';
 import { runSteps, type StepSender } from '../../../../src/admin/changes/run-steps.ts';
 import type { StepEvent } from '../../../../src/admin/changes/change.ts';
 

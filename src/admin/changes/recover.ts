@@ -1,36 +1,35 @@
 import type { AuditLine } from '../journal/record.ts';
 import type { ChangePlan, Ending } from './change.ts';
-import type { HeldChange } from './change-book.ts';
-import type { ChangesCore } from './core.ts';
+import type { HeldChange } from './change-store.ts';
+import type { ChangesContext } from './context.ts';
 
 /**
  * Ends what has waited too long, finds out what became of changes that a crash interrupted, and
  * updates the metrics.
  */
-export async function sweep(core: ChangesCore): Promise<void> {
-  for (const held of core.book.held) {
-    if (held.isDeciding || core.book.isClaimed(held.stored.change.id)) continue;
+export async function sweep(context: ChangesContext): Promise<void> {
+  for (const held of context.store.held) {
+    if (held.isDeciding || context.store.isClaimed(held.change.id)) continue;
     try {
-      await core.book.alone(held, async () => {
-        await core.book.endIfOverdue(held);
-        await core.book.keepAlerts(held);
-        await settle(core, held);
+      await context.store.withLock(held, async () => {
+        await context.store.endIfOverdue(held);
+        await context.store.keepAlerts(held);
+        await recoverInterrupted(context, held);
       });
     } catch (error) {
       // Such as a journal that another exporter writes: the next sweep tries again.
-      core.log.debug({ err: error, change: held.stored.change.id }, 'change cannot be ended yet');
+      context.log.debug({ err: error, change: held.change.id }, 'change cannot be ended yet');
     }
   }
-  core.book.updateMetrics();
+  context.store.updateMetrics();
 }
 
 /** Ends a change that a stopped exporter, or a full disk, left behind. */
-async function settle(core: ChangesCore, held: HeldChange): Promise<void> {
-  const { id, state, plan } = held.stored.change;
+async function recoverInterrupted(context: ChangesContext, held: HeldChange): Promise<void> {
+  const { id, state, plan } = held.change;
   if (state !== 'approved' && state !== 'executing') return;
-  const records = held.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
-  const { state: next, ...outcome } = held.ending ?? (held.isFromCopy ? endingInCopy : endingOf(state, plan, records));
-  await core.book.move(held, next, { outcome });
+  const records = held.ending ? [] : await context.journal.query({ limit: maxRecords, request: id });
+  await context.store.move(held, held.ending ?? (held.isFromCopy ? endingInCopy : endingOf(state, plan, records)));
 }
 
 /** Whatever a copy of the journal says, more may have been sent after it was made. */

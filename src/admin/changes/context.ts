@@ -6,10 +6,10 @@ import type { Operations } from '../policy/operation.ts';
 import type { Caller } from '../policy/principal.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import type { VipLimits, Recipe } from '../recipes/recipe.ts';
-import type { ChangeBook, ChangeBookParts } from './change-book.ts';
+import type { ChangeStore, ChangeStoreParts } from './change-store.ts';
 
 /** The parts of changes. */
-export interface ChangesParts extends ChangeBookParts {
+export interface ChangesParts extends ChangeStoreParts {
   readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
   readonly operations: Operations;
   readonly decode: Decode;
@@ -29,8 +29,8 @@ export interface ChangesParts extends ChangeBookParts {
 }
 
 /** The parts, and the state that all functions of changes share. */
-export interface ChangesCore extends ChangesParts {
-  readonly book: ChangeBook;
+export interface ChangesContext extends ChangesParts {
+  readonly store: ChangeStore;
   /** Key of the digests of bodies in plans that do not wait. */
   readonly key: string;
   readonly stopping: AbortController;

@@ -3,23 +3,23 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../../src/admin/policy/principal.ts';
 import type { Opened } from '../../../../src/admin/journal/journal.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
-import { endingOf, sweep } from '../../../../src/admin/changes/settle.ts';
+import { endingOf, sweep } from '../../../../src/admin/changes/recover.ts';
 import type { Change } from '../../../../src/admin/changes/change.ts';
-import { ChangeBook, type ChangeBookParts } from '../../../../src/admin/changes/change-book.ts';
-import type { ChangesCore } from '../../../../src/admin/changes/core.ts';
+import { ChangeStore, type ChangeStoreParts } from '../../../../src/admin/changes/change-store.ts';
+import type { ChangesContext } from '../../../../src/admin/changes/context.ts';
 import { givenEntry } from '../../../support/given-principal.ts';
 import { created, givenChange } from './given-change.ts';
 
 const token = givenEntry('alice-token', { name: 'alice', role: 'operator', person: 'alice' });
 
-/** A journal that has one change and these records, and the book that opens it. */
+/** A journal that has one change and these records, and the store that opens it. */
 function givenBook(known: Partial<Change> = {}, records: readonly object[] = []) {
   const change = givenChange(known);
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
   const forgotten: string[] = [];
   let tellOpened: (opened: Opened) => void = () => undefined;
-  const journal: ChangesCore['journal'] = {
+  const journal: ChangesContext['journal'] = {
     append({ state }, alongside) {
       states.push(state);
       forgotten.push(...(alongside?.forgotten ?? []));
@@ -40,7 +40,7 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
     now: () => clock.ms,
     log: pino({ level: 'silent' }),
   };
-  const book = new ChangeBook(parts);
+  const store = new ChangeStore(parts);
   const open = (
     stored: object = { change, sealed: { person: 'alice', salt: '' } },
     others: readonly Change[] = [],
@@ -54,10 +54,10 @@ function givenBook(known: Partial<Change> = {}, records: readonly object[] = [])
     clock,
     states,
     forgotten,
-    book,
+    store,
     open,
-    entry: book.find(change.id)!,
-    sweep: () => sweep({ ...parts, book } as unknown as ChangesCore),
+    entry: store.find(change.id)!,
+    sweep: () => sweep({ ...parts, store } as unknown as ChangesContext),
   };
 }
 
@@ -75,41 +75,41 @@ it.each<readonly [string, Partial<Change>, number, string]>([
   ['of an alert that has ended', { state: 'proposed' }, 0, 'withdrawn'],
   ['that is approved', { state: 'approved' }, 1_800_000, 'approved'],
 ])('a change %s ends as it should: %#', async (_, known, laterMs, state) => {
-  const { clock, states, book, entry } = givenBook({ plan, ...known });
+  const { clock, states, store, entry } = givenBook({ plan, ...known });
   clock.ms += laterMs;
 
-  await book.endIfOverdue(entry);
+  await store.endIfOverdue(entry);
 
   const isOver = state !== (known.state ?? 'pending');
-  expect(entry.stored).toMatchObject({ change: { state }, sealed: isOver ? null : { person: 'alice' } });
+  expect(entry).toMatchObject({ change: { state }, sealed: isOver ? null : { person: 'alice' } });
   // Objects are large, and change.
-  expect(entry.stored.change.plan.steps[0]?.current).toEqual(isOver ? null : current);
+  expect(entry.change.plan.steps[0]?.current).toEqual(isOver ? null : current);
   expect(states).toEqual(isOver ? [state] : []);
 });
 
 it('takes over what another exporter has decided when it opens the same journal', () => {
-  const { book, entry, open } = givenBook();
-  const { change } = entry.stored;
+  const { store, entry, open } = givenBook();
+  const { change } = entry;
 
   open({ change: { ...change, state: 'denied' }, sealed: null });
 
-  expect(book.find(change.id)?.stored.change.state).toBe('denied');
+  expect(store.find(change.id)?.change.state).toBe('denied');
 });
 
 it('keeps what it carries out itself when the journal is opened again', () => {
-  const { book, entry, open } = givenBook({ state: 'executing' });
-  book.claim(entry.stored.change.id, new Set());
+  const { store, entry, open } = givenBook({ state: 'executing' });
+  store.claim(entry.change.id, new Set());
 
-  open({ change: { ...entry.stored.change, state: 'approved' }, sealed: { person: 'alice', salt: '' } });
+  open({ change: { ...entry.change, state: 'approved' }, sealed: { person: 'alice', salt: '' } });
 
-  expect(book.find(entry.stored.change.id)).toBe(entry);
+  expect(store.find(entry.change.id)).toBe(entry);
 });
 
 it('says that the journal cannot be read, and not that there is nothing, until it is open', () => {
   const { journal, ...parts } = { journal: { onOpened: () => undefined } };
-  const book = new ChangeBook({ journal, ...parts } as unknown as ChangeBookParts);
+  const store = new ChangeStore({ journal, ...parts } as unknown as ChangeStoreParts);
 
-  expect(() => book.refuseUnread()).toThrow('The journal cannot be written');
+  expect(() => store.refuseUnread()).toThrow('The journal cannot be written');
 });
 
 it('says of a change whose records are gone that its outcome is not known', () => {
@@ -120,7 +120,7 @@ it('says of a change whose records are gone that its outcome is not known', () =
 it('asks the audit only for the records of the change that a stopped exporter left behind', async () => {
   const { id } = givenChange();
   // Another change was answered; of this one the call is under way.
-  const { book, sweep } = givenBook({ state: 'executing' }, [
+  const { store, sweep } = givenBook({ state: 'executing' }, [
     { request: id, event: 'change', state: 'executing' },
     { request: id, event: 'intent' },
     { request: 'ch-bbbbbbbbbb', event: 'outcome', status: 200 },
@@ -128,23 +128,23 @@ it('asks the audit only for the records of the change that a stopped exporter le
 
   await sweep();
 
-  expect(book.changes).toMatchObject([{ state: 'uncertain' }]);
+  expect(store.changes).toMatchObject([{ state: 'uncertain' }]);
 });
 
 it.each(['approved', 'executing'] as const)(
   'does not know what became of a change that is %s in a copy of the journal',
   async (state) => {
-    const { book, sweep, open } = givenBook();
+    const { store, sweep, open } = givenBook();
     open({ change: givenChange({ state }), sealed: { person: 'alice', salt: '' } }, [], true);
 
     await sweep();
 
-    expect(book.changes).toMatchObject([{ state: 'uncertain', outcome: { sent: true } }]);
+    expect(store.changes).toMatchObject([{ state: 'uncertain', outcome: { sent: true } }]);
   },
 );
 
 it('keeps the changes of a token that has few of them, however many another one has', async () => {
-  const { book, clock, entry, forgotten, open } = givenBook();
+  const { store, clock, entry, forgotten, open } = givenBook();
   const at = (ms: number): string => new Date(created - ms).toISOString();
   const over = Array.from({ length: 199 }, (_, index) =>
     givenChange({ id: `ch-${index}`, state: 'done', created: at(1_000 * (index + 1)) }),
@@ -153,20 +153,20 @@ it('keeps the changes of a token that has few of them, however many another one 
   open(undefined, [...over, old]);
   clock.ms += 1_800_000;
 
-  await book.endIfOverdue(book.find(entry.stored.change.id)!);
+  await store.endIfOverdue(store.find(entry.change.id)!);
 
   expect(forgotten).toEqual(['ch-198']);
 });
 
 it('keeps the newest 200 changes that are over', async () => {
-  const { book, clock, entry, forgotten, open } = givenBook();
+  const { store, clock, entry, forgotten, open } = givenBook();
   const over = Array.from({ length: 200 }, (_, index) =>
     givenChange({ id: `ch-${index}`, state: 'done', created: new Date(created - 1_000 * (index + 1)).toISOString() }),
   );
   open(undefined, over);
   clock.ms += 1_800_000;
 
-  await book.endIfOverdue(book.find(entry.stored.change.id)!);
+  await store.endIfOverdue(store.find(entry.change.id)!);
 
   expect(forgotten).toEqual(['ch-199']);
 });

@@ -1,7 +1,6 @@
 import type { Caller, Principals } from '../policy/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { type Static, Type } from 'typebox';
 import { endpoints } from '../../appliance/api/table.ts';
 import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { withinShares } from '../../lib/within-shares.ts';
@@ -13,29 +12,20 @@ import {
   type AlertSource,
   alreadyOver,
   type Change,
-  ChangeSchema,
-  SealedPartsSchema,
-  type Decision,
   type Ending,
   isOver,
   isWaiting,
-  nextStates,
   openStates,
-  type Outcome,
-  type ChangeState,
+  type StoredChange,
+  StoredChangeSchema,
+  type Transition,
+  transition,
 } from './change.ts';
 
-const StoredSchema = Type.Object({
-  change: ChangeSchema,
-  /** Null once the change is over. */
-  sealed: Type.Union([SealedPartsSchema, Type.Null()]),
-});
-/** A change as it is on disk. */
-export type StoredChange = Readonly<Static<typeof StoredSchema>>;
-
-/** A change in memory; the journal says the same. */
-export interface HeldChange {
-  stored: StoredChange;
+/** A change in memory; the journal has the same record. */
+export interface HeldChange extends StoredChange {
+  change: StoredChange['change'];
+  sealed: StoredChange['sealed'];
   /** True while somebody decides on it: others are refused meanwhile. */
   isDeciding: boolean;
   /** The alerts of a proposal that fire now; the journal may follow later. */
@@ -46,15 +36,7 @@ export interface HeldChange {
   readonly isFromCopy: boolean;
 }
 
-/** The details of a new state. */
-export interface Move {
-  readonly decision?: Omit<Decision, 'at'>;
-  readonly outcome?: Omit<Outcome, 'at'>;
-  /** Undefined if the exporter itself moves it. */
-  readonly caller?: Caller;
-}
-
-export interface ChangeBookParts {
+export interface ChangeStoreParts {
   readonly principals: Pick<Principals, 'inForce' | 'refuseUnlessInForce'>;
   readonly recorder: Pick<Recorder, 'record'>;
   readonly journal: Pick<Journal, 'append' | 'keep' | 'onOpened'>;
@@ -66,18 +48,16 @@ export interface ChangeBookParts {
 /** Changes that are over are kept for those who look later. */
 const maxOver = 200;
 
-/**
- * All changes, in memory and in the journal, and the only place where their states change.
- */
-export class ChangeBook {
-  readonly #parts: ChangeBookParts;
+/** Keeps all changes, in memory and in the journal; only it replaces the record of one. */
+export class ChangeStore {
+  readonly #parts: ChangeStoreParts;
   readonly #decode = createDecoder();
   readonly #held = new Map<string, HeldChange>();
   /** The addresses that changes under way change, by the id of the change. */
   readonly #claims = new Map<string, ReadonlySet<string>>();
   #isOpen = false;
 
-  constructor(parts: ChangeBookParts) {
+  constructor(parts: ChangeStoreParts) {
     this.#parts = parts;
     parts.journal.onOpened((opened) => this.#found(opened));
   }
@@ -107,7 +87,7 @@ export class ChangeBook {
   }
 
   get changes(): readonly Change[] {
-    return this.held.map(({ stored }) => stored.change);
+    return this.held.map(({ change }) => change);
   }
 
   find(id: string): HeldChange | undefined {
@@ -145,7 +125,7 @@ export class ChangeBook {
    */
   async requirePlan(held: HeldChange, { plan, digest }: Pick<Change, 'plan' | 'digest'>): Promise<void> {
     await this.#requireWaiting(held);
-    const { change, sealed } = held.stored;
+    const { change, sealed } = held;
     if (digest === change.digest) return;
     await this.#save({ change: { ...change, plan, digest }, sealed });
     throw new AdminProblem('plan_changed', {
@@ -155,7 +135,7 @@ export class ChangeBook {
 
   /** Stores the alerts of a proposal that waits, if they are not what the journal says. */
   async keepAlerts(held: HeldChange): Promise<void> {
-    const { change, sealed } = held.stored;
+    const { change, sealed } = held;
     const isSame = isDeepStrictEqual(change.alerts, held.alerts);
     if (change.state !== 'proposed' || held.alerts.length === 0 || isSame) return;
     await this.#save({ change: { ...change, alerts: held.alerts }, sealed });
@@ -163,39 +143,30 @@ export class ChangeBook {
 
   /**
    * Moves a change to its next state, in the transaction of its record. Rejects, and changes
-   * nothing, if that cannot be written.
+   * nothing, if that cannot be written. `caller` is undefined if the exporter itself moves it.
    */
-  async move(held: HeldChange, state: ChangeState, { decision, outcome, caller }: Move = {}): Promise<Change> {
-    const { change, sealed } = held.stored;
-    if (!nextStates[change.state].includes(state)) throw alreadyOver(change, `it is ${change.state}`);
-    const at = new Date(this.#parts.now()).toISOString();
-    const next = {
-      ...(isOver(state) ? withoutObjects(change) : change),
-      ...shownAlerts(held),
-      state,
-      ...(decision && { decision: { ...decision, at } }),
-      ...(outcome && { outcome: { ...outcome, at } }),
-    };
-    await this.#save({ change: next, sealed: isOver(state) ? null : sealed }, (alongside) =>
-      this.#record(next, caller, alongside),
-    );
-    if (isOver(state)) this.#parts.metrics.changeEnded(state);
-    return next;
+  async move(held: HeldChange, next: Transition, caller?: Caller): Promise<Change> {
+    const shown = { ...held.change, ...shownAlerts(held) };
+    const moved = transition({ change: shown, sealed: held.sealed }, next, new Date(this.#parts.now()).toISOString());
+    const { change } = moved;
+    await this.#save(moved, (alongside) => this.#record(change, caller, alongside));
+    if (isOver(change.state)) this.#parts.metrics.changeEnded(change.state);
+    return change;
   }
 
   /** Lets one decision at a time be made on a change that waits; refuses all others. */
   async deciding(held: HeldChange, decide: () => Promise<Change>): Promise<Change> {
-    const { change } = held.stored;
+    const { change } = held;
     if (held.isDeciding) throw alreadyOver(change, 'a decision on it is under way');
-    if (this.isClaimed(change.id)) throw alreadyOver(change, `it is ${change.state}`);
-    return await this.alone(held, async () => {
+    if (this.isClaimed(change.id)) throw alreadyOver(change);
+    return await this.withLock(held, async () => {
       await this.#requireWaiting(held);
       return await decide();
     });
   }
 
   /** Lets nobody decide on a change during the work. */
-  async alone<Result>(held: HeldChange, work: () => Promise<Result>): Promise<Result> {
+  async withLock<Result>(held: HeldChange, work: () => Promise<Result>): Promise<Result> {
     held.isDeciding = true;
     try {
       return await work();
@@ -207,8 +178,7 @@ export class ChangeBook {
   /** Rejects for a change that does not wait, or not any more: its time may just have ended. */
   async #requireWaiting(held: HeldChange): Promise<void> {
     await this.endIfOverdue(held);
-    const { change } = held.stored;
-    if (!isWaiting(change.state)) throw alreadyOver(change, `it is ${change.state}`);
+    if (!isWaiting(held.change.state)) throw alreadyOver(held.change);
   }
 
   /**
@@ -216,8 +186,8 @@ export class ChangeBook {
    * has ended.
    */
   async endIfOverdue(held: HeldChange): Promise<void> {
-    const decision = overdueOf(this.#parts, held);
-    if (decision) await this.move(held, decision.what, { decision });
+    const overdue = overdueOf(this.#parts, held);
+    if (overdue) await this.move(held, overdue);
   }
 
   updateMetrics(): void {
@@ -252,7 +222,7 @@ export class ChangeBook {
     const forgotten = this.#oldestBut(stored);
     await record({ changes: new Map([[id, JSON.stringify(stored)]]), forgotten });
     const held = this.#held.get(id);
-    if (held) held.stored = stored;
+    if (held) Object.assign(held, stored);
     else this.#held.set(id, added ?? heldOf(stored));
     for (const each of forgotten) this.#held.delete(each);
     this.updateMetrics();
@@ -273,7 +243,7 @@ export class ChangeBook {
 }
 
 function heldOf(stored: StoredChange, isFromCopy = false): HeldChange {
-  return { stored, isDeciding: false, alerts: stored.change.alerts, isFromCopy };
+  return { ...stored, isDeciding: false, alerts: stored.change.alerts, isFromCopy };
 }
 
 /** Returns the alerts of a proposal; one whose alerts have ended keeps those it had. */
@@ -281,23 +251,16 @@ function shownAlerts({ alerts }: HeldChange): Partial<Pick<Change, 'alerts'>> {
   return alerts.length > 0 ? { alerts } : {};
 }
 
-/** Leaves out the objects of the plan: they are large, and change. */
-function withoutObjects(change: Change): Change {
-  const { plan } = change;
-  return { ...change, plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, current: null })) } };
-}
-
 /** A clock that was set back by more than this would let a change live for too long. */
 const maxClockStepMs = 60_000;
 
 /** Returns how a waiting change is to end now, if it is. */
-function overdueOf({ now, principals }: ChangeBookParts, { stored: { change }, alerts }: HeldChange) {
+function overdueOf({ now, principals }: ChangeStoreParts, { change, alerts }: HeldChange): Transition | undefined {
   const { state, created, expires, requested_by: name } = change;
   if (!isWaiting(state)) return undefined;
-  const ending = <What extends 'expired' | 'cancelled' | 'withdrawn'>(what: What, reason: string) => ({
-    by: '-',
-    what,
-    reason,
+  const ending = (what: 'expired' | 'cancelled' | 'withdrawn', reason: string): Transition => ({
+    state: what,
+    decision: { by: '-', what, reason },
   });
   if (state === 'proposed' && alerts.length === 0) return ending('withdrawn', 'The alert has ended.');
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
@@ -316,7 +279,7 @@ function sameObject(id: string): AdminProblem {
 /** Returns the change in a text of the journal. Throws for anything else. */
 function parseStored(id: string, text: string, decode: Decode): StoredChange {
   const stored = JSON.parse(text) as StoredChange;
-  const checked = decode(StoredSchema, stored);
+  const checked = decode(StoredChangeSchema, stored);
   if (!checked.ok) throw new Error(`${id}: ${checked.because}`);
   const { change, sealed } = stored;
   if (change.id !== id) throw new Error(`${id}: it is ${change.id}`);
