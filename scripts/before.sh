@@ -1,4 +1,4 @@
-# Sourced by every script of package.json.
+# Sourced by every script of package.json, and by zlb-exporter, which sets the folder of the clone.
 
 # Node.js 24 comes with `npm ci`, but not where npm runs no install scripts. An older one cannot run TypeScript files.
 case $(node --version 2>/dev/null) in
@@ -10,7 +10,7 @@ v2[4-9].* | v[3-9][0-9].* | v[1-9][0-9][0-9].*) ;;
   ;;
 esac
 
-if [ ! -d node_modules/pino ]; then
-  echo "the packages that zlb-exporter needs are not installed; run npm ci in $PWD first" >&2
+if [ ! -d "${folder:=$PWD}/node_modules/pino" ]; then
+  echo "the packages that zlb-exporter needs are not installed; run npm ci in $folder first" >&2
   exit 1
 fi

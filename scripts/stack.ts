@@ -270,14 +270,14 @@ Try, in another terminal, in the same folder
 
   export ZLB_ADMIN_URL=http://${gateway}
   export ZLB_ADMIN_TOKEN=${tokens.demo}
-  npm start --silent -- admin lb-paris-1 actOnFarm farmname=www action=stop --reason=trying --yes
-  npm start --silent -- admin lb-paris-1 restart-farm farm=www --reason=ZlbFarmDown --yes
+  ./zlb-exporter admin lb-paris-1 actOnFarm farmname=www action=stop --reason=trying --yes
+  ./zlb-exporter admin lb-paris-1 restart-farm farm=www --reason=ZlbFarmDown --yes
 
   The farm "payments" of lb-madrid needs a restart: its alert proposes one, and a second person
   approves it. Open the link of the notification, and sign in with this token:
 
   export ZLB_ADMIN_TOKEN=${tokens.approver}
-  npm start --silent -- admin changes approve ID --watch --reason=looked-at-it
+  ./zlb-exporter admin changes approve ID --watch --reason=looked-at-it
 
   Cause a fault, end it, list them (docs/command-line.md):
 

@@ -1,5 +1,7 @@
+import { relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { errorCode } from '../lib/check.ts';
 import { unseen } from '../lib/text.ts';
@@ -81,13 +83,15 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
 }
 
 /**
- * Returns the command that starts this program: npm in a clone, whose `entry` is TypeScript; the
- * `started` file where npx brought it, because the name alone would run whatever a registry has
- * under it; or the command of the package.
+ * Returns the command that starts this program: in a clone, whose `entry` is TypeScript, the one at
+ * its top, from the current folder; the `started` file where npx brought it, because the name alone
+ * would run whatever a registry has under it; or the command of the package.
  */
 export function ownName(entry: string, started: string, env: Readonly<Record<string, string | undefined>>): string {
-  // With --silent, npm adds no lines of its own to the output.
-  if (entry.endsWith('.ts')) return 'npm start --silent --';
+  if (entry.endsWith('.ts')) {
+    const path = relative('', fileURLToPath(new URL('../zlb-exporter', entry)));
+    return path.includes('/') ? path : `./${path}`;
+  }
   return env.npm_command === 'exec' ? started : 'zlb-exporter';
 }
 

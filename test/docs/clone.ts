@@ -34,6 +34,7 @@ export async function layOutClone(parts: CloneParts): Promise<void> {
     symlinkSync(join(root, name), join(folder, name));
   for (const name of ['bin', 'secrets', 'data']) mkdirSync(join(folder, name));
   layOutPrograms(join(folder, 'bin'));
+  symlinkSync(join('bin', 'zlb-exporter'), join(folder, 'zlb-exporter'));
   for (const [name, text] of Object.entries({ ...configurations(parts), ...certificates(parts) }))
     writeFileSync(join(folder, name), text, { mode: 0o600 });
 }

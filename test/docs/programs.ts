@@ -26,7 +26,6 @@ export function layOutPrograms(folder: string): void {
     if (path !== '') symlinkSync(path, join(folder, name));
   }
   writeFileSync(join(folder, 'zlb-exporter'), zlbExporter, { mode: 0o755 });
-  writeFileSync(join(folder, 'npm'), npm, { mode: 0o755 });
 }
 
 const program = `"${process.execPath}" "${root}src/main.ts"`;
@@ -59,11 +58,4 @@ done
 kill -TERM $exporter
 cat "$log"
 wait $exporter
-`;
-
-const npm = `#!/bin/bash
-[ "$1" = start ] || { echo "npm $1 is not run here" >&2; exit 127; }
-shift
-while [ "$1" = --silent ] || [ "$1" = -- ]; do shift; done
-exec zlb-exporter "$@"
 `;

@@ -22,11 +22,11 @@ it('says on top of every page, in the status and in the metrics that the load ba
     const page = await (await fetch(`${url}${path}`)).text();
     expect(page.indexOf(banner), path).toBeGreaterThan(0);
     expect(page.indexOf(banner), path).toBeLessThan(page.indexOf('<main'));
-    expect(page).toContain('npm start --silent -- init 192.0.2.10');
+    expect(page).toContain('./zlb-exporter init 192.0.2.10');
   }
   expect(await (await fetch(`${url}/api/status`)).json()).toMatchObject({ demonstration: true });
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('\nzlb_exporter_demonstration 1\n');
-  expect(await (await fetch(`${url}/runbooks`)).text(), 'as it was started').toContain('npm start --silent -- admin ');
+  expect(await (await fetch(`${url}/runbooks`)).text(), 'as it was started').toContain('./zlb-exporter admin ');
 });
 
 it('counts the requests of the simulated farms, and knows their names', async () => {
@@ -52,7 +52,7 @@ it.skipIf(!hasTerminals)(
       .flatMap((line) => /^https?:\S+/.exec(line)?.[0] ?? [])
       .filter((each) => !each.endsWith('/metrics'));
     const commandWith = (words: string): string => {
-      const found = lines.find((line) => line.startsWith('npm start') && line.includes(words));
+      const found = lines.find((line) => line.startsWith('./zlb-exporter') && line.includes(words));
       assert(found !== undefined, `${words} in ${greeting}`);
       return found;
     };

@@ -80,7 +80,7 @@ describe('without a configuration', () => {
     expect(Math.max(...said.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
     expect(said).toContain(`${url}/metrics`);
     // A user who forgot npm's -- gets here too, and npm passed on nothing that would show it.
-    expect(said).toContain('npm start --silent -- init 192.0.2.10\n');
+    expect(said).toContain('./zlb-exporter init 192.0.2.10\n');
     expect(said).not.toContain('\u001b');
     expect(code).toBe(0);
     expect(ms).toBeLessThan(5_000);

@@ -1,11 +1,17 @@
+import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
 import { ownName, spokenAs } from '../../../src/commands/shell.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { givenContext } from './given-command.ts';
 
 describe('the name of the program for its user', () => {
   it.each([
-    ['file:///home/ann/zlb-exporter/src/main.ts', {}, 'npm start --silent --'],
+    [pathToFileURL('src/main.ts').href, {}, './zlb-exporter'],
+    [pathToFileURL('../other/src/main.ts').href, {}, '../other/zlb-exporter'],
     ['file:///app/dist/src/main.js', {}, 'zlb-exporter'],
     [
       'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/src/main.js',
@@ -17,24 +23,37 @@ describe('the name of the program for its user', () => {
   });
 
   it('is used in commands, not for the program itself', () => {
-    const spoken = spokenAs('npm start --silent --', ['admin', 'check']);
+    const spoken = spokenAs('./zlb-exporter', ['admin', 'check']);
 
     expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
-      'zlb-exporter: 401; see npm start --silent -- check --help, or npm start --silent -- --config.file=zlb.yml',
+      'zlb-exporter: 401; see ./zlb-exporter check --help, or ./zlb-exporter --config.file=zlb.yml',
     );
-    expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('npm');
+    expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('./');
   });
 
   it('is in the help and in messages about mistakes', async () => {
     const { context, said, warned } = givenContext({});
-    const edge = { ...context, name: 'npm start --silent --' };
+    const edge = { ...context, name: './zlb-exporter' };
 
     await runCommandLine(['check', '--help'], edge);
     await runCommandLine(['check', '--dry-run'], edge);
 
-    expect(said.join('\n')).toMatch(/^Usage: npm start --silent -- check /);
+    expect(said.join('\n')).toMatch(/^Usage: \.\/zlb-exporter check /);
     expect(warned).toEqual([
-      'zlb-exporter: --dry-run is only valid with npm start --silent -- admin; npm start --silent -- admin --help explains it',
+      'zlb-exporter: --dry-run is only valid with ./zlb-exporter admin; ./zlb-exporter admin --help explains it',
     ]);
+  });
+});
+
+it('zlb-exporter at the top of a clone starts it from any folder, also by a link', () => {
+  const folder = givenFolder();
+  symlinkSync(resolve('zlb-exporter'), join(folder, 'zlb'));
+
+  const { status, stdout, stderr } = spawnSync('./zlb', ['check'], { cwd: folder, encoding: 'utf8' });
+
+  expect({ status, stdout, stderr }).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining('nothing to check') as string,
   });
 });
