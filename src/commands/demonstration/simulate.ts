@@ -84,6 +84,8 @@ function configurationOf({ appliances }: Demonstration, apiKey: string): string 
     `    url: ${appliance.url}`,
     `    api_key: ${apiKey}`,
     `    tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }`,
+    // Their farms are not there, and the collector vip would look for them off this machine.
+    '    vip: { networks: [127.0.0.0/8] }',
   ]);
   return ['appliances:', ...entries.flat(), ''].join('\n');
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { DemonstrationAppliance } from '../../../simulator/demo.ts';
 import { farmsWithoutTcp } from '../../../simulator/world-farms.ts';
 import { parseListenAddress } from '../../lib/address.ts';
@@ -37,11 +38,15 @@ export function sendLogsTo(address = '', appliances: readonly DemonstrationAppli
       appliance.world.remoteSyslog = { ip, port };
 }
 
-/** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
+/**
+ * Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). No other
+ * address is allowed: a farm that somebody creates at one would be looked for off this machine.
+ */
 function vipOf({ farms, world }: DemonstrationAppliance['appliance']): object {
+  const led = farms?.addresses ?? {};
   return {
-    connect_to: farms?.addresses ?? {},
-    networks: ['192.0.2.0/24', '127.0.0.0/8'],
+    connect_to: led,
+    networks: [...Object.keys(led).filter((place) => isIP(place) !== 0), '127.0.0.0/8'],
     udp_farms: farmsWithoutTcp(world.farms.values()),
   };
 }
