@@ -147,7 +147,7 @@ install_unit() {
     *) folders=" ${real_node%/*}" ;;
   esac
   for file in "$unit" "$check"; do
-    sed -e "s|^\(Exec[A-Z][a-z]*\)=/usr/bin/node |\1=$node |" -e "s|^ExecPaths=.*|&$folders|" "$here/${file##*/}" |
+    sed -e "s|^\(Exec[A-Za-z]*\)=/usr/bin/node |\1=$node |" -e "s|^ExecPaths=.*|&$folders|" "$here/${file##*/}" |
       write 644 "$destination$file"
   done
   keys | write 644 "$destination$unit.d/keys.conf"

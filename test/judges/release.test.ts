@@ -166,8 +166,22 @@ describe.skipIf(!judge('nfpm') || !judge('dpkg-deb') || !judge('strip'))('a rele
         expect(stdout).toContain(problem);
         expect(stdout).toMatch(/^The service still runs the previous version: .*: systemctl restart zlb-exporter$/m);
         expect(show('MainPID')).toBe(second);
+        const reloaded = inside('systemctl', 'reload', 'zlb-exporter');
+        expect([reloaded.status, show('MainPID')]).toEqual([1, second]);
         writeFileSync(path, right);
       }
+
+      // A restart with a refused configuration fails at once, says why in its status, and is not tried again.
+      const path = join(root, 'etc/zlb-exporter/zlb.yml');
+      const right = readFileSync(path);
+      writeFileSync(path, JSON.stringify({ appliances: [target], unknown: 1 }));
+      expect(inside('systemctl', 'restart', 'zlb-exporter').status).toBe(1);
+      expect(inside('systemctl', 'status', '--no-pager', 'zlb-exporter').stdout).toContain(
+        '/etc/zlb-exporter/zlb.yml:1:',
+      );
+      expect([show('ActiveState'), show('NRestarts')]).toEqual(['failed', '0']);
+      writeFileSync(path, right);
+      expect(inside('systemctl', 'restart', 'zlb-exporter').status).toBe(0);
 
       const security = inside('systemd-analyze', 'security', 'zlb-exporter', '--no-pager').stdout;
       expect(Number(/exposure level for \S+: ([\d.]+)/.exec(security)?.[1])).toBeLessThan(2);

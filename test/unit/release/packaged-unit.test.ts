@@ -20,6 +20,8 @@ it('the units of a package have its places and its user, and the limits of deplo
   expect(ofService).toMatch(/^ExecStart=\/usr\/lib\/zlb-exporter\/bin\/node \$ZLB_NODE_PERMISSIONS /);
   expect(ofCheck).toBe(ofService?.replace('main.js', 'main.js check'));
   expect(unit).toContain('\nExecReload=/usr/lib/zlb-exporter/bin/node $ZLB_NODE_PERMISSIONS ');
-  expect(check).toContain('\nExecReload=\n');
+  expect(unit).toContain('\nExecStartPre=/usr/lib/zlb-exporter/bin/node $ZLB_NODE_PERMISSIONS ');
+  // The check has no other command, and is not started again after exit code 1.
+  expect(check).toContain('\nRestartForceExitStatus=\nExecReload=\nExecStartPre=\nExecStart=\n');
   expect(unit + check).not.toMatch(/\/opt\/|\/usr\/bin\/node/);
 });
