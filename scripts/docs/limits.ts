@@ -36,6 +36,7 @@ import { linesPerSlot, slotMs } from '../../src/request-log/request-log.ts';
 import { maxWaiting as maxWaitingLines, maxWaitMs as lineWaitMs } from '../../src/request-log/waiting.ts';
 import { keptReplies } from '../../src/state/appliance-state.ts';
 import { maxHistory } from '../../src/state/transition-history.ts';
+import { maxPagesAtOnce } from '../../src/server/metrics-app.ts';
 import { maxPipelined } from '../../src/server/connections.ts';
 import { maxHeaderSize } from '../../src/server/create-app.ts';
 import * as password from '../../src/server/password-check.ts';
@@ -103,6 +104,7 @@ function clients(): string {
       'waiting password comparisons',
       `${password.maxWaiting}, at most ${password.maxWaitingPerNetwork} of a network. Above that, the answer is 503`,
     ],
+    ['pages of `/probe`, or of `/metrics` with `appliance`, that are made at once', count(maxPagesAtOnce)],
     [
       `unfinished answers of a listener, of all paths, longer than ${kib(countedBytes)}`,
       `${maxUnfinished}, and ${mib(maxUnfinishedBytes)} of them. A new one replaces one that is older than ${formatDuration(patienceMs)}, or one of the network and path with more of them than its own; else it gets 503`,

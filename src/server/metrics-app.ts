@@ -4,7 +4,9 @@ import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import type { History } from '../history/history.ts';
 import type { TwinWatch } from '../history/twin-watch.ts';
+import type { Page, Representation } from '../metrics/page.ts';
 import { inFormat } from '../metrics/render.ts';
+import { createSlots } from '../lib/slots.ts';
 import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Fleet } from '../scheduler/fleet.ts';
@@ -129,7 +131,36 @@ interface MetricsParts extends MetricsAppParts {
   readonly answers: UnfinishedAnswers;
 }
 
+interface PageRequest {
+  /** The appliances; all if empty. */
+  readonly names: readonly string[];
+  /** True to leave out the labels of the configuration. */
+  readonly isBare?: boolean;
+}
+
+/** Pages of some appliances that are made at once: each takes more than a megabyte meanwhile. */
+export const maxPagesAtOnce = 4;
+
 function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, answers }: MetricsParts): void {
+  const inPageSlot = createSlots(maxPagesAtOnce);
+
+  /** Makes the page of all appliances, which readers share, or that of those named. */
+  async function pageOf(
+    form: Representation,
+    { names, isBare = false }: PageRequest,
+    { raw }: FastifyReply,
+  ): Promise<Page | undefined> {
+    if (names.length === 0) return await fleet.page(form, undefined, isBare);
+    const left = new AbortController();
+    raw.once('close', () => left.abort());
+    try {
+      return await inPageSlot(left.signal, () => fleet.page(form, new Set(names), isBare));
+    } catch (error) {
+      if (left.signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
   /**
    * Sends the exposition of all appliances, or of those named; `end` is classic text that follows
    * it.
@@ -137,15 +168,13 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
   async function sendWith(
     request: FastifyRequest,
     reply: FastifyReply,
-    {
-      names,
-      end,
-      isBare = false,
-    }: { readonly names: readonly string[]; readonly end: string; readonly isBare?: boolean },
+    { end, ...asked }: PageRequest & { readonly end: string },
   ): Promise<FastifyReply> {
     answers.refuseFull(request);
     const form = negotiate(request.headers);
-    const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined, isBare);
+    const page = await pageOf(form, asked, reply);
+    // The reader left while it waited.
+    if (!page) return reply.hijack();
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
     reply.headers({ 'content-type': expositionTypes[form.format], vary: 'accept, accept-encoding' });
     if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);

@@ -1,18 +1,22 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMetricsApp, type ReloadOutcome } from '../../../src/server/metrics-app.ts';
+import { createMetricsApp, maxPagesAtOnce, type ReloadOutcome } from '../../../src/server/metrics-app.ts';
 import { createWebAccess } from '../../../src/server/web-access.ts';
 import { openToAll } from '../../../src/server/web-policy.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
+import type { Page } from '../../../src/metrics/page.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { ApplianceStatus } from '../../../src/state/status.ts';
 import type { Fleet } from '../../../src/scheduler/fleet.ts';
 import { collectorStatus, unknownAppliance } from '../../support/fleet-status.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
+import { untilIs } from '../../support/until.ts';
 
 const up = gauge('zlb_up', 'Whether it answers (any call).');
 const calls = counter('zlb_calls_total', 'Calls (this exporter).');
@@ -367,6 +371,37 @@ describe('other requests', () => {
   });
 });
 
+describe('the pages of some appliances', () => {
+  it('are made a few at a time, and not for readers that have left', async () => {
+    const made: PromiseWithResolvers<Page>[] = [];
+    const page: Fleet['page'] = () => {
+      made.push(Promise.withResolvers());
+      return made.at(-1)!.promise;
+    };
+    const app = givenApp({ page });
+    const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+    const first = Array.from({ length: maxPagesAtOnce }, () => get(app, '/probe?target=lb-1'));
+    const leaver = connect(port, '127.0.0.1').on('error', () => undefined);
+    leaver.write('GET /probe?target=lb-1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [socket] = (await once(app.server, 'connection')) as [Socket];
+    await once(app.server, 'request');
+    leaver.destroy();
+    await once(socket, 'close');
+    const last = get(app, '/metrics?appliance=lb-1&appliance=lb-2');
+    const madeAtFirst = made.length;
+
+    for (let index = 0; index <= maxPagesAtOnce; index += 1) {
+      await untilIs(() => made.length > index, true);
+      made[index]!.resolve({ finish: (end) => [Buffer.from(end)] });
+    }
+    const answers = await Promise.all([...first, last]);
+
+    expect(madeAtFirst).toBe(maxPagesAtOnce);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+    expect(made).toHaveLength(maxPagesAtOnce + 1);
+  });
+});
+
 interface Given {
   readonly readings?: boolean;
   readonly state?: { ready: boolean; adminUrl?: string };
@@ -374,6 +409,7 @@ interface Given {
   readonly log?: string[];
   readonly reload?: () => Promise<ReloadOutcome>;
   readonly findEvents?: () => Promise<string>;
+  readonly page?: Fleet['page'];
 }
 
 function givenApp({
@@ -383,6 +419,7 @@ function givenApp({
   log: lines = [],
   reload,
   findEvents = () => Promise.resolve('{"events":[]}'),
+  page,
 }: Given = {}): FastifyInstance {
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const store = createMetricsStore([up, calls]);
@@ -397,7 +434,7 @@ function givenApp({
   const fleet: Fleet = {
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
-    page: (form, appliances) => store.page(form, appliances),
+    page: page ?? ((form, appliances) => store.page(form, appliances)),
     get ready() {
       return state.ready;
     },
