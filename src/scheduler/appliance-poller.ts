@@ -8,7 +8,16 @@ import type { ApplianceStatus } from '../state/status.ts';
 import type { ApplianceState } from '../state/appliance-state.ts';
 import type { Counters } from './counters.ts';
 import { DueList } from './due-list.ts';
-import { type Job, ratioOfInterval, type StepOutcome, waitsForBudget } from './job.ts';
+import {
+  type Job,
+  missRun,
+  ratioOfInterval,
+  retryRoute,
+  type StepOutcome,
+  waitsForBudget,
+  waitUntil,
+  wantNow,
+} from './job.ts';
 import { KnownFarms } from './known-farms.ts';
 import { type AppliancePollerParts, type PollerHandover, type SharedParts, sharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
@@ -40,8 +49,8 @@ export class AppliancePoller {
   readonly #report: Report;
   readonly #closing = new AbortController();
   readonly #calls: Calls;
-  readonly #runs: RunLifecycle;
-  readonly #runner: StepExecutor;
+  readonly #lifecycle: RunLifecycle;
+  readonly #executor: StepExecutor;
   readonly #refresh: Refresh;
   readonly #due: DueList;
   readonly #knownFarms: KnownFarms;
@@ -75,18 +84,18 @@ export class AppliancePoller {
       opensAtMs: parts.before?.opensAtMs,
       now: state.age,
     });
-    this.#runs = new RunLifecycle({ ...shared, calls: this.#calls, report: this.#report });
+    this.#lifecycle = new RunLifecycle({ ...shared, calls: this.#calls, report: this.#report });
     this.#knownFarms = new KnownFarms(state);
-    this.#runner = new StepExecutor({
+    this.#executor = new StepExecutor({
       ...shared,
       knownFarms: this.#knownFarms,
       calls: this.#calls,
       closing: this.#closing.signal,
-      reasonToStop: (job) => (this.#runs.isUnlicensed(job) ? 'unlicensed' : undefined),
+      reasonToStop: (job) => (this.#lifecycle.isUnlicensed(job) ? 'unlicensed' : undefined),
     });
     this.#refresh = new Refresh({
       jobs,
-      run: ({ collector }) => this.run(collector.name),
+      run: ({ collector }, only) => this.run(collector.name, only),
       beginAgain: (job) => this.#beginAgain(job),
       runFarm: (job, farm) => this.#runFarm(job, farm),
     });
@@ -138,15 +147,17 @@ export class AppliancePoller {
     this.#wantAtOnce([...this.#parts.jobs.values()].toSorted(byPriority));
   }
 
-  /** Runs a collector if it is admitted; resolves when the run is over, whatever its outcome. */
-  run(collector: string): Promise<void> {
+  /**
+   * Runs a collector if it is admitted, for some farms only if they are named; resolves when the run
+   * is over, whatever its outcome.
+   */
+  run(collector: string, only?: ReadonlySet<string>): Promise<void> {
     const job = this.#parts.jobs.get(collector);
     if (!job || this.#isClosed) return Promise.resolve();
     if (job.run) return job.run.over.promise;
-    job.isUrgent = true;
-    const run = this.#runs.begin(job);
+    wantNow(job);
+    const run = this.#lifecycle.begin(job, only);
     if (!run) return Promise.resolve();
-    job.due = { atMs: steadyNow() };
     this.#due.wake();
     return run.over.promise;
   }
@@ -156,7 +167,7 @@ export class AppliancePoller {
    * reading under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void> {
-    this.#runner.farmsChanged(farm);
+    this.#executor.farmsChanged(farm);
     if (areasOfRoutes.includes(area)) this.#tryMissingRoutes();
     return this.#refresh.area(area, farm);
   }
@@ -178,7 +189,7 @@ export class AppliancePoller {
     // However late its next step, it runs as soon as the breaker closes again.
     for (const { collector } of expired) {
       const job = jobs.get(collector);
-      if (job) job.missed = true;
+      if (job) missRun(job);
     }
     if (expired.length > 0) this.#report.republish();
     else this.#report.publish();
@@ -215,14 +226,8 @@ export class AppliancePoller {
 
   /** Makes jobs due now, in this order. */
   #wantAtOnce(jobs: readonly Job[]): void {
-    const nowMs = steadyNow();
-    for (const [index, job] of jobs.entries()) {
-      // A run under way goes on as it is.
-      if (job.run) continue;
-      // Far less than any interval: the order of those that are due at the same moment.
-      job.due = { atMs: nowMs - 1 + index / 1_000 };
-      job.isUrgent = true;
-    }
+    // A run under way goes on as it is.
+    for (const [index, job] of jobs.entries()) if (!job.run) wantNow(job, index);
     this.#due.wake();
   }
 
@@ -230,8 +235,7 @@ export class AppliancePoller {
   #readAgain(jobs: readonly Job[]): void {
     for (const job of jobs) {
       if (!job.run) continue;
-      job.isUrgent = true;
-      job.due = { atMs: steadyNow() };
+      wantNow(job);
       void job.run.over.promise.then(() => {
         if (this.#parts.state.staleCollectors.has(job.collector.name)) this.#wantAtOnce([job]);
       });
@@ -247,15 +251,15 @@ export class AppliancePoller {
 
   /** Begins a run, or goes on with the one under way. */
   async #step(job: Job): Promise<void> {
-    const run = job.run ?? this.#runs.begin(job);
+    const run = job.run ?? this.#lifecycle.begin(job);
     if (!run) return;
     const stepMs = steadyNow();
-    const step = await this.#runner.step(job, run);
+    const step = await this.#executor.step(job, run);
     this.#follow(step);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
-      this.#runs.end(job, run, step.outcome);
-      if (job.collector.makesNoCalls && this.#runner.anyAnswersAgain()) void this.#refresh.list(farms.name);
+      this.#lifecycle.end(job, run, step.outcome);
+      if (job.collector.makesNoCalls && this.#executor.anyAnswersAgain()) void this.#refresh.list(farms.name);
       return;
     }
     if (job.isUrgent || !run.byFarm) return;
@@ -263,23 +267,22 @@ export class AppliancePoller {
     // others.
     const { begun, farms: all } = run.byFarm;
     const spreadMs = job.intervalMs * (ratioOfInterval - this.#parts.polling.jitterRatio);
-    job.due = { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / all.length) };
+    waitUntil(job, { atMs: Math.max(stepMs, run.sinceMs + (begun * spreadMs) / all.length) });
   }
 
   async #beginAgain(job: Job): Promise<void> {
     const { run } = job;
     if (!run) return;
     run.isOutdated = true;
-    job.isUrgent = true;
-    job.due = { atMs: steadyNow() };
+    wantNow(job);
     this.#due.wake();
     await run.over.promise;
   }
 
   async #runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
-    if (!isFarmCollector(collector) || this.#runs.reasonToSkip(job) || this.#isClosed) return;
-    const step = await this.#runner.farm(job, collector, farm);
+    if (!isFarmCollector(collector) || this.#lifecycle.reasonToSkip(job) || this.#isClosed) return;
+    const step = await this.#executor.farm(job, collector, farm);
     if (step) this.#follow(step);
     this.#report.republish();
   }
@@ -319,7 +322,7 @@ export class AppliancePoller {
   }
 
   #tryMissingRoutes(): void {
-    for (const job of this.#parts.jobs.values()) job.retryAtMs = undefined;
+    for (const job of this.#parts.jobs.values()) retryRoute(job);
     this.#calls.forgetMissingRoutes();
   }
 

@@ -12,8 +12,13 @@ export interface ScheduledCollector {
   readonly maxStaleMs: number;
 }
 
-/** A collector at work for one appliance. Times are steady unless a comment says otherwise. */
-export interface Job extends ScheduledCollector {
+/**
+ * A collector at work for one appliance. Only the functions of this file change it. Times are steady
+ * unless a comment says otherwise.
+ */
+export type Job = Readonly<JobState>;
+
+interface JobState extends ScheduledCollector {
   /** Position in the list of collectors. */
   readonly priority: number;
   /** The interval of the schedule as written. */
@@ -43,8 +48,6 @@ export interface Job extends ScheduledCollector {
   blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True once it ran or was skipped for a reason. */
   hadFirstRun: boolean;
-  /** The farms that its next run is about; undefined for all. */
-  only: ReadonlySet<string> | undefined;
   /** The cost of its last run for the appliance, beside farms that were read alone. */
   spentSeconds: number;
   /** How many runs have begun. */
@@ -81,6 +84,8 @@ export interface Run {
   readonly sinceMs: number;
   /** The next run by the schedule. */
   readonly next: Due;
+  /** The farms that it is about; undefined for all. */
+  readonly only: ReadonlySet<string> | undefined;
   /** The cost of its calls for the appliance. */
   spentSeconds: number;
   /** Resolved when it is over, whatever its outcome. */
@@ -159,11 +164,81 @@ export function createJob(
     retryAtMs: undefined,
     blocked: undefined,
     hadFirstRun: false,
-    only: undefined,
     spentSeconds: 0,
     runs: 0,
     readFarms: new Map(readFarms),
   };
+}
+
+/** Makes a job due now, as fast as the budget allows. Of several, the lowest `order` goes first. */
+export function wantNow(job: JobState, order = 0): void {
+  // Far less than any interval.
+  job.due = { atMs: steadyNow() - 1 + order / 1_000 };
+  job.isUrgent = true;
+}
+
+/** Has the next step of a job wait. */
+export function waitUntil(job: JobState, due: Due): void {
+  job.due = due;
+}
+
+/** Records that a run begins, or would begin: how late it is, and when the next one is due. */
+export function planNext(job: JobState, next: Due, sinceMs: number, lostMs: number): void {
+  job.late = { ms: Math.max(0, sinceMs - job.nextRunMs), lostMs: lostMs - job.lostBeforeMs };
+  job.lostBeforeMs = lostMs;
+  job.nextRunMs = next.atMs;
+}
+
+export function beginRun(job: JobState, run: Pick<Run, 'startedAtMs' | 'sinceMs' | 'next' | 'only'>): Run {
+  job.runs += 1;
+  job.run = {
+    ...run,
+    spentSeconds: 0,
+    over: Promise.withResolvers<void>(),
+    byFarm: undefined,
+    isOutdated: false,
+  };
+  return job.run;
+}
+
+/** Records that a job does not run for now; `sinceMs` for a reason that lasts, in Unix milliseconds. */
+export function skipRun(job: JobState, reason: SkipReason, sinceMs: number | undefined): void {
+  job.hadFirstRun = true;
+  if (reason === 'breaker_open') job.missed = true;
+  if (sinceMs !== undefined) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? sinceMs };
+}
+
+/** Records the result of a run that asked the appliance; `retryAtMs` if it lacks the route. */
+export function recordRun(job: JobState, last: LastRun, retryAtMs: number | undefined): void {
+  job.blocked = undefined;
+  job.retryAtMs = retryAtMs;
+  job.last = last;
+}
+
+/** Ends the run of a job, and says when the next one is due. */
+export function endRun(job: JobState, { spentSeconds }: Run, outcome: RunOutcome, due: Due): void {
+  job.run = undefined;
+  job.isUrgent = false;
+  job.hadFirstRun = true;
+  job.missed = outcome === 'failed' || outcome === 'breaker_open';
+  job.spentSeconds = spentSeconds;
+  job.due = due;
+}
+
+/** Has a job that was not wanted at once wait for its schedule. */
+export function waitForSchedule(job: JobState, due: Due): void {
+  job.isUrgent = false;
+  job.due = due;
+}
+
+/** Records that a reading of a job was evicted: it runs as soon as the breaker closes. */
+export function missRun(job: JobState): void {
+  job.missed = true;
+}
+
+/** Has the route of a job that the appliance lacked be tried again. */
+export function retryRoute(job: JobState): void {
+  job.retryAtMs = undefined;
 }
 
 /** Returns true for the first job, unless it asks farm by farm: others would never be taken. */

@@ -25,12 +25,6 @@ export class Lateness {
     this.#lostMs += ms;
   }
 
-  /** Records how late a run begins, before its next one is planned. */
-  begin(job: Job, atMs: number): void {
-    job.late = { ms: Math.max(0, atMs - job.nextRunMs), lostMs: this.#lostMs - job.lostBeforeMs };
-    job.lostBeforeMs = this.#lostMs;
-  }
-
   /**
    * Returns the age up to which a reading is shown: `max_stale`, and while the appliance answers
    * also the life that its job gave it when it came, or gives it now. If a round over the farms

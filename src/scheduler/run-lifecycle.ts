@@ -3,7 +3,19 @@ import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import { type Calls, missingForMs } from './calls.ts';
-import { type Due, isFirst, type Job, type RunOutcome, type Run } from './job.ts';
+import {
+  beginRun,
+  type Due,
+  endRun,
+  isFirst,
+  type Job,
+  planNext,
+  recordRun,
+  type Run,
+  type RunOutcome,
+  skipRun,
+  waitForSchedule,
+} from './job.ts';
 import type { SharedParts } from './poller-parts.ts';
 import type { Report } from './report.ts';
 import { nextDue } from './schedule.ts';
@@ -35,25 +47,20 @@ export class RunLifecycle {
   }
 
   /** Begins a run, and plans the next one; undefined if there is a reason to skip this one. */
-  begin(job: Job): Run | undefined {
+  begin(job: Job, only?: ReadonlySet<string>): Run | undefined {
     const { cron, lateness, now, polling, random } = this.#parts;
     const sinceMs = steadyNow();
-    lateness.begin(job, sinceMs);
     const next = nextDue(job, cron, { jitterRatio: polling.jitterRatio, random });
-    job.nextRunMs = next.atMs;
+    planNext(job, next, sinceMs, lateness.lostMs);
     for (let times = Math.floor(job.late.ms / job.intervalMs); times > 0; times -= 1) this.#skip(job, 'stretched');
     const reason = this.reasonToSkip(job);
     if (reason) {
-      job.isUrgent = false;
-      job.due = this.#afterRun(job, next, 0);
+      waitForSchedule(job, this.#afterRun(job, next, 0));
       this.#skip(job, reason);
       this.#parts.report.republish();
       return undefined;
     }
-    job.runs += 1;
-    const over = Promise.withResolvers<void>();
-    job.run = { startedAtMs: now(), sinceMs, next, spentSeconds: 0, over, byFarm: undefined, isOutdated: false };
-    return job.run;
+    return beginRun(job, { startedAtMs: now(), sinceMs, next, only });
   }
 
   /** Returns why a job need not run now; undefined if it is admitted. */
@@ -111,12 +118,7 @@ export class RunLifecycle {
 
   end(job: Job, run: Run, outcome: RunOutcome): void {
     const { state, text } = this.#parts;
-    job.run = undefined;
-    job.isUrgent = false;
-    job.hadFirstRun = true;
-    job.missed = outcome === 'failed' || outcome === 'breaker_open';
-    job.spentSeconds = run.spentSeconds;
-    job.due = this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run));
+    endRun(job, run, outcome, this.#afterRun(job, run.next, run.sinceMs + this.#turnMs(job, run)));
     if (outcome !== 'closing') {
       if (outcome !== 'ok' && !state.reading(job.collector)) text.showWithoutReading(job.collector);
       if (isOneOf(skipReasons, outcome)) this.#skip(job, outcome);
@@ -128,25 +130,17 @@ export class RunLifecycle {
 
   /** Records the outcome of a run that asked the appliance. */
   #ran(job: Job, { startedAtMs, sinceMs }: Run, outcome: 'ok' | 'failed' | 'unsupported_route'): void {
-    job.blocked = undefined;
-    const isMissing = outcome === 'unsupported_route';
-    job.retryAtMs = isMissing ? this.#parts.state.age() + missingForMs : undefined;
-    if (isMissing) {
-      // It neither succeeds nor fails.
-      job.last = {};
-      return;
-    }
+    // A collector without its route neither succeeds nor fails.
+    if (outcome === 'unsupported_route') return recordRun(job, {}, this.#parts.state.age() + missingForMs);
     const ok = outcome === 'ok';
     const durationMs = steadyNow() - sinceMs;
     this.#parts.counters.ended(job.collector.name, ok);
     const success = ok && { lastSuccessMs: startedAtMs + durationMs };
-    job.last = { ...job.last, ok, durationMs, lastAttemptMs: startedAtMs, ...success };
+    recordRun(job, { ...job.last, ok, durationMs, lastAttemptMs: startedAtMs, ...success }, undefined);
   }
 
   #skip(job: Job, reason: SkipReason): void {
-    job.hadFirstRun = true;
-    if (reason === 'breaker_open') job.missed = true;
-    if (isOneOf(lastingReasons, reason)) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? this.#parts.now() };
+    skipRun(job, reason, isOneOf(lastingReasons, reason) ? this.#parts.now() : undefined);
     this.#parts.counters.skipped(job.collector.name, reason);
   }
 }

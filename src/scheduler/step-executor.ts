@@ -260,12 +260,12 @@ export class StepExecutor {
     return { outcome: 'failed', reason };
   }
 
-  #contextOf(read: ReadFrom, { intervalMs, only }: Job): CollectContext {
+  #contextOf(read: ReadFrom, { intervalMs, run }: Job): CollectContext {
     const { state, closing: signal, watches, now, labels, vip, inProbeSlot } = this.#parts;
     return {
       read,
       intervalMs,
-      only,
+      only: run?.only,
       signal,
       watches,
       now,

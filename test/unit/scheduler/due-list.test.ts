@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { DueList } from '../../../src/scheduler/due-list.ts';
-import { createJob, type Job } from '../../../src/scheduler/job.ts';
+import { createJob, type Job, waitUntil } from '../../../src/scheduler/job.ts';
 import { createCron, nextDue } from '../../../src/scheduler/schedule.ts';
 
 const secondMs = 1_000;
@@ -31,7 +31,7 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
       { appliance: 'lb', priority: named.size, intervalMs, jitterRatio: 0.1 },
     );
     const waitMs = cron.matches(schedule)[0]! - Date.now();
-    job.due = { atMs: performance.now() + waitMs, wallMs: Date.now() + waitMs };
+    waitUntil(job, { atMs: performance.now() + waitMs, wallMs: Date.now() + waitMs });
     named.set(job, { name, stepMs });
   }
   const list = new DueList({
@@ -43,7 +43,7 @@ function givenJobs(jobs: Readonly<Record<string, Given>>, now = '2026-11-20T21:0
       const { name, stepMs } = named.get(job)!;
       steps.push({ name, atMs: performance.now() - startedMs });
       under.most = Math.max(under.most, (under.now += 1));
-      job.due = nextDue({ ...job, offsetMs: 0 }, cron, { jitterRatio: 0, random: () => 0 });
+      waitUntil(job, nextDue({ ...job, offsetMs: 0 }, cron, { jitterRatio: 0, random: () => 0 }));
       await new Promise((resolve) => setTimeout(resolve, stepMs));
       under.now -= 1;
     },
