@@ -18,6 +18,7 @@ import { startL4Daemon } from '../../simulator/l4-daemon.ts';
 import { farmStatus, farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { watchConnections } from '../support/connections.ts';
 import { givenFolder } from '../support/folder.ts';
 import { canActAsOthers } from '../support/programs.ts';
@@ -179,6 +180,20 @@ describe('the report of check', () => {
     );
     expect(out).not.toContain('Probed');
     expect(connections.tried().filter((each) => !each.startsWith('127.'))).toEqual([]);
+  });
+
+  it('says of a configuration that reads nothing that nothing was asked, and what to enable', async () => {
+    const { appliance, entry } = await givenAppliance();
+    const collectors = Object.fromEntries([...collectorDefaults.keys()].map((name) => [name, { enabled: false }]));
+
+    const { out, code } = await check([{ ...entry, collectors }]);
+
+    expect(code).toBe(1);
+    expect(appliance.requests).toEqual([]);
+    expect(findings(out)).toMatch(
+      /No collector that asks it is enabled: .*\n.*\n {11}collectors: \{ farms: \{ enabled/,
+    );
+    expect(out).not.toMatch(/Something answers|gave no answer/);
   });
 
   it('names a proxy that hangs, and does not take its waits for the cost of polling', async () => {

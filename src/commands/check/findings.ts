@@ -240,6 +240,12 @@ function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
         `It is sent as ${keyHeadersText(keyHeader)}; a proxy that drops such headers needs the other form:`,
         exact('key_header: ZAPI-KEY'),
       );
+    case 'nothing_enabled':
+      return finding(
+        'No collector that asks it is enabled: neither its key nor anything else was tried, and nothing will be read.',
+        'Take enabled: false out of collectors, at least for:',
+        exact('collectors: { farms: { enabled: true }, backends: { enabled: true }, certificates: { enabled: true } }'),
+      );
     case 'unproven':
       return finding(
         'Something answers, but not as the management API that accepts this key.',

@@ -52,10 +52,17 @@ interface ApplianceProbe {
 
 export interface Failure {
   /**
-   * `unproven`: something answers, but no answer shows that it is the API and accepts the key. The
-   * last three: it answers, and its farms cannot be read.
+   * `nothing_enabled`: no collector was there to ask. `unproven`: something answers, but no answer
+   * shows that it is the API and accepts the key. The last three: it answers, and its farms cannot
+   * be read.
    */
-  readonly reason: (typeof finalReasons)[number] | 'unproven' | 'forbidden' | 'unlicensed' | 'farms_unread';
+  readonly reason:
+    | (typeof finalReasons)[number]
+    | 'nothing_enabled'
+    | 'unproven'
+    | 'forbidden'
+    | 'unlicensed'
+    | 'farms_unread';
   readonly message: string;
 }
 
@@ -309,7 +316,8 @@ function obstacleOf({ name }: Collector, error: unknown): Obstacle {
 
 function unprovenBy(calls: readonly CallReport[], [first]: readonly Obstacle[]): Failure | undefined {
   if (calls.some(({ authenticated }) => authenticated)) return undefined;
-  return { reason: 'unproven', message: first?.message ?? 'no collector is enabled, so nothing was read' };
+  if (!first) return { reason: 'nothing_enabled', message: 'no collector that asks it is enabled' };
+  return { reason: 'unproven', message: first.message };
 }
 
 /** Everything that the report about one appliance needs. */

@@ -123,6 +123,7 @@ function rowsOf(checked: ApplianceCheck): readonly ReportRow[] {
 
 function reachedText({ address: { text }, probe: { calls, failure } }: ApplianceCheck): string {
   const answered = calls.filter((call) => /^\d/.test(call.code) && !hasWaited(call));
+  if (failure?.reason === 'nothing_enabled') return `${text}, without a call`;
   if (answered.length === 0) {
     if (failure?.reason === 'tls') return `${text}, without a request: see TLS`;
     return `${text} gave no answer${calls.some(({ code }) => code === 'malformed') ? ' of HTTP' : ''}`;
