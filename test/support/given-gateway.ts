@@ -82,12 +82,14 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     );
   }
   const tokens = new Map(roles.map((role) => [role as string, makeToken()]));
+  const probesFarms = options.vip !== undefined && !options.vipIsOff;
   const journalFile = options.admin?.journalFile ?? join(folder, 'audit', 'journal.db');
   const { admin, ...others } = await settingsOf({
     appliances: worldNames(worlds, options).map(({ name, target }) => ({
       ...applianceContent(name, target),
       ...(options.vip && { vip: options.vip(appliances, name) }),
     })),
+    collectors: { vip: { enabled: probesFarms } },
     polling: { timeout: '30s', max_busy_ratio: 1, jitter: 0 },
     admin: {
       listen_address: '127.0.0.1:0',
@@ -101,7 +103,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
   const settings: Settings = {
     ...others,
     appliances: others.appliances.map((appliance) =>
-      pollingOnly(appliance, [...(options.polls ?? []), ...(options.vip && !options.vipIsOff ? ['vip'] : [])]),
+      pollingOnly(appliance, [...(options.polls ?? []), ...(probesFarms ? ['vip'] : [])]),
     ),
     admin: {
       ...admin,
