@@ -5,10 +5,12 @@
 // proposals.ts (what alerts propose).
 
 import type { Caller, Principal } from '../policy/principal.ts';
+import type { AdmittedCall } from '../calls/gateway.ts';
 import type { PermittedCall } from '../calls/request.ts';
 import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
 import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
+import { sendDirectly } from './direct-call.ts';
 import { decide, type DecisionOn, setAlerts } from './decide.ts';
 import { ChangeStore } from './change-store.ts';
 import type { ChangesContext, ChangesParts } from './context.ts';
@@ -40,6 +42,8 @@ export function createChanges(parts: ChangesParts) {
       return store.held.map(({ change, alerts }) => ({ change, alerts }));
     },
     ask: (asked: NewChange, caller: Caller) => ask(context, asked, caller),
+    /** Sends a call that needs no approval. */
+    sendDirectly: (admitted: AdmittedCall) => sendDirectly(context, admitted),
     askInstead: (waiting: PermittedCall) => shown(waiting.request, askInstead(context, waiting)),
     /** Asks for what the body of a change describes. */
     askFor: (asked: Asked, caller: Caller) => shown(caller, ask(context, readAsked(asked, context), caller)),

@@ -13,7 +13,7 @@ import type { RequestBodies } from './request-bodies.ts';
 
 export interface RelayRoutesParts {
   readonly gateway: Gateway;
-  readonly changes: Pick<Changes, 'askInstead'>;
+  readonly changes: Pick<Changes, 'askInstead' | 'sendDirectly'>;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
   readonly bodies: Pick<RequestBodies, 'admit'>;
@@ -78,7 +78,7 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
       if (dryRun) return reply.send(await gateway.dryRun(asked));
       const admitted = await gateway.admit(asked);
       if (admitted.approval === 'waits') return reply.send(accepted(reply, await changes.askInstead(admitted)));
-      const { status, headers, body: answer } = await gateway.send(admitted);
+      const { status, headers, body: answer } = await changes.sendDirectly(admitted);
       return reply.code(status).headers(headers).send(answer);
     } finally {
       socket.setTimeout(app.server.timeout);

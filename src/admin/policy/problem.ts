@@ -190,6 +190,11 @@ const refusals = {
     'The appliance did not answer in time',
     'Raise admin.timeout if the appliance is merely slow.',
   ],
+  l4_cut: [
+    502,
+    'The call was carried out, and L4 farms refuse connections since',
+    'Restart each L4 farm, whatever the appliance says of it.',
+  ],
   internal_error: [500, 'The gateway failed', 'Look into the log of the exporter for the request id.'],
 } as const satisfies Record<
   string,

@@ -15,29 +15,64 @@ const probeMs = 1_500;
 /** The time until an address that refuses is tried again. */
 const againAfterMs = 2_000;
 
+/** A call that may reach the daemon of L4 farms. */
+interface WatchedCall extends Pick<Write, 'key' | 'params'> {
+  /** The fields of its JSON body. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The part of the context of a change that a look at L4 farms needs. */
+type L4Context = Pick<RecipeContext, 'knownFarms' | 'limits' | 'signal' | 'sleep'> & {
+  readonly calls: Pick<RecipeContext['calls'], 'appliance'>;
+};
+
 /**
- * Returns a step that also tries the addresses of L4 farms, before and after it, if its call reaches
- * their daemon: the start of one that had died cuts all L4 farms, and the appliance calls them up
- * (docs/api.md §4.8). It fails if one that accepted a connection does not any more.
+ * Resolves to a sentence about the L4 farms, empty if there are none beside the touched one; rejects
+ * with an AdminError that has the cure if one was cut. `own` is a sentence about the call itself.
  */
+type LookAfter = (own: string) => Promise<string>;
+
+/** Returns a step that also tries the addresses of L4 farms, see {@link lookBefore}. */
 export function watchingL4(step: Step, context: RecipeContext): Step {
   const { write } = step;
-  const touched = write && touchedFarm(write, context);
+  if (!write) return step;
+  const body = parseJson(write.content?.bytes ?? Buffer.of());
+  const call = { ...write, fields: isRecord(body) ? body : {} };
+  const touched = touchedFarm(call, context);
   if (touched === undefined) return step;
   return {
     ...step,
     async run(send) {
-      const others = l4Farms(context, touched);
-      const before = await accepting(l4Targets(context, others), context);
+      const lookAfter = await tryFarms(touched, context);
       const outcome = await step.run(send).then(
         (done) => ({ done }),
         (error: unknown) => ({ error }),
       );
-      const cut = await cutOf(before, context);
-      if (cut.length > 0) throw cutError(cut, outcome, context);
+      const own = 'done' in outcome ? outcome.done : outcome.error instanceof Error ? outcome.error.message : '';
+      const found = await lookAfter(own);
       if ('error' in outcome) throw outcome.error;
-      return others.length === 0 ? outcome.done : `${outcome.done} ${found(before.map(({ farm }) => farm))}`;
+      return found === '' ? outcome.done : `${outcome.done} ${found}`;
     },
+  };
+}
+
+/**
+ * Tries the addresses of L4 farms if a call reaches their daemon, or may: the start of one that had
+ * died cuts all L4 farms, and the appliance calls them up (docs/api.md §4.8). Resolves to the look
+ * after the call; undefined for a call that does not reach it.
+ */
+export async function lookBefore(call: WatchedCall, context: L4Context): Promise<LookAfter | undefined> {
+  const touched = touchedFarm(call, context);
+  return touched === undefined ? undefined : await tryFarms(touched, context);
+}
+
+async function tryFarms(touched: string, context: L4Context): Promise<LookAfter> {
+  const others = l4Farms(context, touched);
+  const before = await accepting(l4Targets(context, others), context);
+  return async (own) => {
+    const cut = await cutOf(before, context);
+    if (cut.length > 0) throw cutError(cut, own, context);
+    return others.length === 0 ? '' : found(before.map(({ farm }) => farm));
   };
 }
 
@@ -47,19 +82,18 @@ function found(served: readonly string[]): string {
 }
 
 /** Returns the farm of a call that reaches, or may reach, the daemon of L4 farms. */
-function touchedFarm({ key, params, content }: Write, { knownFarms }: RecipeContext): string | undefined {
+function touchedFarm({ key, params, fields }: WatchedCall, { knownFarms }: L4Context): string | undefined {
   const farms = knownFarms();
-  const body = parseJson(content?.bytes ?? Buffer.of());
-  const touched = touchedBy(params, isRecord(body) ? body : {}, farms);
+  const touched = touchedBy(params, fields, farms);
   return reachOfL4Daemon(key, touched, proxyIn(farms)) === 'does not' ? undefined : touched.name;
 }
 
-function l4Farms({ knownFarms }: RecipeContext, touched: string): readonly PolledFarm[] {
+function l4Farms({ knownFarms }: L4Context, touched: string): readonly PolledFarm[] {
   return (knownFarms() ?? []).filter(({ name, profile }) => profile === 'l4xnat' && name !== touched);
 }
 
 /** Returns the addresses of farms that may be connected to. */
-function l4Targets({ limits }: RecipeContext, farms: readonly PolledFarm[]): readonly VipTarget[] {
+function l4Targets({ limits }: L4Context, farms: readonly PolledFarm[]): readonly VipTarget[] {
   if (!limits) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
   return vipTargets(known, { ...limits, serverNames: {} }, ownAddresses())
@@ -70,7 +104,7 @@ function l4Targets({ limits }: RecipeContext, farms: readonly PolledFarm[]): rea
 /** Resolves to the farms of which an address accepts a TCP connection. */
 async function accepting(
   targets: readonly VipTarget[],
-  { signal }: Pick<RecipeContext, 'signal'>,
+  { signal }: Pick<L4Context, 'signal'>,
 ): Promise<readonly VipTarget[]> {
   const results = await Promise.all(
     targets.map(async ({ endpoint }) => {
@@ -82,7 +116,7 @@ async function accepting(
 }
 
 /** Resolves to those of the farms that accept no connection any more, tried twice. */
-async function cutOf(before: readonly VipTarget[], context: RecipeContext): Promise<readonly VipTarget[]> {
+async function cutOf(before: readonly VipTarget[], context: L4Context): Promise<readonly VipTarget[]> {
   const without = async (list: readonly VipTarget[]): Promise<readonly VipTarget[]> => {
     const still = new Set(await accepting(list, context));
     return list.filter((target) => !still.has(target));
@@ -93,16 +127,11 @@ async function cutOf(before: readonly VipTarget[], context: RecipeContext): Prom
   return await without(first);
 }
 
-function cutError(
-  cut: readonly VipTarget[],
-  outcome: { readonly done: string } | { readonly error: unknown },
-  { calls }: RecipeContext,
-): AdminError {
+function cutError(cut: readonly VipTarget[], own: string, { calls }: L4Context): AdminError {
   const names = cut.map(({ farm }) => farm);
-  const own = 'done' in outcome ? outcome.done : outcome.error instanceof Error ? outcome.error.message : '';
   const commands = names.map((farm) => adminCommand(calls.appliance, 'restart-farm', `farm=${farm}`));
   return new AdminError(`${listed(names)} ${names.length === 1 ? 'refuses' : 'refuse'} connections now`, {
-    detail: `${listed(cut.map(({ farm, vip, vport }) => `${farm} at ${vip}:${vport}`))} accepted one before this step: their daemon nftlb was started without them. ${own}`,
+    detail: `${listed(cut.map(({ farm, vip, vport }) => `${farm} at ${vip}:${vport}`))} accepted one before it: their daemon nftlb was started without them. ${own}`,
     remedy: `Restart each L4 farm, whatever the appliance says of it: ${commands.join('; ')}.`,
   });
 }

@@ -83,6 +83,22 @@ describe('a restart of an HTTP farm of zproxy, with the collector vip off', () =
     expect(refused()).toEqual([]);
   });
 
+  it('fails as well as a direct call, with the cure, and succeeds while the daemon lives', async () => {
+    const { run, appliance, refused } = await givenZevenet();
+    const direct = ['admin', 'lb-1', 'actOnFarm', 'farmname=redirector', 'action=restart', ...agreed];
+    const healthy = await run(direct);
+    killL4Daemon(appliance.world, { pidFileStays: true });
+
+    const { code, out, err } = await run(direct);
+
+    expect(healthy.code, healthy.err).toBe(0);
+    expect(refused()).toEqual(['db-l4', 'multi-l4']);
+    expect(code).toBe(1);
+    expect(out + err).toContain('The call was carried out, and L4 farms refuse connections since');
+    expect(out + err).toContain('db-l4, multi-l4 refuse connections now.');
+    expect(out + err).toContain('zlb-exporter admin lb-1 restart-farm farm=multi-l4');
+  });
+
   it('says that the farm is stopped and starts when the daemon goes on, if the daemon hangs', async () => {
     const { run, appliance, refused, session } = await givenZevenet();
     hangL4Daemon(appliance.world);

@@ -301,7 +301,7 @@ const reachesL4Daemon: Guard = {
       severity: 'warning',
       message: `${unless} also calls nftlb, the daemon of the L4 farms, which serves ${names}. If it has died, the call starts it without their rules: they refuse their clients, and the appliance calls them as before.${hung} No harmless read shows whether it lives.`,
       remedy:
-        'A change tries their addresses before and after it; after a direct call, connect to each. If one refuses then, restart each L4 farm.',
+        'Their addresses are tried before and after it, where they can be reached from here. If one refuses then, restart each L4 farm.',
     };
   },
 };

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import type { AdmittedCall } from '../calls/gateway.ts';
+import { discard } from '../calls/reach.ts';
+import type { AdminAnswer } from '../calls/request.ts';
+import { AdminError } from '../policy/admin-error.ts';
+import { AdminProblem } from '../policy/problem.ts';
+import { lookBefore } from '../recipes/l4-watch.ts';
+import type { ChangesContext } from './context.ts';
+
+/**
+ * Sends a call from outside at once. One that reaches the daemon of L4 farms ends with a refusal
+ * if it cut them, as a step of a change does, whatever the appliance answered.
+ */
+export async function sendDirectly(context: ChangesContext, admitted: AdmittedCall): Promise<AdminAnswer> {
+  const { gateway, stopping } = context;
+  const { request, call, body } = admitted;
+  const { appliance } = request;
+  // The caller may leave: the look after the call must not.
+  const { signal } = stopping;
+  const lookAfter = await lookBefore(
+    { key: call.operation.key, params: call.params, fields: body?.fields ?? {} },
+    {
+      calls: { appliance },
+      knownFarms: () => gateway.applianceFor(request).knownFarms(),
+      limits: context.limitsOf(appliance),
+      signal,
+      sleep: (ms) => context.sleep(ms, signal),
+    },
+  );
+  if (!lookAfter) return await gateway.send(admitted);
+  let isSent = false;
+  const onLeaving = (): void => {
+    isSent = true;
+    request.onLeaving?.();
+  };
+  try {
+    const answer = await gateway.send({ ...admitted, request: { ...request, onLeaving } });
+    await orProblem(lookAfter(`The appliance answered it with ${answer.status}.`), answer);
+    return answer;
+  } catch (error) {
+    const isOwn = error instanceof AdminProblem && error.code === 'l4_cut';
+    if (isSent && !isOwn) await orProblem(lookAfter(error instanceof Error ? error.message : ''));
+    throw error;
+  }
+}
+
+/** Makes the gateway's problem of what a look has found; the answer of the call is not passed on. */
+async function orProblem(look: Promise<string>, answer?: AdminAnswer): Promise<void> {
+  try {
+    await look;
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    if (answer?.body instanceof Readable) discard(answer.body);
+    throw new AdminProblem('l4_cut', { detail: `${error.title}. ${error.message}`, remedy: error.remedy });
+  }
+}
