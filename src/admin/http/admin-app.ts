@@ -110,6 +110,8 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     // The principal of an expired token is known, and is audited.
     Object.assign(contextOf(request), known);
   });
+  // Before the first plug-in with routes, which takes over what is set.
+  setErrorHandler(app, parts);
   await registerDocs(app, build);
 
   app.addHook('onRequest', async (request, reply) => {
@@ -128,7 +130,6 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     rejectCrossOrigin(request);
     refuseOtherThanAlerts(request, context.principal);
   });
-  setErrorHandler(app, parts);
   const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
   registerConsole(app);
   registerAdminRoutes(app, parts);
