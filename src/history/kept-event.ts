@@ -48,16 +48,28 @@ export function readEvent(text: string): Omit<HistoryEvent, 'id'> | undefined {
   const event = parseJson(text);
   if (!isRecord(event) || !isOneOf(eventKinds, event.kind) || !Array.isArray(event.differences)) return undefined;
   const isWhole =
-    [event.appliance, event.farm].every((each) => typeof each === 'string') &&
-    [event.atMs, event.count].every((each) => typeof each === 'number') &&
+    [event.appliance, event.farm].every(isText) &&
+    [event.atMs, event.count].every(isNumber) &&
+    [event.by, event.text].every((each) => each === undefined || isText(each)) &&
+    [event.sinceMs, event.reversedMs, event.unlisted].every((each) => each === undefined || isNumber(each)) &&
     event.differences.every(isDifference);
   // Only this file writes them.
   return isWhole ? (event as unknown as Omit<HistoryEvent, 'id'>) : undefined;
 }
 
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
+}
+
 function isDifference(value: unknown): boolean {
   return (
-    isRecord(value) && ['object', 'farm', 'service', 'name', 'setting'].every((name) => typeof value[name] === 'string')
+    isRecord(value) &&
+    ['object', 'farm', 'service', 'name', 'setting'].every((name) => isText(value[name])) &&
+    [value.before, value.after].every((each) => each === undefined || isText(each))
   );
 }
 

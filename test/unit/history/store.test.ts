@@ -472,6 +472,13 @@ describe('a damaged row', () => {
     ['no JSON', "UPDATE events SET event = substr(event, 1, 40) WHERE kind = 'configuration'"],
     ['no event', "UPDATE events SET event = '[1]' WHERE kind = 'configuration'"],
     ['half an event', "UPDATE events SET event = json_remove(event, '$.differences') WHERE kind = 'configuration'"],
+    ['by no author', "UPDATE events SET event = json_set(event, '$.by', 5) WHERE kind = 'configuration'"],
+    ['no text', "UPDATE events SET event = json_set(event, '$.text', json('{}')) WHERE kind = 'configuration'"],
+    ['since no time', "UPDATE events SET event = json_set(event, '$.sinceMs', 'x') WHERE kind = 'configuration'"],
+    [
+      'from no text to another',
+      "UPDATE events SET event = json_set(event, '$.differences[0].before', json('[1]')) WHERE kind = 'configuration'",
+    ],
   ])('of the events that is %s is left out, and counted once', (_, damage) => {
     const { store, read, events, becomes } = givenDamage(damage);
 
