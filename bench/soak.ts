@@ -209,7 +209,7 @@ function createWatch({ pid, metricsUrl }: ExporterProcess, appliances: number) {
           const key = `${name} ${JSON.stringify(labels)}`;
           const isOfControl = controls.includes(labels['appliance'] ?? '');
           if (isOfControl) seen.add(key);
-          // The appliance that comes and goes starts its counters again: it is no control.
+          // The appliance that comes and goes starts its counters again: it is not a control.
           if (type === 'counter' && (isOfControl || labels['appliance'] === undefined)) {
             if (value < (counters.get(key) ?? 0)) found.fallen += 1;
             counters.set(key, value);

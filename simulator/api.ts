@@ -112,7 +112,7 @@ function readBody(world: World, method: string, headers: IncomingHttpHeaders, co
   const text = content.toString();
   if (text === '' || text === '0') return world.release === 'newest' ? { refused: unsupported } : { json: {} };
   const value = parsed(text);
-  if (!value) return { refused: json(400, { error: 'true', message: 'The body is no JSON that can be used.' }) };
+  if (!value) return { refused: json(400, { error: 'true', message: 'The body is not JSON that can be used.' }) };
   // An array crashes the appliance's handler.
   return isRecord(value) ? { json: value } : { refused: { kind: 'page', status: 500 } };
 }

@@ -76,7 +76,7 @@ async function switchFault(appliances: readonly DemonstrationAppliance[], words:
   const known = Object.hasOwn(namedFaults, fault) ? namedFaults[fault] : undefined;
   const farm = appliance?.world.farms.get(farmName);
   if (!appliance || !known || (known.ofFarm !== undefined) !== (farmName !== ''))
-    throw new UnknownFaultError(`'${words}' is no fault; they are:\n${faultList(appliances)}`);
+    throw new UnknownFaultError(`'${words}' is not a fault; they are:\n${faultList(appliances)}`);
   if (known.fault) {
     if (isOn) appliance.fail('*', known.fault);
     else appliance.heal('*');

@@ -13,7 +13,7 @@ export interface Parameter {
   readonly pattern?: RegExp;
   /** Printed by older releases alone. */
   readonly format?: string;
-  /** Whole numbers, the limits included; null is no limit. */
+  /** Whole numbers, the limits included; null is not a limit. */
   readonly interval?: readonly [number | null, number | null];
   readonly hint?: string;
 }

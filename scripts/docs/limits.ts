@@ -56,7 +56,7 @@ function changes(): string {
     ['open proposals of an appliance', count(proposals.maxOpenPerAppliance)],
     ['plans of proposals for an appliance in a minute', count(proposals.maxPlansPerMinute)],
     [
-      'bodies of a token that are no files',
+      'bodies of a token that are not files',
       `${mib(bytesPerMinute)} at once, and as much a minute. Above that, 429, and the body is not read`,
     ],
     ['values in a JSON body', count(maxValues)],
@@ -171,7 +171,7 @@ function others(): string {
     ['shards', count(maxShards)],
     [
       'events of the history',
-      `${count(maxKept.file.events)} and ${mib(maxKept.file.bytes)}; ${count(maxKept.memory.events)} and ${mib(maxKept.memory.bytes)} without \`history.file\`. Above that, the appliances with the most lose their oldest: of each, first what is no change of the configuration and no call`,
+      `${count(maxKept.file.events)} and ${mib(maxKept.file.bytes)}; ${count(maxKept.memory.events)} and ${mib(maxKept.memory.bytes)} without \`history.file\`. Above that, the appliances with the most lose their oldest: of each, first what is not a change of the configuration and no call`,
     ],
     [
       'when a farm was up',

@@ -92,7 +92,7 @@ export const systemHandlers: Handlers = {
     const name = param(call, 'name');
     if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
     // An archive as base64 text: gzip begins with 1f 8b.
-    if (!call.content.toString().startsWith('H4sI')) return refuse(400, 'This is no backup.');
+    if (!call.content.toString().startsWith('H4sI')) return refuse(400, 'This is not a backup.');
     addBackup(call, name);
     return done(`The backup ${name} is stored.`, { params: name });
   },

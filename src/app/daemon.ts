@@ -287,7 +287,7 @@ function remembered({ appliances }: Settings): readonly RememberedAppliance[] {
   return appliances.map(rememberedAs);
 }
 
-/** Another address is another machine, and other farms are no difference on it. */
+/** A different address may be a different machine; its farms are not reported as changed. */
 function rememberedAs({ name, url, farms }: ApplianceSettings): RememberedAppliance {
   const patterns = [farms.include, farms.exclude].map((list) => list.map(({ source }) => source));
   return { name, scope: url.href, farmChoice: JSON.stringify(patterns) };

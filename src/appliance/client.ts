@@ -304,7 +304,7 @@ const maxClockOffsetMs = 10 * 365.25 * 86_400_000;
 /**
  * Returns the appliance's clock minus ours, in seconds. The Date header has whole seconds and was
  * written between `sentAt` and `receivedAt` (Unix milliseconds); 0 means that the clocks agree
- * within that precision. Undefined if the header is no date, or more than ten years off.
+ * within that precision. Undefined if the header is not a date, or more than ten years off.
  */
 function clockOffset(date: string, sentAt: number, receivedAt: number): number | undefined {
   const second = Date.parse(date);

@@ -178,7 +178,7 @@ class FramingError extends Error {
 function headersFault(error: unknown): Error | undefined {
   if (!(error instanceof errors.ResponseContentLengthMismatchError)) return undefined;
   return new FramingError(
-    'its headers break HTTP/1.1: two lengths, a length beside Transfer-Encoding, a length that is no number of bytes, or a malformed line behind the length',
+    'its headers break HTTP/1.1: two lengths, a length beside Transfer-Encoding, a length that is not a number of bytes, or a malformed line behind the length',
   );
 }
 

@@ -189,7 +189,7 @@ function listKeyword(ajv: Ajv, reportUnreadable: ReportUnreadable): FuncKeywordD
   };
 }
 
-/** Returns the field of a row that is missing or refused; undefined if the row itself is no row. */
+/** Returns the field of a row that is missing or refused; undefined if the row itself is not a row. */
 function fieldOf(error: ErrorObject | undefined): string | undefined {
   return error?.params.missingProperty ?? /\/([A-Za-z]\w*)$/.exec(error?.instancePath ?? '')?.[1];
 }

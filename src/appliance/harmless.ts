@@ -12,7 +12,7 @@ export type HarmlessFarm = string & { readonly [harmless]: true };
 /** The profiles of which no read acts. */
 const harmlessProfiles: readonly string[] = ['http', 'https', 'eproxy', 'gslb', 'datalink'];
 
-/** Returns the name of a farm that is no L4 farm; undefined for one, and for an unknown profile. */
+/** Returns the name of a farm that is not an L4 farm; undefined for one, and for an unknown profile. */
 export function unlessL4(name: string, profile: string | null | undefined): HarmlessFarm | undefined {
   return harmlessProfiles.includes(profile ?? '') ? (name as HarmlessFarm) : undefined;
 }
@@ -34,7 +34,7 @@ export function profilesIn({ params }: Static<typeof FarmsSummaryReply>): Readon
   return new Map([...named(gslb, 'gslb'), ...named(dslb, 'datalink'), ...named(lslb, '')]);
 }
 
-/** Returns true if a summary says that a farm is no L4 farm; the API refuses one that it lacks. */
+/** Returns true if a summary says that a farm is not an L4 farm; the API refuses one that it lacks. */
 export function isHarmless(summary: Static<typeof FarmsSummaryReply>, farm: string): boolean {
   const profiles = profilesIn(summary);
   return profiles !== undefined && (!profiles.has(farm) || unlessL4(farm, profiles.get(farm)) !== undefined);

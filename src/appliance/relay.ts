@@ -181,7 +181,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 }
 
-/** Remembers what the hook throws, which is no failure of the connection. */
+/** Remembers what the hook throws, which is not a failure of the connection. */
 function rememberRefusal(beforeSending: RelayRequest['beforeSending']) {
   const asking = {
     refusal: undefined as unknown,

@@ -33,7 +33,7 @@ const closeBrace = 0x7d;
 /**
  * Checks a text before it is parsed as JSON, because parsing and decoding cannot be interrupted.
  * Counts values (commas and opened containers outside strings, an upper bound) and nesting, in one
- * pass without recursion. Accepts texts that are no JSON; parsing refuses them.
+ * pass without recursion. Accepts texts that are not JSON; parsing refuses them.
  */
 export function excessOf(text: string, maxValues: number): Excess | undefined {
   let values = 1;

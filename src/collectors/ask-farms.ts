@@ -252,7 +252,7 @@ async function askState<Listed extends SuspectedFarm>(
   const answeredBefore = was !== undefined && !was.isSilent && was.state !== 'unknown';
   try {
     const { params } = await ask().catch((error: unknown) => {
-      // One late answer is no proof that a proxy hangs.
+      // One late answer is not proof that a proxy hangs.
       if (answeredBefore && error instanceof ApplianceError && error.reason === 'timeout') return ask();
       throw error;
     });

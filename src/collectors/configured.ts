@@ -173,7 +173,7 @@ export function knownOf(settings: Readonly<Record<string, string | undefined>>):
 /** Texts of appliances are cut to this length, with a digest of the rest. */
 const maxLength = 256;
 
-/** Returns the texts in these fields; what is missing, or is no text, is left out. */
+/** Returns the texts in these fields; what is missing, or is not a text, is left out. */
 function textsIn(row: object, names: readonly string[]): ConfiguredSettings {
   return mapped(row, names, (value) => textOf(value));
 }
@@ -183,7 +183,7 @@ function mapped(
   names: readonly string[],
   toText: (value: unknown) => string | undefined,
 ): ConfiguredSettings {
-  // Fields beyond the schema: a value that cannot be read here is no failure of the reading.
+  // Fields beyond the schema: a value that cannot be read here is not a failure of the reading.
   const fields = row as Readonly<Record<string, unknown>>;
   const settings: Record<string, string> = {};
   for (const name of names) {

@@ -127,7 +127,7 @@ function refusalText(status: number, { origin, pathname }: URL, appliance: strin
 /** Reads an answer; throws NothingKnown if it is not of the shape. */
 export function readReply<T>(shape: Shape<T>, text: string): T {
   const reply = parseJson(text);
-  if (reply === undefined) throw new NothingKnown('what answers is no exporter: it does not speak JSON');
+  if (reply === undefined) throw new NothingKnown('what answers is not an exporter: it does not speak JSON');
   try {
     return shape(reply, '');
   } catch (error) {

@@ -34,7 +34,7 @@ function escapeOf(control: string): string {
 
 /**
  * Creates a shell from the standard streams of a process. Questions go to standard error, where
- * they are no part of a result.
+ * they are not part of a result.
  */
 export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellParts): Shell {
   // Lines that were pasted with an earlier answer. They answer what is hidden, such as a key, and
@@ -75,7 +75,7 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     write: (bytes) =>
       new Promise((resolve, reject) => {
         const shown = stdout.isTTY ? decoder.decode(bytes, { stream: true }).replaceAll(controls, escapeOf) : bytes;
-        // A reader such as `head` that has left is no fault: the rest goes nowhere.
+        // A reader such as `head` that has left is not a fault: the rest goes nowhere.
         stdout.write(shown, (error) => (error && errorCode(error) !== 'EPIPE' ? reject(error) : resolve()));
       }),
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,

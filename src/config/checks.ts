@@ -142,7 +142,7 @@ function requireRareProbes({ settings }: Checked, report: ReportProblem): void {
 
 /** Reports a key of `connect_to` that no address can match. */
 function requireAddresses({ settings }: Checked, report: ReportProblem): void {
-  const message = 'is no address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443';
+  const message = 'is not an address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443';
   for (const [index, appliance] of settings.appliances.entries())
     for (const key of Object.keys(appliance.vip.connectTo))
       if (!parseEndpoint(key)) report(['appliances', index, 'vip', 'connect_to', key], message, 'key');
@@ -211,12 +211,13 @@ function requireKnownAppliances({ settings: { admin, appliances } }: Checked, re
   }
 }
 
-/** Reports twins that are no two appliances, or of which one has another twin. */
+/** Reports twins that are not two appliances, or of which one has another twin. */
 function requireTwins({ settings: { twins, appliances } }: Checked, report: ReportProblem): void {
   const known = appliances.map(({ name }) => name);
   const taken = new Set<string>();
   for (const [index, pair] of twins.entries()) {
-    if (pair.length !== 2) report(['twins', index], 'is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]');
+    if (pair.length !== 2)
+      report(['twins', index], 'is not a pair; write two names, such as ["lb-paris-1","lb-paris-2"]');
     for (const [position, name] of pair.entries()) {
       const at: Path = ['twins', index, position];
       if (!known.includes(name))
@@ -242,7 +243,10 @@ function requireKnownOperations({ settings: { admin }, operations }: Checked, re
     for (const list of ['allow', 'deny'] as const) {
       for (const [position, entry] of token[list]?.entries() ?? []) {
         if (matchOperations(entry, operations).length > 0) continue;
-        report(['admin', 'tokens', index, list, position], `is no operation; ${suggest(entry, words, operationForms)}`);
+        report(
+          ['admin', 'tokens', index, list, position],
+          `is not an operation; ${suggest(entry, words, operationForms)}`,
+        );
       }
     }
   }

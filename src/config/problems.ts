@@ -98,7 +98,7 @@ export class Problems {
 }
 
 /**
- * Returns `appliances[0].tls.ca_file`; a key that is no plain word may be a misplaced secret and is
+ * Returns `appliances[0].tls.ca_file`; a key that is not a plain word may be a misplaced secret and is
  * shown as `[?]`.
  */
 export function keyPath(path: Path): string {

@@ -119,7 +119,7 @@ function cipherSuite(text: string): Parsed<string> {
     createSecureContext({ ciphers: text });
     return { value: text };
   } catch {
-    return { problem: 'is no cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' };
+    return { problem: 'is not a cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256' };
   }
 }
 

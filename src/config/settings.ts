@@ -103,7 +103,7 @@ export function watchesFarm({ farms }: Pick<ApplianceSettings, 'farms'>, farm: s
   return farms.include.some((pattern) => pattern.test(name)) && !farms.exclude.some((pattern) => pattern.test(name));
 }
 
-/** Returns the networks from which an appliance sends its log; a name is no network. */
+/** Returns the networks from which an appliance sends its log; a name is not a network. */
 export function sendersOf({ url, requests: { from } }: Pick<ApplianceSettings, 'url' | 'requests'>): readonly string[] {
   return from.length > 0 ? from : [url.hostname.replaceAll(/[[\]]/g, '')];
 }

@@ -167,7 +167,7 @@ export const webSchema = mapping({
   rate_limit: mapping(
     {
       interval: value('interval', {
-        description: 'The time until one more request is allowed, of all clients; `0` is no limit.',
+        description: 'The time until one more request is allowed, of all clients; `0` is not a limit.',
         default: '0',
         to: '1h',
         examples: ['1s'],

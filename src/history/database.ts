@@ -71,11 +71,11 @@ export class HistoryDatabase {
   /** By text: to prepare a statement costs as much as to run it. */
   readonly #prepared = new Map<string, StatementSync>();
 
-  /** Throws the error of SQLite, and for a file that is no history. */
+  /** Throws the error of SQLite, and for a file that is not a history. */
   constructor(file: string) {
     this.#database = new DatabaseSync(file, { timeout: 0 });
     try {
-      // No other process writes it; a lost second after a power failure is no loss.
+      // No other process writes it; a lost second after a power failure is not a loss.
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
       const number = (name: string): unknown => this.rows<Record<string, unknown>>(`PRAGMA ${name}`)[0]?.[name];
       const isEmpty = this.rows('SELECT 1 FROM sqlite_schema').length === 0;

@@ -24,7 +24,7 @@ const maxDescription = 200;
 /**
  * Compares all objects of two readings. An object of another name with the same settings, the only
  * one that is new beside the only one that is gone, was renamed. A setting that one of the readings
- * does not know is no difference.
+ * does not know is not a difference.
  */
 export function compareConfigured(
   before: readonly ConfiguredObject[],

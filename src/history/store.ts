@@ -65,7 +65,7 @@ export class HistoryStore {
   #newlyDamaged = 0;
   #warnings: string[] = [];
 
-  /** Throws the error of SQLite, and for a file that is no history. */
+  /** Throws the error of SQLite, and for a file that is not a history. */
   constructor(file: string) {
     this.#database = new HistoryDatabase(file);
     this.#events = new EventLog(this.#database, (row) => this.#leaveOut(row));

@@ -75,7 +75,7 @@ export async function readShort(path: string, maxBytes: number): Promise<string>
   }
 }
 
-/** Names what a path leads to when it is no regular file, for a sentence. */
+/** Names what a path leads to when it is not a regular file, for a sentence. */
 export function kindOf(status: Stats): string {
   if (status.isDirectory()) return 'folder';
   if (status.isFIFO()) return 'named pipe';

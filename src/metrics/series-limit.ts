@@ -21,7 +21,7 @@ interface Limited {
 }
 
 /**
- * Divides the limit among all limited readings: first what is no detail, by the rank of the
+ * Divides the limit among all limited readings: first what is not a detail, by the rank of the
  * reading, then details; both in the order of the keys. The result depends on names and sizes, not
  * on the order of polls, so that the same farms keep their series from poll to poll.
  */

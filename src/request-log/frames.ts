@@ -1,4 +1,4 @@
-/** Reasons for which bytes of a stream are no line of a log. */
+/** Reasons for which bytes of a stream are not a line of a log. */
 export type FrameFault = 'too_long' | 'malformed' | 'empty';
 
 /**
@@ -11,7 +11,7 @@ export const maxLineBytes = 8_000;
 export interface FrameSink {
   line(line: string): void;
   fault(fault: FrameFault): void;
-  /** Counts bytes that are no whole frame. */
+  /** Counts bytes that are not a whole frame. */
   part(): void;
   /** True while no more is to be read. */
   readonly isOverLimit: boolean;

@@ -40,7 +40,7 @@ export class L4Farms {
   }
 
   /**
-   * Resolves to the name of a farm that is no L4 farm by a list of the last minute. If there is
+   * Resolves to the name of a farm that is not an L4 farm by a list of the last minute. If there is
    * none, reads the summary, which reads files alone; an appliance that refuses it is taken at the
    * word of its list. A farm of which two lists differ is not asked.
    */

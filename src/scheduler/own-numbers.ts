@@ -36,7 +36,7 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
   ),
   ofFailure.info(
     'zlb_appliance_failure_info',
-    'Why the newest call failed, probes included; absent when it succeeded. That the API lacks an object or a route is no failure (this exporter).',
+    'Why the newest call failed, probes included; absent when it succeeded. That the API lacks an object or a route is not a failure (this exporter).',
     { reason: (reason) => reason },
   ),
   ofAppliance.stateSet(

@@ -14,7 +14,7 @@ import { errorCode } from '../lib/check.ts';
 export interface Connections {
   /** Adds the guard to a listener; no other hook may come before. */
   attach(app: FastifyInstance): void;
-  /** Answers bytes that are no request, and closes their connection. */
+  /** Answers bytes that are not a request, and closes their connection. */
   refuseMalformed(error: unknown, socket: Socket): void;
   /** Closes each connection when it is idle, so that clients connect again. */
   retire(): void;

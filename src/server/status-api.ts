@@ -27,7 +27,7 @@ export function sendUnknownAppliance(reply: FastifyReply, shard: number | undefi
 
 export function unknownApplianceMessage(shard: number | undefined): string {
   return shard === undefined
-    ? 'No appliance of that name is configured; / lists the names. An address is no name.'
+    ? 'No appliance of that name is configured; / lists the names. An address is not a name.'
     : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
 }
 

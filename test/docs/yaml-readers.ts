@@ -74,7 +74,9 @@ const readers: readonly Reader[] = [
     keys: ['services'],
     async complaint(text) {
       const { services } = parse(text) as { services: unknown };
-      return isRecord(services) && Object.values(services).every(isRecord) ? '' : 'services is no mapping of mappings';
+      return isRecord(services) && Object.values(services).every(isRecord)
+        ? ''
+        : 'services is not a mapping of mappings';
     },
   },
 ];

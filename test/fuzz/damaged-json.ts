@@ -45,7 +45,7 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 /** How to damage a body: mostly as JSON that is still JSON. */
 export const damages = fc.array(damage, { minLength: 1, maxLength: 5 });
 
-/** The body with the damages; one that is no JSON comes back as it is. */
+/** The body with the damages; one that is not JSON comes back as it is. */
 export function damageJson(text: string, list: readonly Damage[]): string {
   const raw = new Map<string, string>();
   let root: unknown;

@@ -17,10 +17,10 @@ export function misfit(schema: TSchema, before: unknown, after: unknown, at = ''
   if ('rows' in schema) return misfitOfRows(schema.rows as { item: TSchema }, before, after, at);
   const type = 'type' in schema ? schema.type : undefined;
   if (type === 'null') return after === null ? undefined : `${at} is not null`;
-  if (type === 'string') return typeof after === 'string' ? undefined : `${at} is no text`;
-  if (type === 'array') return Array.isArray(after) ? undefined : `${at} is no list`;
+  if (type === 'string') return typeof after === 'string' ? undefined : `${at} is not a text`;
+  if (type === 'array') return Array.isArray(after) ? undefined : `${at} is not a list`;
   if (type !== 'object') return undefined;
-  if (!isRecord(after) || !isRecord(before)) return `${at} is no object`;
+  if (!isRecord(after) || !isRecord(before)) return `${at} is not an object`;
   const { properties, required = [] } = schema as TSchema & {
     properties: Record<string, TSchema>;
     required?: string[];
@@ -43,7 +43,7 @@ function lengthOf(value: unknown): unknown {
 /** A row that was left out, or united with one of its name, has no place of its own any more. */
 function misfitOfRows({ item }: { item: TSchema }, before: unknown, after: unknown, at: string): string | undefined {
   if (after === null) return before === null ? undefined : `${at} was taken away`;
-  if (!Array.isArray(after) || !Array.isArray(before)) return `${at} is no list`;
+  if (!Array.isArray(after) || !Array.isArray(before)) return `${at} is not a list`;
   if (after.length > before.length) return `${at} has rows that were made up`;
   return first(
     after.map((each: unknown, index) => {
@@ -59,11 +59,11 @@ function misfitOfWire(kind: string, before: unknown, after: unknown, at: string)
   if (after === null && kind !== 'name') return undefined;
   if (isUnset) return `${at} was made of nothing`;
   if (kind === 'number' || kind === 'signed') {
-    if (typeof after !== 'number' || !Number.isFinite(after)) return `${at} is no number`;
+    if (typeof after !== 'number' || !Number.isFinite(after)) return `${at} is not a number`;
     if (typeof before === 'string') return Number(before) === after ? undefined : `${at} is another number`;
     return before === after ? undefined : `${at} is another number`;
   }
-  if (typeof after !== 'string' || (kind === 'name' && after === '')) return `${at} is no text`;
+  if (typeof after !== 'string' || (kind === 'name' && after === '')) return `${at} is not a text`;
   if (typeof before === 'number')
     return Number(after) === before && after !== 'Infinity' ? undefined : `${at} is another`;
   if (typeof before === 'boolean') return kind !== 'name' && after === String(before) ? undefined : `${at} is another`;

@@ -108,7 +108,7 @@ describe('the key', () => {
         body: JSON.stringify({ message: 'x'.repeat(240 - 'the appliance answered 400: '.length) + echo }),
       }),
     ],
-    ['a body that is no JSON', (echo) => ({ body: echo })],
+    ['a body that is not JSON', (echo) => ({ body: echo })],
     ['the type of the body', (echo) => ({ type: `text/${echo}` })],
   ])('is not in an error if the appliance echoes it in %s', async (_, answer) => {
     const server = await startHttpsServer((response, request) => {
@@ -382,7 +382,10 @@ describe('a failure on the network', () => {
     ...Object.entries({
       'two lengths': [['Content-Length: 2', 'Content-Length: 2'], /its headers break HTTP\/1\.1: two lengths, /],
       'two different lengths': [['Content-Length: 2', 'Content-Length: 9'], /its headers break .*: two lengths, /],
-      'a length that is no number of bytes': [['Content-Length: 99999999999999999999'], /a length that is no number/],
+      'a length that is not a number of bytes': [
+        ['Content-Length: 99999999999999999999'],
+        /a length that is not a number/,
+      ],
       'a length before chunks': [
         ['Content-Length: 2', 'Transfer-Encoding: chunked'],
         /its headers break .*, a length beside Transfer-Encoding, /,
@@ -625,7 +628,7 @@ describe('an abort', () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const held: Socket[] = [];
     const between = createTcpServer((socket) => {
-      // An action of the other side on a connection is no failure here.
+      // An action of the other side on a connection is not a failure here.
       held.push(socket.on('error', () => undefined));
     });
     const url = new URL(`https://127.0.0.1:${await listening(between)}`);

@@ -102,7 +102,7 @@ it('reads no more by TCP than can wait for the first list of farms, and loses no
   await has('zlb_request_log_lines_total', { result: 'early' }, 0);
 });
 
-it('refuses senders that are no address of an appliance', async () => {
+it('refuses senders that are not addresses of an appliance', async () => {
   const appliances = [{ name: 'lb', from: ['192.0.2.1'], objectives: [] }];
   const { port, has, page } = await givenRequestLog({ appliances });
   await datagrams(port(0), [line]);

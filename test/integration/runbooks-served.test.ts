@@ -75,7 +75,7 @@ describe('the runbooks of the exporter', () => {
     );
   });
 
-  it('explain their variables if no name is given, or one that is no name of an object', async () => {
+  it('explain their variables if no name is given, or one that is not a name of an object', async () => {
     const { url } = await givenExporter({ 'lb-1': busyWorld() });
     const tooLong = `appliance=${'a'.repeat(300)}`;
 

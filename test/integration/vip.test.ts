@@ -94,7 +94,7 @@ it('says in one word what is wrong with a peer, and the other farms do not notic
 });
 
 // test/unit/collectors/vip-targets.test.ts has all addresses.
-it('connects to nothing that is no address of a farm, nor to the ports of this machine', async () => {
+it('connects to nothing that is not an address of a farm, nor to the ports of this machine', async () => {
   const own = await givenTls({}, '0.0.0.0');
   const ownAddresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
   const reported = [...new Set(['127.0.0.1', '0.0.0.0', '::1', 'localhost', '127.1', ...ownAddresses])];
@@ -268,7 +268,7 @@ it('is right at once after the gateway has replaced the certificate of a farm', 
   const [world] = healthyPair(nowMs);
   const { page, act, changed } = await givenAppliance(world, { runs: [...lists, 'vip'], farmsListen: true });
   const farm = world.farms.get('www');
-  if (farm?.profile !== 'http') throw new Error('www is no HTTP farm');
+  if (farm?.profile !== 'http') throw new Error('www is not an HTTP farm');
   const inStore = async () => valueOf(await page(), 'zlb_farm_served_certificate_in_store', { farm: 'www' });
 
   world.certificates.set('new.pem', certificate('new.pem', { ...times, commonName: 'www.example.com' }));

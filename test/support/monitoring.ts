@@ -59,7 +59,7 @@ export async function givenPrometheus(config: string, files?: Readonly<Record<st
       if (data.resultType === 'vector')
         return data.result.map(({ metric, value }) => ({ metric, value: toNumber(value[1]) }));
       if (data.resultType === 'scalar') return [{ metric: {}, value: toNumber(data.result[1]) }];
-      throw new Error(`a ${data.resultType} is no answer to an instant query: ${expression}`);
+      throw new Error(`a ${data.resultType} is not an answer to an instant query: ${expression}`);
     },
     /** The series of a range query; times in seconds. */
     async queryRange(

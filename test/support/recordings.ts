@@ -25,7 +25,7 @@ export interface Exchange {
     readonly body: string;
     readonly body_encoding: 'utf-8' | 'latin-1';
   };
-  /** Missing in a few, which are no part of a sequence. */
+  /** Missing in a few, which are not part of a sequence. */
   readonly recorded_at?: string;
 }
 

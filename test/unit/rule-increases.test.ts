@@ -28,7 +28,7 @@ async function countersFrom0(): Promise<ReadonlySet<string>> {
   return new Set([...names, refusalMetric.name]);
 }
 
-/** Counters of the appliance and of the process: their first value is no event. */
+/** Counters of the appliance and of the process: their first value is not an event. */
 const others = new Set(collectorFamilies.map(({ name }) => name));
 /** Counted all the time: a graph of them shows how much, and what began is soon a small part. */
 const steady = [

@@ -347,7 +347,7 @@ export class Gateway {
 
   /**
    * Describes what a call may change; of its body, the names of fields, and the texts of settings
-   * without secrets. A call that names a secret is no author of anything.
+   * without secrets. A call that names a secret is not an author of anything.
    */
   #touchOf({ request, call, body }: PermittedCall): readonly [touch: GatewayCall, farm: string] {
     const { id, appliance, principal, plan, token } = request;

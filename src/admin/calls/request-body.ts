@@ -69,7 +69,7 @@ export interface BodyLimits {
   readonly memory: BodyMemory;
 }
 
-/** Maximum size of a body that is no file; settings and certificates are far smaller. */
+/** Maximum size of a body that is not a file; settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
 /** Maximum of values in a JSON body; those of thousands of alerts are most. */
 export const maxValues = 65_536;
@@ -138,7 +138,7 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   }
   // Without the parser's message: it quotes the body.
   throw new AdminProblem('malformed_body', {
-    detail: 'The body is not a JSON object; nothing was sent.',
+    detail: 'The body is not JSON object; nothing was sent.',
     remedy: 'Send an object, such as {"action":"stop"} to an appliance; GET /docs shows what each path takes.',
   });
 }

@@ -23,7 +23,7 @@ export async function recordRefusal(
   problem: AdminProblem,
 ): Promise<void> {
   const { principal, appliance = '', sent } = contextOf(request);
-  // This is no refusal: the request was sent, or its caller has left.
+  // This is not a refusal: the request was sent, or its caller has left.
   if (sent || problem.code === 'caller_left') return;
   if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
   if (!principal || problem.status >= 500) return;

@@ -210,7 +210,7 @@ function rawProblem(problem: AdminProblem): RawResponse {
   };
 }
 
-/** Returns the refusal of bytes that are no request, by the code of Node's error. */
+/** Returns the refusal of bytes that are not a request, by the code of Node's error. */
 function malformedProblem(code: string): AdminProblem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':

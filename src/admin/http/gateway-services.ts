@@ -47,7 +47,7 @@ export interface GatewaySurroundings {
 /** Limits the journal to a few dozen megabytes an hour; no mistake causes that many refusals. */
 export const maxDenialsPerMinute = 1_000;
 
-/** Limit for a body that is no file, and before the minimum rate of a file applies. */
+/** Limit for a body that is not a file, and before the minimum rate of a file applies. */
 export const maxBodyMs = 20_000;
 /** Per appliance, for reads and changes each. */
 export const maxWaiting = 16;

@@ -92,7 +92,7 @@ function tooMany(principal: string): AdminProblem {
 
 function tooManyBytes(principal: string, seconds: number): AdminProblem {
   return new AdminProblem('too_many_bytes', {
-    detail: `${principal} sends more than ${bytesPerMinute} bytes a minute in bodies that are no files; nothing was sent.`,
+    detail: `${principal} sends more than ${bytesPerMinute} bytes a minute in bodies that are not files; nothing was sent.`,
     headers: { 'retry-after': String(seconds) },
   });
 }

@@ -57,7 +57,7 @@ export interface CheckedLine {
 /** Checks the text of a record that is stored under a number, after the one before it. */
 export function checkLine(text: string, number: number, before: AuditPosition): CheckedLine {
   const line = readLine(text);
-  if (!line) return { fault: 'is no record of a journal' };
+  if (!line) return { fault: 'is not a record of a journal' };
   if (hashOf(text.replace(seal, '}')) !== line.hash)
     return { line, fault: 'was changed: its hash does not fit its text' };
   // Such as a name that is there twice, of which readers take one or the other.

@@ -386,7 +386,7 @@ export async function openForReading(file: string): Promise<DatabaseSync> {
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined;
   // A new one may have all of its content in its write-ahead log.
   if (kind !== 'database' && !(kind === 'empty' && hasLog))
-    throw new FileKindError(`${file} is ${kind === 'empty' ? kind : 'no journal'}`);
+    throw new FileKindError(`${file} is ${kind === 'empty' ? kind : 'not a journal'}`);
   if (hasLog) return new DatabaseSync(file, { readOnly: true, timeout: readingTimeoutMs });
   // Without a write-ahead log nobody writes it, and its folder may be read-only.
   const url = pathToFileURL(resolve(file));

@@ -34,7 +34,7 @@ const refusals = {
   cross_origin: [
     403,
     'Requests from other web pages are refused',
-    'Use the page under /docs of this listener, or a client that is no web page.',
+    'Use the page under /docs of this listener, or a client that is not a web page.',
   ],
   role_too_low: [
     403,

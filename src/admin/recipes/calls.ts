@@ -35,7 +35,7 @@ export interface RecipeCalls {
   readonly appliance: string;
   /** Rejects with a {@link LateError} if `withinMs` is given, and over. */
   read<Key extends ReadKey>(key: Key, params: Params<Key>, withinMs?: number): Promise<ReplyOf<Key>>;
-  /** Resolves to the text of a read whose answer is no JSON. */
+  /** Resolves to the text of a read whose answer is not JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   readonly write: (write: Write) => Promise<void>;
   /** Resolves to the dry run of a call; changes nothing. */

@@ -127,7 +127,7 @@ export async function readBackends(
   return (await calls.read('listFarmBackends', { farmname: name })).params;
 }
 
-/** Returns a status as it reads after "is": the API's `needed restart` is no such word. */
+/** Returns a status as it reads after "is": the API's `needed restart` is not such a word. */
 export function statusWords(status: string): string {
   return status === 'needed restart' ? 'waiting for a restart' : status;
 }

@@ -12,7 +12,10 @@ export const sendLogs: Recipe = {
   async plan({ calls: { appliance, dryRun, parametersOf }, values: { to = '' } }) {
     const { host, port } = parseListenAddress(to) ?? { host: '', port: 0 };
     if (to !== 'off' && (host === '' || port === 0))
-      throw refusal(`${to} is no address with a port`, 'Say where the exporter listens: to=192.0.2.5:5514, or to=off.');
+      throw refusal(
+        `${to} is not an address with a port`,
+        'Say where the exporter listens: to=192.0.2.5:5514, or to=off.',
+      );
     const set: Write = { key: 'setRemoteSyslog', params: {}, content: jsonContent({}) };
     const { current } = await dryRun(set);
     const described = await parametersOf(set).catch((error: unknown) => {

@@ -77,7 +77,7 @@ export function parseTarget(words: readonly string[], operations: Operations): C
   const call = operations.call(operation, taken);
   if (!call)
     throw new UsageError(
-      `a value cannot be part of the path ${operation.template}: it holds a slash or is no name; give the one name of an object`,
+      `a value cannot be part of the path ${operation.template}: it holds a slash or is not a name; give the one name of an object`,
     );
   return { call, fields: left };
 }

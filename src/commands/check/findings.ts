@@ -183,7 +183,7 @@ function* clockFindings({ probe }: ApplianceCheck): Findings {
 function* costFindings({ probe, settings }: ApplianceCheck): Findings {
   const { maxBusyRatio } = settings.polling;
   const ratio = probe.perMinute.seconds / 60;
-  // While a proxy hangs each state is read alone: that is no cost to save.
+  // While a proxy hangs each state is read alone: that is not a cost to save.
   if (ratio <= maxBusyRatio || probe.facts.farms?.some(({ isSilent }) => isSilent)) return;
   yield finding(
     `Polling as configured would take ${percent(ratio)} of its time, and polling.max_busy_ratio allows ${percent(maxBusyRatio)}: intervals will be stretched.`,

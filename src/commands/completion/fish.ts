@@ -6,7 +6,7 @@ import { commands, type Place, places, valuedFlags, valuesOf } from './places.ts
 export function fishCompletion(): string {
   const valued = valuedFlags().flatMap(({ spellings }) => spellings);
   return `# Completes zlb-exporter in fish; written by zlb-exporter completion fish.
-function __zlb_exporter_given --description 'Prints the words before the cursor that are no flags'
+function __zlb_exporter_given --description 'Prints the words before the cursor that are not flags'
     set -l is_value no
     for word in (commandline -opc)[2..]
         if test $is_value = yes

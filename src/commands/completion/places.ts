@@ -16,7 +16,7 @@ import { checks } from '../plugin/plugin.ts';
 /** What completes a word: one of some words, or the name of a file. */
 export type Offer = readonly string[] | 'files';
 
-/** A place in the command line, by the words before it that are no flags. */
+/** A place in the command line, by the words before it that are not flags. */
 export interface Place {
   /** The words before; `*` is any word. */
   readonly after: readonly string[];

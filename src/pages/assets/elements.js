@@ -17,5 +17,5 @@ export function element(id) {
 export function inputField(id) {
   const found = element(id);
   if (found instanceof HTMLInputElement) return found;
-  throw new Error(`#${id} is no input field`);
+  throw new Error(`#${id} is not an input field`);
 }

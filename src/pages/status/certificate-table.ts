@@ -120,7 +120,7 @@ function activationRow(health: ApplianceHealth, nowMs: number): Markup {
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 
-/** The words of the API that are no English. */
+/** The words of the API that are not English. */
 const kindWords: Readonly<Record<string, string>> = { temporal: 'temporary' };
 
 function endText(seconds: number | undefined, state: string, nowMs: number): Markup {

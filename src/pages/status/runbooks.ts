@@ -60,7 +60,7 @@ export function runbooksFor(source: string, labels: RunbookLabels, addresses: Ow
   }
 
   /**
-   * Renders a gap; a name that is no plain word stays a variable in commands, because quotes would
+   * Renders a gap; a name that is not a plain word stays a variable in commands, because quotes would
    * not be right everywhere.
    */
   function placeOf(kind: string, label: string, shown: string): Markup {

@@ -95,14 +95,14 @@ describe('a wrong request for changes', () => {
     });
   });
 
-  it('says of a body that is no object what the path takes, and nothing of a call to an appliance', async () => {
+  it('says of a body that is not an object what the path takes, and nothing of a call to an appliance', async () => {
     const { call } = await givenApprovals();
 
     const { status, json } = await call('alice', 'POST', '/changes', []);
 
     expect({ status, json }).toMatchObject({
       status: 400,
-      json: { code: 'malformed_body', detail: 'The body is not a JSON object; nothing was sent.' },
+      json: { code: 'malformed_body', detail: 'The body is not JSON object; nothing was sent.' },
     });
   });
 });

@@ -38,7 +38,7 @@ describe('a command that a caller dresses up as a secret', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('is in the audit with all that is no secret, the length of the rest, and the digest of what was sent', async () => {
+  it('is in the audit with all that is not a secret, the length of the rest, and the digest of what was sent', async () => {
     const { call, audit } = await givenApprovals();
     const bodies = disguised.map(([command]) => ({ command }));
 

@@ -253,7 +253,7 @@ describe('the path /alerts', () => {
 
   it.each([
     ['another version', { version: '3', alerts: [] }],
-    ['labels that are no texts', { version: '4', alerts: [{ status: 'firing', startsAt: '', labels: { farm: 1 } }] }],
+    ['labels that are not texts', { version: '4', alerts: [{ status: 'firing', startsAt: '', labels: { farm: 1 } }] }],
     ['more than 10,000 alerts', { version: '4', alerts: Array.from({ length: 10_001 }, () => ({})) }],
   ])('refuses %s', async (_, body) => {
     const { call, all } = await givenAlertmanager();

@@ -26,7 +26,7 @@ export function attach(world: World, farm: string, file: string, { cert, key, su
 
 export function httpsFarm(world: World, farm: string): HttpFarm {
   const found = world.farms.get(farm);
-  if (found?.profile !== 'http') throw new Error(`${farm} is no HTTP farm`);
+  if (found?.profile !== 'http') throw new Error(`${farm} is not an HTTP farm`);
   return found;
 }
 

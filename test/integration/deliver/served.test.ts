@@ -75,7 +75,7 @@ describe('what farms serve after a delivery', () => {
     expect(second.out).not.toContain('deleteCertificate');
   });
 
-  it('is no failure when the farm presents another certificate of its own for the name', async () => {
+  it('is not a failure when the farm presents another certificate of its own for the name', async () => {
     const world = worldWith();
     const elliptic = issue({ from: -60 });
     httpsFarm(world, 'shop').certificates = [];

@@ -171,7 +171,7 @@ async function sendWrongTokens({ call, url, tokenOf }: Given, wrong: readonly st
     outputs.push(['a refused token', (await call('GET', at('/farms'), { as: token })).text]);
   for (const lines of [`Bad line ${adminKey}`, `X: ${right.repeat(500)}`]) {
     const request = `GET /whoami HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${right}\r\n${lines}\r\n\r\n`;
-    outputs.push(['what is no HTTP', (await exchangeRaw(url, request)).text]);
+    outputs.push(['what is not an HTTP', (await exchangeRaw(url, request)).text]);
   }
   return outputs;
 }

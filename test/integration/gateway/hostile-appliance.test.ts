@@ -314,7 +314,7 @@ describe('an appliance that repeats its API key', () => {
       `HTTP/1.1 200 OK\r\nContent-Type: text/${adminKey}\r\nContent-Disposition: attachment; filename="${adminKey}"\r\nX-Key: ${adminKey}`,
       '{}',
     ],
-    ['what is no HTTP', adminKey, adminKey],
+    ['what is not an HTTP', adminKey, adminKey],
     ['a length that is none', `HTTP/1.1 200 OK\r\nContent-Length: ${adminKey}`, adminKey],
   ])('does not show it to the caller, the log, the audit and the metrics in %s', async (_, start, body) => {
     const { call, auditText, logged, metrics } = await given((socket) =>

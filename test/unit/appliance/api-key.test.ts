@@ -76,7 +76,7 @@ describe('masking a key in a stream', () => {
     expect(await masked([Buffer.from('a key in a text')], 'key')).toBe('a key in a text');
   });
 
-  it.each(['ab\\cdefghi', 'ab\\\\cdefghi', '\\bcdefghi\\'])('finds %s in a text that is no JSON', async (key) => {
+  it.each(['ab\\cdefghi', 'ab\\\\cdefghi', '\\bcdefghi\\'])('finds %s in a text that is not JSON', async (key) => {
     const text = `Your key é ${key} is wrong.`;
     const expected = text.replace(key, '*'.repeat(key.length));
 
@@ -101,7 +101,7 @@ describe('scrubbing a body', () => {
 
   it.each([
     ['every JSON spelling', '{"vip":"\\u0063anary-key"}', '{"vip":"[redacted]"}'],
-    ['a text that is no JSON', '<p>canary-key</p>', '<p>[redacted]</p>'],
+    ['a text that is not JSON', '<p>canary-key</p>', '<p>[redacted]</p>'],
     ['extreme nesting', `${'['.repeat(1_000_000)}"\\u0063anary-key"`, `${'['.repeat(1_000_000)}"[redacted]"`],
     ['nothing else', '{"message":"one\\ntwo","port":80}', '{"message":"one\\ntwo","port":80}'],
   ])('removes it from %s', (_, body, clean) => {

@@ -182,7 +182,7 @@ describe('a list on the wire', () => {
     expect(decoded(`{"list":${written}}`)).toBe('/list must be array,null');
   });
 
-  it('that the reply is about is malformed when it is no list', () => {
+  it('that the reply is about is malformed when it is not a list', () => {
     expect(decode(Type.Object({ list: WireRows(row, ['name']) }), { list: 'none' }, () => undefined)).toMatchObject({
       reason: 'malformed',
       because: '/list must be array',

@@ -59,7 +59,7 @@ describe('the reason behind an error of the transport', () => {
     expect(reasonOfTransportError(error, 'caller')).toBe('cancelled');
   });
 
-  it('is found for thrown values that are no errors', () => {
+  it('is found for thrown values that are not errors', () => {
     expect(reasonOfTransportError('gone', 'nobody')).toBe('connect');
     expect(reasonOfTransportError(null, 'nobody')).toBe('connect');
     expect(messageOf('gone')).toBe('gone');

@@ -135,7 +135,7 @@ describe('what may be connected to', () => {
     expect(endpointOf({ farm: { vip } })).toBe(`${vip} 443`);
   });
 
-  it('is no address of this machine, in either form', () => {
+  it('is not an address of this machine, in either form', () => {
     const own = ['192.0.2.40', '2001:db8::40'];
 
     expect(

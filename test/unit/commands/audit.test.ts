@@ -82,7 +82,7 @@ describe('audit verify', () => {
     [
       'replaced by something else',
       ["UPDATE records SET line = '{}' WHERE number = 4"],
-      'number 4 is no record of a journal',
+      'number 4 is not a record of a journal',
     ],
   ])('finds a record that was %s, and exits with 1', async (_, statements, fault) => {
     const file = await givenRecords(5);
@@ -111,7 +111,7 @@ describe('audit verify', () => {
     ],
     ['a change was added', "INSERT INTO changes SELECT 'ch-2', change FROM changes", 'on lb-one instead of none'],
     ['a change has terminal controls', "UPDATE changes SET id = char(27) || '[2J'", 'change  [2J than its records'],
-    ['a change is no JSON', "UPDATE changes SET change = '{'", 'one that cannot be read instead of pending'],
+    ['a change is not JSON', "UPDATE changes SET change = '{'", 'one that cannot be read instead of pending'],
   ])('finds what was changed beside the records: %s', async (_, statement, fault) => {
     const file = givenFile();
     const { journal } = givenJournal(file);
@@ -187,7 +187,7 @@ describe('audit verify', () => {
     ['a FIFO', (file) => void feed('mkfifo', [file], Buffer.alloc(0)), /is a named pipe/],
     ['/dev/zero', (file) => symlinkSync('/dev/zero', file), /is a device/],
     ['empty', (file) => writeFileSync(file, ''), /is empty/],
-    ['of lines', (file) => writeFileSync(file, '{"seq":1}\n'), /is no journal/],
+    ['of lines', (file) => writeFileSync(file, '{"seq":1}\n'), /is not a journal/],
     ['damaged', (file) => writeFileSync(file, `SQLite format 3\0${'x'.repeat(5_000)}`), /not a database/],
   ])('reports at once a file that is %s, and exits with 1', async (_, make, because) => {
     const file = givenFile();

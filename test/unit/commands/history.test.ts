@@ -114,7 +114,7 @@ describe('the command history', () => {
     ['No appliance of that name', 404, ['lb-9'], 'does not watch an appliance lb-9'],
     ['Not found.', 404, [], '(404): check the host, the port and the path of --exporter.url'],
     ['The history cannot be read;\nsee the log.\n', 503, [], 'answered 503: The history cannot be read; see the log.'],
-    ['<html>', 200, [], 'what answers is no exporter: it does not speak JSON'],
+    ['<html>', 200, [], 'what answers is not an exporter: it does not speak JSON'],
     [
       '{"events":[{"farm":1}]}',
       200,

@@ -110,7 +110,7 @@ async function saidAfter(
   const root = structuredClone(given);
   const own = placeOf(root, `.${key}`);
   if (!own) throw new Error(`${key} is not found: ${message}`);
-  if (/is no address|another name/.test(message)) {
+  if (/is not an address|another name/.test(message)) {
     const old = own.holder[own.step];
     Reflect.deleteProperty(own.holder, own.step);
     own.step = String(value);

@@ -27,10 +27,10 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':7:125: admin.tokens[1].appliances[0]: names an appliance that is not configured; did you mean "lb-paris"?',
     ':7:134: admin.tokens[1].appliances[1]: names an appliance that is not configured; write one of those in appliances, or a pattern such as lb-*',
     ':8:44: admin.tokens[2].sha256: duplicates the digest of admin.tokens[1]; make a token of its own with `zlb-exporter token`',
-    ':9:119: admin.tokens[3].deny[0]: is no operation; write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*',
-    ':9:127: admin.tokens[3].deny[1]: is no operation; did you mean "readFarm"?',
-    ':9:137: admin.tokens[3].deny[2]: is no operation; did you mean "PUT /farms/{farmname}/actions"?',
-    ':9:170: admin.tokens[3].deny[3]: is no operation; write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*',
+    ':9:119: admin.tokens[3].deny[0]: is not an operation; write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*',
+    ':9:127: admin.tokens[3].deny[1]: is not an operation; did you mean "readFarm"?',
+    ':9:137: admin.tokens[3].deny[2]: is not an operation; did you mean "PUT /farms/{farmname}/actions"?',
+    ':9:170: admin.tokens[3].deny[3]: is not an operation; write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*',
   ],
   'admin-tokens.yml': [
     ':6:28: admin.tokens[0].role: must be one of viewer, operator, admin, alertmanager',
@@ -235,13 +235,13 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':3:22: twins[1][0]: must be a single value',
   ],
   'twins.yml': [
-    ':5:5: twins[0]: is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
+    ':5:5: twins[0]: is not a pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
     ':6:6: twins[1][0]: has a twin already; name each appliance once',
-    ':7:5: twins[2]: is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
+    ':7:5: twins[2]: is not a pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
     ':7:6: twins[2][0]: names an appliance that is not configured; did you mean "lb-paris-2"?',
     ':7:17: twins[2][1]: names an appliance that is not configured; write one of those in appliances',
     ':7:26: twins[2][2]: names an appliance that is not configured; write one of those in appliances',
-    ':8:5: twins[3]: is no pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
+    ':8:5: twins[3]: is not a pair; write two names, such as ["lb-paris-1","lb-paris-2"]',
   ],
   'two-documents.yml': [
     ':3:1: a second document starts here; remove the "---" line, all settings stand in one document',
@@ -288,8 +288,8 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'vip-rules.yml': [
     ':2:35: collectors.vip.schedule: connects to each farm more than once a minute; give it one second, such as "0 * * * * *"',
     ':7:36: appliances[0].collectors.vip.schedule: connects to each farm more than once a minute; give it one second, such as "0 * * * * *"',
-    ':8:26: appliances[0].vip.connect_to.lb.example.org: is no address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443',
-    ':8:53: appliances[0].vip.connect_to[?]: is no address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443',
+    ':8:26: appliances[0].vip.connect_to.lb.example.org: is not an address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443',
+    ':8:53: appliances[0].vip.connect_to[?]: is not an address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443',
   ],
   'vip.yml': [
     ':8:48: appliances[0].vip.server_names.shop[1]: must be the host name in the certificate, such as lb.example.org; no address, port or path',

@@ -161,8 +161,8 @@ rate_limit: { interval: soon }
     ).toEqual([
       'web.yml:4:3: tls_server_config.client_auth_typ: unknown key; did you mean "client_auth_type"?',
       'web.yml:5:16: tls_server_config.min_version: must be one of TLS10, TLS11, TLS12, TLS13',
-      'web.yml:6:19: tls_server_config.cipher_suites[0]: is no cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
-      'web.yml:6:45: tls_server_config.cipher_suites[1]: is no cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+      'web.yml:6:19: tls_server_config.cipher_suites[0]: is not a cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+      'web.yml:6:45: tls_server_config.cipher_suites[1]: is not a cipher suite of OpenSSL; write its name as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
       'web.yml:7:32: tls_server_config.prefer_server_cipher_suites: must be true or false, got "perhaps"',
       expect.stringMatching(/^web\.yml:9:14: http_server_config\.headers\.Server: unknown key; the keys here are /),
       'web.yml:9:45: http_server_config.headers.X-Frame-Options: must be one of deny, sameorigin',

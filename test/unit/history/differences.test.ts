@@ -36,7 +36,7 @@ it.each([
   expect(['0', id, '-1', '1.5', ''].map((text) => isNumberIn(ids, text))).toEqual([true, true, false, false, false]);
 });
 
-it('the numbers of thousands of backends that are replaced are no lists', () => {
+it('the numbers of thousands of backends that are replaced are not lists', () => {
   const named = (prefix: string) =>
     Array.from({ length: 4_000 }, (_, index) => ({ ...backend(`${prefix}${index}`), id: `${index}` }));
 
@@ -134,7 +134,7 @@ describe('services in another order', () => {
   });
 });
 
-it('a word of the appliance in other letters is no difference, and a name in other letters is one', () => {
+it('a word of the appliance in other letters is not a difference, and a name in other letters is one', () => {
   const farm = (settings: Readonly<Record<string, string>>): ConfiguredObject => ({
     ...backend('shop'),
     object: 'farm',

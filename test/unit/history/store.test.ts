@@ -508,7 +508,7 @@ describe('a damaged row', () => {
     expect(store.takeFindings()).toMatchObject({ damaged: 1, warnings: [expect.stringContaining('reading of lb')] });
   });
 
-  it('of the calls is no author, and stops nothing', () => {
+  it('of the calls is not an author, and stops nothing', () => {
     const { store, read, events } = givenDamage("UPDATE touches SET touch = 'x', since = 0, until = NULL");
     store.write([]);
 

@@ -245,7 +245,7 @@ it('settings of L4 farms that are not read make the farms unknown', async () => 
   expect((await compareTwins(readings(), readings(dns({ farmguardian: '' })))).unknown).toEqual(new Set(['farm']));
 });
 
-it('the certificate of the web interface, which each product brings, is no difference', async () => {
+it('the certificate of the web interface, which each product brings, is not a difference', async () => {
   const there = readings(store(certificate('shop.pem', 'shop.example.com', 400), certificate('skdcert.pem', 'lb', 9)));
 
   expect((await compareTwins(readings(), there)).differences).toEqual([]);

@@ -23,7 +23,7 @@ it.each([
   ['Etc/Unknown', false],
   ['Foo/Bar', false],
   ['Europe/Rome', true],
-])('a schedule with a fixed hour runs where TZ is %j, in UTC where that is no zone', (zone, isKnown) => {
+])('a schedule with a fixed hour runs where TZ is %j, in UTC where that is not a zone', (zone, isKnown) => {
   const script = `
     import { isZoneKnown, nextMatches } from '${new URL('../../../src/lib/cron.ts', import.meta.url).href}';
     const [next] = nextMatches('0 0 3 * * *', 1);

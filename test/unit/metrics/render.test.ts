@@ -159,7 +159,7 @@ it('an info is 1, with labels of the configuration after its own', async () => {
 });
 
 it.each([-1, Number.POSITIVE_INFINITY, Number.NaN])(
-  'a counter of %d is not written, because it is no count',
+  'a counter of %d is not written, because it is not a count',
   async (value) => {
     const { families } = await rendered((emit) => {
       emit.sample(opened, { room: 'hall', door: 'front' }, value);

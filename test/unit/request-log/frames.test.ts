@@ -48,7 +48,7 @@ describe('the frames of a stream', () => {
     ['empty lines', '\n\n<1>a\n', ['<1>a'], ['empty', 'empty']],
     ['a line that is too long', `${long}\n<1>a\n`, ['<1>a'], ['too_long']],
     ['a frame that is too long', `${counted(long)}<1>a\n`, ['<1>a'], ['too_long']],
-    ['what is no line', 'GET / HTTP/1.1\n<1>a\n', ['<1>a'], ['malformed']],
+    ['what is not a line', 'GET / HTTP/1.1\n<1>a\n', ['<1>a'], ['malformed']],
     ['a length that never ends', `123456789 <1>a\n<2>b\n`, ['<2>b'], ['malformed']],
     ['a line that was cut off', '<1>a\n<2>b', ['<1>a'], ['malformed']],
     ['a frame that was cut off', '9 <1>a', [], ['malformed']],

@@ -213,7 +213,7 @@ describe('a clock that is set forward by an hour', () => {
   });
 });
 
-it('a late answer from before a change does not replace the newer one, and is no change of state', async () => {
+it('a late answer from before a change does not replace the newer one, and is not a change of state', async () => {
   const state = { status: 'up', callMs: 10 };
   const { poller, page, lines } = givenPoller({
     names: ['farms', 'backends'],

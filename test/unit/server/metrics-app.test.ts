@@ -116,7 +116,7 @@ describe('an appliance that is asked for', () => {
 
       expect(response.statusCode, url).toBe(404);
       expect(response.payload, url).toBe(
-        'No appliance of that name is configured; / lists the names. An address is no name.\n',
+        'No appliance of that name is configured; / lists the names. An address is not a name.\n',
       );
     }
   });

@@ -131,7 +131,7 @@ describe('an attempt', () => {
     expect([held.length, await attempts[8], oneMore]).toEqual([32, 'busy', 'busy']);
   });
 
-  it('that could not be compared is no wrong one', async () => {
+  it('that could not be compared is not a wrong one', async () => {
     const { held, check } = givenCheck();
 
     const failed = check('alice', 'wonderland');

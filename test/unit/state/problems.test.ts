@@ -403,7 +403,7 @@ describe('a problem', () => {
   });
 
   it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
-    'is no certificate of %s days with a third of its life left, but one with little less than a quarter and a tenth',
+    'is not a certificate of %s days with a third of its life left, but one with little less than a quarter and a tenth',
     (lifeDays) => {
       const left = (days: number) => problemsOf(certificate(days, {}, lifeDays));
 
@@ -636,7 +636,7 @@ it('the next look at a proxy that never answers is said, with what each look cos
   expect(meaningOf(nowMs - minuteMs)).toContain('the next one is made in <1 min.');
 });
 
-it('readings that wait for a proxy which hangs are no second problem', () => {
+it('readings that wait for a proxy which hangs are not a second problem', () => {
   const failing = collectorStatus({ name: 'backends', failure: { reason: 'timeout', sinceMs: nowMs } });
   const of = (isSilent: boolean) =>
     applianceProblems(

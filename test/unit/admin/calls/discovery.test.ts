@@ -258,7 +258,7 @@ describe('a hostile list of parameters', () => {
     ['nothing that has a text', [{ toString: 1, valueOf: 1 }]],
     ['nothing at all', []],
     ['more than anybody could choose from', Array(100_000).fill('a')],
-    ['something that is no list', { length: 1, 0: 'a' }],
+    ['something that is not a list', { length: 1, 0: 'a' }],
   ])('has no possible values if they are %s', async (_, values) => {
     expect(await parametersOf([{ name: 'a', possible_values: values }])).toEqual([
       { name: 'a', required: false, non_blank: false, list: false },

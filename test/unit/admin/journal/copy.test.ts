@@ -5,7 +5,7 @@ import { verifyJournal } from '../../../../src/admin/journal/verify.ts';
 import { recordsOf } from '../../../support/journal-file.ts';
 import { givenFile, givenJournal, givenRecord } from './given-journal.ts';
 
-it('a journal that was moved is no copy', async () => {
+it('a journal that was moved is not a copy', async () => {
   const file = givenFile();
   const { journal } = givenJournal(file);
   await journal.append(givenRecord());

@@ -103,7 +103,7 @@ describe('no newer certificate is found', () => {
       /privkey\.pem is not the key of the first certificate in/,
     ],
     [
-      'in files with names that are no names',
+      'in files with names that are not names',
       { 'a\n\u202e/fullchain.pem': 'no PEM' },
       /\/a \/fullchain\.pem holds no PEM/,
     ],

@@ -101,5 +101,5 @@ it('has the same line where a Community Edition has no such call', async () => {
 });
 
 it.each(['on', '192.0.2.5', ':5514', '192.0.2.5:0'])('refuses to=%s', async (to) => {
-  await expect(planned(to, usual)).rejects.toMatchObject({ title: `${to} is no address with a port` });
+  await expect(planned(to, usual)).rejects.toMatchObject({ title: `${to} is not an address with a port` });
 });

@@ -95,7 +95,7 @@ describe('the check of farms', () => {
     expect(stateOf(() => checkFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
   });
 
-  it('is no OK on old backends, and still reports a farm that is down', () => {
+  it('is not an OK on old backends, and still reports a farm that is down', () => {
     const old = [
       collectorStatus({ name: 'farms' }),
       collectorStatus({ name: 'backends', lastSuccessMs: nowMs - 2 * minuteMs }),
