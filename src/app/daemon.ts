@@ -9,6 +9,8 @@ import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metr
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { History, type RememberedAppliance } from '../history/history.ts';
+import type { CreateHistoryThread } from '../history/history-thread.ts';
+import type { CreateJournalThread } from '../admin/journal/journal.ts';
 import { TwinWatch } from '../history/twin-watch.ts';
 import { type ApplianceSettings, type Settings, sendersOf } from '../config/settings.ts';
 import { type Configuration, type ConfigurationSource, createReloading, type Reloading } from './reloading.ts';
@@ -55,6 +57,10 @@ export interface DaemonParts extends Configuration {
   readonly random: () => number;
   /** Replaces the clock and the timers of what changes wait for. */
   readonly waits?: GatewaySurroundings['waits'];
+  /** Replaces the thread that owns the file of the history. */
+  readonly createHistoryThread?: CreateHistoryThread;
+  /** Replaces the thread that owns the file of the journal. */
+  readonly createJournalThread?: CreateJournalThread;
 }
 
 /** The exporter while it listens and polls. */
@@ -73,12 +79,12 @@ export interface Daemon {
 /** Starts the exporter; rejects if an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, build, log, now } = parts;
-  const { isDemonstration = false, spoken = (text: string) => text } = parts;
+  const { isDemonstration = false, spoken = (text: string) => text, createHistoryThread: createThread } = parts;
   const connecting = createConnecting(log);
   const cron = createCron();
   const self = createSelfMetrics(build, parts);
   const store = createStore();
-  const history = new History(settings.history, { store, registry: self.registry, log, now });
+  const history = new History(settings.history, { store, registry: self.registry, log, now, createThread });
   const twins = new TwinWatch({ store, readingsOf: (appliance) => fleet.readingsOf(appliance) });
   const isLogSilent = (appliance: string) => requests.isSilent(appliance);
   const fleet = createFleet(parts, { store, ...connecting, cron, history, twins, isLogSilent });
@@ -201,7 +207,7 @@ interface GatewayUses extends Pick<ReloadParts, 'fleet' | 'history' | 'self'> {
 }
 
 function createGateway(
-  { build, log, now, waits }: DaemonParts,
+  { build, log, now, waits, createJournalThread }: DaemonParts,
   { fleet, history, decode, names, basePaths, self }: GatewayUses,
 ): GatewayLifecycle {
   let metrics: AdminMetrics | undefined;
@@ -217,6 +223,7 @@ function createGateway(
     log: log.child({ part: 'admin' }),
     recordLog: log.child({ part: 'audit' }),
     now,
+    createJournalThread,
   }));
 }
 

@@ -1,30 +1,22 @@
 import { collectorDefaults } from '../collectors/registry.ts';
-import { createSettingsLoader, type SettingsSource } from '../config/load.ts';
-import type { Settings } from '../config/settings.ts';
+import { createSettingsLoader } from '../config/load.ts';
 import { operationRoutes } from '../admin/policy/policy.ts';
 import { adminMetricFamilies } from '../admin/calls/admin-metrics.ts';
 import type { Family, StateSet } from '../metrics/family.ts';
 import { selfLabels } from '../metrics/self.ts';
 import { applianceFamilies } from './appliance-families.ts';
 
-/** Creates a loader of settings that knows every collector and operation there is. */
-export function createLoader(): (from: SettingsSource) => Promise<Settings> {
-  return createSettingsLoader({
-    collectorDefaults,
-    reservedLabels: reservedLabels(),
-    operations: operationRoutes(),
-  });
-}
-
-/** Loads the settings once. */
-export function loadSettings(from: SettingsSource): Promise<Settings> {
-  return createLoader()(from);
-}
-
 /** Labels of Prometheus, and of the targets that `/sd` lists. */
 const targetLabels = ['job', 'instance', 'exporter', 'le', 'quantile', 'alertname', 'alertstate'];
 /** Labels that the rules in `alerts/` add; a test compares them. */
 const ruleLabels = ['severity', 'fault', 'resource', 'event', 'certificate', 'scope'];
+
+/** Loads settings, and knows every collector and operation there is. */
+export const loadSettings = createSettingsLoader({
+  collectorDefaults,
+  reservedLabels: reservedLabels(),
+  operations: operationRoutes(),
+});
 
 /**
  * Returns the label names that a configuration cannot give to an appliance. Prometheus keeps the

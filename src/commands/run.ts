@@ -1,6 +1,6 @@
 import { isZoneKnown } from '../lib/cron.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
-import { createLoader } from '../app/load-settings.ts';
+import { loadSettings } from '../app/load-settings.ts';
 import { bothOf } from '../config/problems.ts';
 import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
@@ -40,7 +40,6 @@ export const run: Command = async (context) => {
     wantsReload = true;
     void daemon?.reload();
   });
-  const loadSettings = createLoader();
   const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const source = createConfigurationSource(

@@ -1,4 +1,4 @@
-import { WorkerClient, workerBeside } from '../lib/worker-client.ts';
+import { type Thread, WorkerClient, workerBeside } from '../lib/worker-client.ts';
 import { inTime } from '../lib/time.ts';
 import type { EventQuery } from './event.ts';
 import type { Answer, Question } from './keeper.ts';
@@ -8,9 +8,9 @@ const maxWaitMs = 10_000;
 /** Different searches that wait; further ones are refused. */
 const maxSearches = 32;
 
-type Thread = Pick<WorkerClient<Question, Answer>, 'ask' | 'terminate'>;
+export type CreateHistoryThread = (file: string | undefined) => Thread<Question, Answer>;
 
-function createThread(file: string | undefined): Thread {
+function startThread(file: string | undefined): Thread<Question, Answer> {
   return new WorkerClient(workerBeside(import.meta, 'history-worker'), { workerData: { file } });
 }
 
@@ -22,7 +22,7 @@ function createThread(file: string | undefined): Thread {
 export class HistoryThread {
   /** For messages. */
   readonly file: string;
-  readonly #thread: Thread;
+  readonly #thread: Thread<Question, Answer>;
   readonly #searches = new Map<string, Promise<string>>();
   #lastSearch: Promise<unknown> = Promise.resolve();
   /** Questions whose answers are late. */
@@ -30,9 +30,9 @@ export class HistoryThread {
   #isClosed = false;
 
   /** Without a file, the history is in memory until the thread ends. */
-  constructor(file: string | undefined, thread = createThread(file)) {
+  constructor(file: string | undefined, createThread: CreateHistoryThread = startThread) {
     this.file = file ?? 'in memory';
-    this.#thread = thread;
+    this.#thread = createThread(file);
   }
 
   /** Resolves to the answer; rejects with the failure in it, and where the thread does not answer. */

@@ -21,7 +21,7 @@ import { ChangeCounts } from './change-counts.ts';
 import type { Difference, EventQuery, FoundEvents, NewEvent } from './event.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
 import { type FarmTime, FarmTimes, sumOf } from './farm-times.ts';
-import { HistoryThread } from './history-thread.ts';
+import { type CreateHistoryThread, HistoryThread } from './history-thread.ts';
 import type { Answer } from './keeper.ts';
 import { toKept } from './kept-event.ts';
 import { Restarts } from './restarts.ts';
@@ -39,6 +39,8 @@ export interface HistoryParts {
   readonly registry: Registry;
   readonly log: Logger;
   readonly now: () => number;
+  /** Replaces the thread that owns the file. */
+  readonly createThread?: CreateHistoryThread | undefined;
 }
 
 /** An appliance whose history is kept. */
@@ -92,7 +94,7 @@ export class History {
   constructor(settings: HistorySettings, parts: HistoryParts) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#thread = new HistoryThread(settings.file);
+    this.#thread = new HistoryThread(settings.file, parts.createThread);
     parts.registry.registerMetric(this.#lost);
     this.#lost.inc(0);
   }
@@ -314,7 +316,7 @@ export class History {
     this.#prune();
     const [thread, entries] = [this.#thread, this.#waiting.take()];
     if (next) {
-      this.#thread = new HistoryThread(next.file);
+      this.#thread = new HistoryThread(next.file, this.#parts.createThread);
       this.#settings = next;
       this.#known.clear();
     }

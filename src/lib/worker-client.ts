@@ -12,6 +12,9 @@ export function workerBeside({ filename, url }: ImportMeta, name: string): URL {
   return new URL(`${name}${extname(filename)}`, url);
 }
 
+/** Answers questions, one after another. */
+export type Thread<Question, Answer> = Pick<WorkerClient<Question, Answer>, 'isRunning' | 'ask' | 'terminate'>;
+
 /** A thread that answers questions, one after another. It starts at the first question. */
 export class WorkerClient<Question, Answer> {
   readonly #file: URL;

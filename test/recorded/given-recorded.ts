@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
-import { createLoader } from '../../src/app/load-settings.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/app/reloading.ts';
 import { startDaemon } from '../../src/app/daemon.ts';
@@ -8,6 +8,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { givenFolder } from '../support/folder.ts';
 import { startReplayServer } from '../support/replay-server.ts';
+import { noThreads } from '../support/no-threads.ts';
 import { untilAllRead } from '../support/all-read.ts';
 
 /**
@@ -15,8 +16,6 @@ import { untilAllRead } from '../support/all-read.ts';
  * the clock alone.
  */
 const yearly = '0 0 0 1 1 *';
-
-const load = createLoader();
 
 /** Returns an entry of `appliances` for the recorded appliance. */
 type Entry = (name: string, more?: object) => object;
@@ -49,7 +48,7 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
   const source = createConfigurationSource([file], async (files) => ({
-    settings: rarely(await load({ file, env: {}, files })),
+    settings: rarely(await loadSettings({ file, env: {}, files })),
   }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),
@@ -59,6 +58,7 @@ export async function givenRecordedExporter(configure: Configure, alter?: Parame
     log: pino({ level: 'silent' }),
     now,
     random: () => 0.5,
+    ...noThreads,
   });
   onTestFinished(() => daemon.close());
   await untilAllRead(daemon.url);

@@ -5,6 +5,7 @@ import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { collectorDefaults } from '../../src/collectors/registry.ts';
+import { noThreads } from './no-threads.ts';
 import { settingsOf } from './settings.ts';
 
 const apiKey = 'canary0123456789';
@@ -53,6 +54,7 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
       log: pino({ level: 'silent' }),
       now: Date.now,
       random: () => 0.5,
+      ...noThreads,
     });
     return daemon.url;
   };

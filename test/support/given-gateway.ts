@@ -13,6 +13,7 @@ import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulato
 import type { World } from '../../simulator/world.ts';
 import { givenEntry } from './given-principal.ts';
 import { linesOf, recordsOf } from './journal-file.ts';
+import { noThreads } from './no-threads.ts';
 import { settingsOf } from './settings.ts';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
@@ -128,6 +129,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     now: options.now ?? Date.now,
     random: () => 0.5,
     waits: options.waits,
+    ...noThreads,
   });
   const url = daemon.adminUrl ?? '';
   const pool = new Pool(url, { connect: { rejectUnauthorized: false } });

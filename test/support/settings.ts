@@ -1,9 +1,7 @@
-import { createLoader } from '../../src/app/load-settings.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
-
-const load = createLoader();
 
 /** Returns the settings of a configuration file with this content; the rest are the defaults. */
 export async function settingsOf(content: object): Promise<Settings> {
-  return await load({ content, env: {} });
+  return await loadSettings({ content, env: {} });
 }

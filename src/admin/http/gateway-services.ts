@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createApplianceClient } from '../../appliance/client.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { createRelay } from '../../appliance/relay.ts';
-import { Journal } from '../journal/journal.ts';
+import { type CreateJournalThread, Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import type { ChangesParts } from '../changes/context.ts';
@@ -42,6 +42,8 @@ export interface GatewaySurroundings {
   readonly now: () => number;
   /** Replaces the clock and the timers of waits. */
   readonly waits?: Pick<ChangesParts, 'sleep' | 'steadyNow'> | undefined;
+  /** Replaces the thread of the journal. */
+  readonly createJournalThread?: CreateJournalThread | undefined;
 }
 
 /** Limits the journal to a few dozen megabytes an hour; no mistake causes that many refusals. */
@@ -83,6 +85,7 @@ export function createGatewayServices(settings: GatewaySettings, parts: GatewayS
     recordLog: parts.recordLog,
     onAppended: (records, atMs) => metrics.auditWritten(records, atMs),
     onFailed: () => metrics.auditFailed(),
+    createThread: parts.createJournalThread,
   });
   journal.onOpened((opened) => freeze.found(opened.freeze));
   const recorder = createRecorder({

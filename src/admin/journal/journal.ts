@@ -5,12 +5,12 @@
 // in record.ts and database.ts.
 
 import type { Logger } from 'pino';
-import { WorkerClient, workerBeside } from '../../lib/worker-client.ts';
+import { type Thread, WorkerClient, workerBeside } from '../../lib/worker-client.ts';
 import { assert } from '../../lib/check.ts';
 import { inTime, processNow } from '../../lib/time.ts';
 import type { Contents, JournalEntry, Filters } from './database.ts';
 import { AuditError, closedJournal, lateJournal, maxWaitMs, toAuditError } from './failures.ts';
-import type { JournalAnswer, JournalQuestion } from './journal-worker.ts';
+import type { JournalAnswer, JournalQuestion } from './keeper.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 export interface JournalParts {
@@ -23,7 +23,11 @@ export interface JournalParts {
   readonly onAppended: (count: number, atMs: number) => void;
   /** Called once for each failed write, however many records waited for it. */
   readonly onFailed: () => void;
+  /** Replaces the thread that owns the file. */
+  readonly createThread?: CreateJournalThread | undefined;
 }
+
+export type CreateJournalThread = (file: string) => Thread<JournalQuestion, JournalAnswer>;
 
 /** The part of an entry that goes on disk together with a record. */
 export type Alongside = Omit<JournalEntry, 'record' | 'time'>;
@@ -50,6 +54,11 @@ const maxNamed = 20;
 const pageSize = 1_000;
 const closeGraceMs = 2_000;
 
+/** Creates the thread of a file; a disk may take its time. */
+function startThread(file: string): Thread<JournalQuestion, JournalAnswer> {
+  return new WorkerClient(workerBeside(import.meta, 'journal-worker'), { workerData: { file } });
+}
+
 /**
  * The journal: records, each with the hash of the one before it, the changes and the freeze, in one
  * file. Records are never changed or removed. It opens its file at the first append, and at each
@@ -58,7 +67,7 @@ const closeGraceMs = 2_000;
  */
 export class Journal {
   readonly #parts: JournalParts;
-  readonly #thread: WorkerClient<JournalQuestion, JournalAnswer>;
+  readonly #thread: Thread<JournalQuestion, JournalAnswer>;
   readonly #listeners: ((opened: Opened) => void)[] = [];
   #waiting: WaitingEntry[] = [];
   #writing: Promise<void> | undefined;
@@ -71,8 +80,8 @@ export class Journal {
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
-    const worker = workerBeside(import.meta, 'journal-worker');
-    this.#thread = new WorkerClient(worker, { workerData: { file: parts.file } });
+    const { file, createThread = startThread } = parts;
+    this.#thread = createThread(file);
   }
 
   /**

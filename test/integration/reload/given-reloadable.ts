@@ -3,18 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createLoader } from '../../../src/app/load-settings.ts';
+import { loadSettings } from '../../../src/app/load-settings.ts';
 import { loadWebSettings } from '../../../src/config/web-settings.ts';
 import { createConfigurationSource } from '../../../src/app/reloading.ts';
 import { type Daemon, startDaemon } from '../../../src/app/daemon.ts';
 import { largeWorld } from '../../../simulator/scenes/sizes.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../../simulator/server.ts';
+import { noThreads } from '../../support/no-threads.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 
 export const apiKey = 'reload-key-0123456789';
-
-const load = createLoader();
 
 /** One entry of `appliances`. */
 export interface Entry extends Readonly<Record<string, unknown>> {
@@ -73,7 +72,7 @@ export async function givenReloadable(
   const file = path('zlb.yml');
   const webFile = 'web.yml' in files ? path('web.yml') : undefined;
   const source = createConfigurationSource([file, ...(webFile === undefined ? [] : [webFile])], async (seen) => ({
-    settings: await load({ file, env: {}, files: seen }),
+    settings: await loadSettings({ file, env: {}, files: seen }),
     web: webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env: {}, files: seen }),
   }));
   const daemon = await startDaemon({
@@ -85,6 +84,7 @@ export async function givenReloadable(
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     now: Date.now,
     random: () => 0.5,
+    ...noThreads,
   });
   onTestFinished(async () => {
     await daemon.close();

@@ -6,14 +6,15 @@ import type { Answer, Question } from '../../../src/history/keeper.ts';
 /** A thread whose answers wait until the test gives them. */
 function givenThread() {
   const asked: { readonly question: Question; readonly answer: (answer: Answer) => void }[] = [];
-  const thread = new HistoryThread('/h.db', {
+  const thread = new HistoryThread('/h.db', () => ({
+    isRunning: true,
     async ask(question) {
       const { promise, resolve } = Promise.withResolvers<Answer>();
       asked.push({ question, answer: resolve });
       return await promise;
     },
     terminate: () => Promise.resolve(),
-  });
+  }));
   return { thread, asked };
 }
 

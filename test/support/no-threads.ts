@@ -1,0 +1,30 @@
+import { JournalKeeper } from '../../src/admin/journal/keeper.ts';
+import type { DaemonParts } from '../../src/app/daemon.ts';
+import { HistoryKeeper } from '../../src/history/keeper.ts';
+import type { Thread } from '../../src/lib/worker-client.ts';
+
+/**
+ * The history and the journal in the thread of the test: two threads take longer to start than the
+ * rest of an exporter.
+ */
+export const noThreads: Pick<DaemonParts, 'createHistoryThread' | 'createJournalThread'> = {
+  createHistoryThread: (file) => answeredHere(new HistoryKeeper(file)),
+  createJournalThread: (file) => answeredHere(new JournalKeeper(file)),
+};
+
+/** Answers one question after another, as a thread does, and shares no object with who asks. */
+function answeredHere<Question, Answer>(keeper: {
+  answer(question: Question): Promise<Answer>;
+}): Thread<Question, Answer> {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    isRunning: true,
+    ask(question) {
+      const copy = structuredClone(question);
+      const answer = last.then(async () => structuredClone(await keeper.answer(copy)));
+      last = answer;
+      return answer;
+    },
+    terminate: () => Promise.resolve(),
+  };
+}
