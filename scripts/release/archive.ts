@@ -10,7 +10,7 @@ export function buildArchive({ folder, facts }: PackageParts, target: string): s
   const name = `zlb-exporter-${facts.version}-linux-${facts.target.arch}`;
   const root = join(folder, name);
   layProgram(root, facts.target);
-  layDocuments(root, facts);
+  layDocuments(root, root, facts);
   cpSync('deploy/systemd', join(root, 'deploy/systemd'), { recursive: true });
   writeFile(join(root, 'bin/zlb-exporter'), launcherBeside(facts.revision));
   writeFile(join(root, 'share/man/man1/zlb-exporter.1'), manPage(facts.version, facts.builtAt));

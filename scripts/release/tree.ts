@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { completionOf } from '../../src/commands/completion/completion.ts';
 import { ruleFiles } from '../rule-files.ts';
 import { run } from '../run-program.ts';
-import { billFile, billOfMaterials } from '../sbom.ts';
+import { billFile, billOfMaterials, buildTime } from '../sbom.ts';
 import { manPage } from './man-page.ts';
 
 /** The processor that a package is for, and its Node.js. */
@@ -42,7 +42,7 @@ export interface PackageParts {
 type Manifest = Readonly<Record<'version' | 'description' | 'homepage' | 'license' | 'author', string>>;
 
 export function readFacts(target: Target): Facts {
-  const { ZLB_EXPORTER_REVISION: revision, SOURCE_DATE_EPOCH: epoch } = process.env;
+  const { ZLB_EXPORTER_REVISION: revision } = process.env;
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
   return {
     version: manifest.version,
@@ -52,7 +52,7 @@ export function readFacts(target: Target): Facts {
     maintainer: manifest.author,
     target,
     revision: revision ?? (spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).stdout?.trim() || 'unknown'),
-    builtAt: epoch ? new Date(Number(epoch) * 1_000) : new Date(),
+    builtAt: buildTime(),
   };
 }
 
@@ -74,7 +74,7 @@ export function layTree(root: string, facts: Facts): void {
   );
   const documents = join(root, 'usr/share/doc/zlb-exporter');
   for (const name of ['alerts', 'dashboards']) writeLink(join(documents, name), `../../../lib/zlb-exporter/${name}`);
-  layDocuments(documents, facts);
+  layDocuments(documents, join(root, program), facts);
   cpSync('deploy/systemd/environment.example', join(root, 'etc/zlb-exporter/environment'));
   mkdirSync(join(root, 'var/lib/zlb-exporter'), { recursive: true });
   settle(root, ['usr/bin/zlb-exporter', 'usr/lib/zlb-exporter/bin/node'], facts.builtAt);
@@ -177,10 +177,14 @@ const examples = [
   'zabbix',
 ];
 
-/** Lays the manuals and the examples into a folder that has the rules and dashboards. */
-export function layDocuments(folder: string, { homepage, version }: Facts): void {
+/**
+ * Lays the manuals and the examples into a folder that has the rules and dashboards; `program` is
+ * the folder of {@link layProgram}.
+ */
+export function layDocuments(folder: string, program: string, { homepage, version, builtAt }: Facts): void {
   for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(name, join(folder, name));
-  writeFile(join(folder, billFile), `${JSON.stringify(billOfMaterials(), null, 2)}\n`);
+  const bill = billOfMaterials({ builtAt, node: join(program, 'bin/node') });
+  writeFile(join(folder, billFile), `${JSON.stringify(bill, null, 2)}\n`);
   cpSync('docs', join(folder, 'docs'), { recursive: true, filter: (file) => !file.startsWith('docs/pictures') });
   for (const name of examples) cpSync(join('deploy', name), join(folder, 'deploy', name), { recursive: true });
   for (const file of globSync('**/*.md', { cwd: folder })) {

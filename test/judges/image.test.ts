@@ -167,7 +167,7 @@ describe.skipIf(!judge('buildah') || !canRunContainers())(
     });
 
     it('holds the packages of the bill of materials in these versions, and no others', () => {
-      const { components, metadata } = billOfMaterials();
+      const { components, metadata } = billOfMaterials({ builtAt: new Date(), node: process.execPath });
       const named = ({ name, version }: Package): string => `${name}@${version}`;
       const held = globSync('app/**/node_modules/{*,@*/*}/package.json', { cwd: image.root })
         .map((path) => JSON.parse(readFileSync(join(image.root, path), 'utf8')) as Package)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { billOfMaterials } from '../../../scripts/sbom.ts';
@@ -7,7 +8,7 @@ it('the bill of materials has Node.js under the names of scanners, all packages 
     Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
   >;
 
-  const { components } = billOfMaterials();
+  const { components } = billOfMaterials({ builtAt: new Date(0), node: 'package.json' });
 
   const has = ([name, version]: readonly [string, string]): boolean =>
     components.some((component) => component.name === name && component.version === version);
@@ -21,5 +22,43 @@ it('the bill of materials has Node.js under the names of scanners, all packages 
   ]);
   expect(Object.entries(devDependencies).filter(([name, version]) => name !== 'node' && has([name, version]))).toEqual(
     [],
+  );
+});
+
+it('the bill of materials has the minimum elements of NTIA, and is the same for the same build', () => {
+  const parts = { builtAt: new Date(0), node: 'package.json' };
+
+  const { metadata, serialNumber, components, dependencies } = billOfMaterials(parts);
+
+  expect(metadata).toMatchObject({
+    timestamp: '1970-01-01T00:00:00.000Z',
+    tools: { components: [{ version: '0.1.0' }] },
+  });
+  expect(serialNumber).toMatch(/^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
+  expect(billOfMaterials(parts).serialNumber).toBe(serialNumber);
+  expect(billOfMaterials({ ...parts, builtAt: new Date(1_000) }).serialNumber).not.toBe(serialNumber);
+  for (const each of components) expect(each, each.name).toMatchObject({ licenses: [{}] });
+  const reached = new Set<string>();
+  const follow = (ref: string): void => {
+    if (reached.has(ref)) return;
+    reached.add(ref);
+    dependencies.find((each) => each.ref === ref)?.dependsOn.forEach(follow);
+  };
+  follow(metadata.component['bom-ref']);
+  expect(components.map((each) => each['bom-ref']).filter((ref) => !reached.has(ref))).toEqual([]);
+});
+
+it('the bill of materials has the digest of Node.js, and each library in it with version and licence', () => {
+  const [node] = billOfMaterials({ builtAt: new Date(0), node: 'package.json' }).components;
+
+  const digest = createHash('sha256').update(readFileSync('package.json')).digest('hex');
+  expect(node).toMatchObject({ hashes: [{ alg: 'SHA-256', content: digest }] });
+  // Numbers of interfaces, and data in ICU.
+  const noLibraries = ['node', 'modules', 'napi', 'cldr', 'tz', 'unicode'];
+  const carried = Object.entries(process.versions).filter(([name, found]) => found && !noLibraries.includes(name));
+  expect(node?.['components']).toEqual(
+    carried.map(
+      ([name, version]) => expect.objectContaining({ name, version, licenses: [expect.anything()] }) as unknown,
+    ),
   );
 });
