@@ -1,27 +1,30 @@
 import { exportedLines, type Verification, verifyJournal } from '../admin/journal/verify.ts';
 import { isRecord, toError, errorCode } from '../lib/check.ts';
+import { loadSettings } from '../app/load-settings.ts';
 import { FileKindError } from '../lib/disk.ts';
 import { plural, oneLine } from '../lib/text.ts';
 import type { Command, CommandContext } from './command.ts';
+import { configurationFile, installedFile } from './configuration-file.ts';
 import { pairLines } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
-const usage =
-  'zlb-exporter audit verify FILE [--last=NUMBER:HASH], or audit export FILE, where FILE is admin.journal_file';
+const usage = 'zlb-exporter audit verify [FILE] [--last=NUMBER:HASH], or audit export [FILE]';
 /** Maximal lines of a list; the rest is counted. */
 const maxShown = 12;
 const keepFiles =
   'Keep the file as it is, as evidence. To begin a new chain, move all files whose names begin with that of the journal, and restart the exporter.';
 
 /**
- * `audit verify FILE` says whether a journal is as it was written; exit code 1 if it is not, or has
- * no records. `audit export FILE` prints its records as lines of JSON.
+ * `audit verify` says whether a journal is as it was written; exit code 1 if it is not, or has no
+ * records. `audit export` prints its records as lines of JSON. Both read the journal of the
+ * configuration, unless a file is named.
  */
 export const audit: Command = async (context) => {
-  const [verb = '', file, ...more] = context.arguments;
+  const [verb = '', named, ...more] = context.arguments;
   const work = auditCommands.get(verb);
   if (!work) throw new UsageError(`audit has two commands: ${usage}`);
-  if (file === undefined || file === '' || more.length > 0) throw new UsageError(`name one file: ${usage}`);
+  if (named === '' || more.length > 0) throw new UsageError(`name one file: ${usage}`);
+  const file = named ?? (await configuredJournal(context));
   try {
     return await work(file, context);
   } catch (error) {
@@ -35,6 +38,19 @@ export const audit: Command = async (context) => {
     return 1;
   }
 };
+
+/** Where the service of a package writes. */
+const installedState = '/var/lib/zlb-exporter';
+
+/** Resolves to the journal of the configuration; systemd says to the service alone where it is. */
+async function configuredJournal(context: CommandContext): Promise<string> {
+  const file = configurationFile(context);
+  if (file === undefined) throw new UsageError(`there is no configuration that names the journal: ${usage}`);
+  const env = file === installedFile ? { STATE_DIRECTORY: installedState, ...context.env } : context.env;
+  const { admin } = await loadSettings({ file, env });
+  if (!admin) throw new UsageError(`${file} has no admin block, and so no journal: ${usage}`);
+  return admin.journalFile;
+}
 
 type Work = (file: string, context: CommandContext) => Promise<number>;
 

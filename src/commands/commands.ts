@@ -217,7 +217,7 @@ Commands; COMMAND --help explains one
   admin APPLIANCE …          look and change through a running exporter
   deliver                    bring a renewed certificate to its farms
   token                      make a token for that, and its digest
-  audit verify FILE          verify the record of changes
+  audit verify [FILE]        verify the record of changes
   demo                       the exporter on simulated appliances
   simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
@@ -356,11 +356,11 @@ Example
   },
   audit: {
     flags: auditFlags,
-    help: `Usage: zlb-exporter audit verify FILE [--last=NUMBER:HASH]
-       zlb-exporter audit export FILE
+    help: `Usage: zlb-exporter audit verify [FILE] [--last=NUMBER:HASH]
+       zlb-exporter audit export [FILE]
 
-Reads the journal of the gateway, admin.journal_file, also while the exporter
-runs. \`verify\` says whether a record was changed, removed or added; \`export\`
+Reads the journal of the gateway, also while the exporter runs: FILE, or the
+admin.journal_file of the configuration (--config.file, as for the exporter). \`verify\` says whether a record was changed, removed or added; \`export\`
 prints one JSON object a line, with the chain, for other programs.
 
 Whoever can write the file can also write a whole new chain. With --last, verify
@@ -368,8 +368,8 @@ expects this record: the lines "journal opened", "journal closed" and "record"
 of the exporter's log have seq and hash.
 
 Examples
-  zlb-exporter audit verify /var/lib/zlb-exporter/journal.db
-  zlb-exporter audit export /var/lib/zlb-exporter/journal.db | jq .
+  zlb-exporter audit verify
+  zlb-exporter audit export /var/backups/zlb-journal.db | jq .
 
 Exit codes: 0 whole, 1 not whole or not readable.`,
   },

@@ -4,7 +4,7 @@ import { errorCode } from '../lib/check.ts';
 import type { CommandContext } from './command.ts';
 
 /** Where packages, containers and install.sh have it. */
-const installedFile = '/etc/zlb-exporter/zlb.yml';
+export const installedFile = '/etc/zlb-exporter/zlb.yml';
 
 /**
  * Returns the path of the configuration: that of the flag, or of ZLB_CONFIG_FILE, or the one of an

@@ -102,6 +102,8 @@ function substitutions(ports: Ports, token: string, managementAddress: string): 
     { written: /\bZLB_ADMIN_TOKEN=\S*…/g, real: `ZLB_ADMIN_TOKEN=${token}` },
     { written: /\b192\.0\.2\.1\d:444\b/g, real: managementAddress, shown: '192.0.2.10:444' },
     { written: /\/etc\/zlb-exporter\/keys\/(?:\$appliance|lb-paris\b)/g, real: 'secrets/lb-paris' },
+    // The gateway, and so the journal, is that of the running exporter.
+    { written: /(?<=\baudit \w+ --config\.file=)zlb\.yml/g, real: 'running.yml' },
     // A farm, as its users see it.
     { written: /\bvip=[\d.]+ vport=\d+/g, real: `vip=127.0.0.1 vport=${farm}` },
   ];

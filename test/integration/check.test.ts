@@ -620,6 +620,20 @@ describe('the report of check', () => {
     expect(appliance.requests).toEqual([]);
   });
 
+  it('warns of a key of the web configuration that every user of this machine can read', async () => {
+    const folder = givenFolder();
+    await chmod(folder, 0o755);
+    const { cert, key } = makeMaterial();
+    await writeFile(join(folder, 'cert.pem'), cert);
+    await writeFile(join(folder, 'key.pem'), key, { mode: 0o644 });
+    const web = join(folder, 'web.yml');
+    await writeFile(web, JSON.stringify({ tls_server_config: { cert_file: 'cert.pem', key_file: 'key.pem' } }));
+    const { context, said } = givenContext({});
+
+    expect(await runCommandLine(['check', `--web.config.file=${web}`], context)).toBe(0);
+    expect(said.join('\n')).toContain(`Every user of this machine can read the key in ${join(folder, 'key.pem')}.`);
+  });
+
   it('says from when and until when the certificates of its listeners are valid', async () => {
     const { entry } = await givenAppliance();
     const folder = givenFolder();

@@ -7,7 +7,7 @@ import { judge, judgesFolder, run } from './tools.ts';
 const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).trim().split('\n');
 const ending = (end: RegExp): readonly string[] => files.filter((file) => end.test(file));
 const schemas = join(judgesFolder, 'schemas/{{.ResourceKind}}.json');
-const scripts = ending(/\.sh$|^\.ci\/run$/);
+const scripts = ending(/\.sh$|^\.ci\/run$|^zlb-exporter$/);
 
 /** False for parts of other scripts, which a shell reads. */
 function namesItsShell(file: string): boolean {

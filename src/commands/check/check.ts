@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createDecoder } from '../../appliance/decode.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
-import { createFiles, type Files } from '../../config/files.ts';
+import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../app/load-settings.ts';
 import { bothOf, ConfigError } from '../../config/problems.ts';
 import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
@@ -54,12 +54,14 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
   const files = createFiles(file === undefined ? [] : [file]);
   const [whole, web] = await bothOf(
     hasAppliances ? loadSettings({ file, env, files }) : Promise.resolve(undefined),
-    webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env }),
+    webFile === undefined ? Promise.resolve(undefined) : loadWebSettings({ file: webFile, env, files }),
   );
   if (web) webNotes(web).forEach(report.note);
+  files.openKeys.map(openKeyNote).forEach(report.note);
+  if ([file, webFile].some(isInstalled) && process.geteuid?.() === 0) report.note(asRootNote);
   if (!whole) return await report.end(0);
 
-  const settings = settingsWithNotes(whole, { file, openKeys: files.openKeys }, context, report);
+  const settings = settingsWithNotes(whole, context, report);
   const { appliances } = settings;
   if (flags.offline) {
     gatewayNotes(settings.admin).forEach(report.note);
@@ -96,20 +98,18 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
 }
 
 /** Returns the settings of this shard, and notes what is allowed and probably a mistake. */
-function settingsWithNotes(
-  whole: Settings,
-  { file, openKeys }: Pick<Files, 'openKeys'> & { readonly file: string | undefined },
-  { flags }: CommandContext,
-  { note }: CheckReport,
-): Settings {
+function settingsWithNotes(whole: Settings, { flags }: CommandContext, { note }: CheckReport): Settings {
   const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${plural(whole.appliances.length, 'appliance')}.` });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  for (const each of [...sharedAddressNotes(whole.appliances), ...openKeys.map(openKeyNote)]) note(each);
-  const isInstalled = resolve(file ?? '').startsWith('/etc/zlb-exporter/');
-  if (isInstalled && process.geteuid?.() === 0) note(asRootNote);
+  sharedAddressNotes(whole.appliances).forEach(note);
   return settings;
+}
+
+/** Returns true for a file of the service. */
+function isInstalled(file: string | undefined): boolean {
+  return file !== undefined && resolve(file).startsWith('/etc/zlb-exporter/');
 }
 
 /** One that is silent is waited for. */

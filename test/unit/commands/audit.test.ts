@@ -1,12 +1,16 @@
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { audit } from '../../../src/commands/audit.ts';
 import type { Flags } from '../../../src/commands/commands.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { feed } from '../../support/programs.ts';
 import { linesOf, tamper } from '../../support/journal-file.ts';
 import { givenFile, givenJournal, givenRecord, givenRecords } from '../admin/journal/given-journal.ts';
 import { givenContext } from './given-command.ts';
+
+const appliance = { name: 'lb-1', url: 'https://127.0.0.1:1', api_key: 'key' };
+const token = { name: 'ann', sha256: '0'.repeat(64), role: 'viewer' };
 
 /** Runs a command of the audit; files are shown by their names alone. */
 async function run(verb: string, file: string, flags: Flags = {}) {
@@ -15,6 +19,28 @@ async function run(verb: string, file: string, flags: Flags = {}) {
   const short = (lines: readonly string[]): string => lines.join('\n').replaceAll(`${dirname(file)}/`, '');
   return { code, said: short(said), warned: short(warned) };
 }
+
+describe('audit without a file', () => {
+  it('reads the journal that the configuration names', async () => {
+    const journal = await givenRecords(3);
+    const file = join(dirname(journal), 'zlb.yml');
+    writeFileSync(file, JSON.stringify({ appliances: [appliance], admin: { journal_file: journal, tokens: [token] } }));
+    const { context, said, written } = givenContext({ arguments: ['verify'], flags: { 'config.file': file } });
+
+    expect(await audit(context)).toBe(0);
+    expect(said[0]).toBe(`${journal} is whole: 3 records.`);
+    expect(await audit({ ...context, arguments: ['export'] })).toBe(0);
+    expect(Buffer.concat(written).toString().trim().split('\n')).toHaveLength(3);
+  });
+
+  it('asks for one where no configuration names it', async () => {
+    const file = join(givenFolder(), 'zlb.yml');
+    writeFileSync(file, JSON.stringify({ appliances: [appliance] }));
+    const { context } = givenContext({ arguments: ['verify'], flags: { 'config.file': file } });
+
+    await expect(audit(context)).rejects.toThrow(`${file} has no admin block, and so no journal: zlb-exporter audit`);
+  });
+});
 
 describe('audit verify', () => {
   it('says that a journal is whole, with its first and last record', async () => {
@@ -214,5 +240,5 @@ describe('audit export', () => {
 });
 
 it.each([[[]], [['list']], [['verify']], [['verify', 'a', 'b']]])('explains its use for %j', async (given) => {
-  await expect(audit(givenContext({ arguments: given }).context)).rejects.toThrow('zlb-exporter audit verify FILE');
+  await expect(audit(givenContext({ arguments: given }).context)).rejects.toThrow('zlb-exporter audit verify [FILE]');
 });
