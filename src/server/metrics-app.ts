@@ -6,6 +6,7 @@ import type { History } from '../history/history.ts';
 import type { TwinWatch } from '../history/twin-watch.ts';
 import type { Page, Representation } from '../metrics/page.ts';
 import { inFormat } from '../metrics/render.ts';
+import { closedSignal } from '../lib/closed-signal.ts';
 import { createSlots } from '../lib/slots.ts';
 import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
@@ -151,12 +152,11 @@ function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, ans
     { raw }: FastifyReply,
   ): Promise<Page | undefined> {
     if (names.length === 0) return await fleet.page(form, undefined, isBare);
-    const left = new AbortController();
-    raw.once('close', () => left.abort());
+    const left = closedSignal(raw);
     try {
-      return await inPageSlot(left.signal, () => fleet.page(form, new Set(names), isBare));
+      return await inPageSlot(left, () => fleet.page(form, new Set(names), isBare));
     } catch (error) {
-      if (left.signal.aborted) return undefined;
+      if (left.aborted) return undefined;
       throw error;
     }
   }

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../../lib/accept.ts';
+import { closedSignal } from '../../lib/closed-signal.ts';
 import type { History } from '../../history/history.ts';
 import type { ApplianceStatus, FleetStatus, LastMinuteOf } from '../../state/status.ts';
 import { availabilityPanel, findTimes } from './availability.ts';
@@ -78,7 +79,9 @@ export function registerStatusPage(app: FastifyInstance, given: StatusPageParts)
     const view = readView(request.query as Readonly<Record<string, unknown>>);
     const summary = await summarize();
     const cached = view.kind === 'fleet' ? fleetViews : views;
-    const rendering = await cached(summary, queryOf(view), () => render(view, summary));
+    const asked = { key: queryOf(view), left: closedSignal(reply.raw), render: () => render(view, summary) };
+    const rendering = await cached(summary, asked);
+    if (!rendering) return reply.hijack();
     reply.headers({ ...pageHeaders, etag: rendering.etag, vary: 'accept-encoding' });
     if (request.headers['if-none-match'] === rendering.etag) return reply.code(304).send();
     reply.code(rendering.status).type('text/html; charset=utf-8');

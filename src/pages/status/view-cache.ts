@@ -23,11 +23,25 @@ export interface Rendered {
   readonly etagInput: string;
 }
 
+/** A view that a reader asks for. */
+interface AskedView {
+  /** The same for the same view. */
+  readonly key: string;
+  /** Aborts when the reader has left. */
+  readonly left: AbortSignal;
+  readonly render: () => Promise<Rendered>;
+}
+
 /**
  * Keeps what was rendered of a summary as long as the summary, so that a hundred viewers cost no
- * more than one.
+ * more than one. Resolves to undefined if all readers of a view left before its turn.
  */
-type ViewCache = (summary: HealthSummary, key: string, render: () => Promise<Rendered>) => Promise<Rendering>;
+type ViewCache = (summary: HealthSummary, asked: AskedView) => Promise<Rendering | undefined>;
+
+interface KeptView {
+  readonly readers: AbortSignal[];
+  readonly rendering: Promise<Rendering | undefined>;
+}
 
 /** Maximum of cached views of one summary; anybody may search for anything. */
 const maxViews = 32;
@@ -35,23 +49,29 @@ const maxViews = 32;
 const compress = promisify(gzip);
 
 export function createViewCache(): ViewCache {
-  const kept = new WeakMap<HealthSummary, Map<string, Promise<Rendering>>>();
+  const kept = new WeakMap<HealthSummary, Map<string, KeptView>>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** Renders one view after the other: many at once would block the event loop. */
-  function enqueue(render: () => Promise<Rendered>): Promise<Rendering> {
-    const rendering = last.then(render).then(toRendering);
+  function enqueue(render: () => Promise<Rendering | undefined>): Promise<Rendering | undefined> {
+    const rendering = last.then(render);
     last = rendering.catch(() => undefined);
     return rendering;
   }
 
-  return (summary, key, render) => {
-    const views = kept.get(summary) ?? new Map<string, Promise<Rendering>>();
+  return (summary, { key, left, render }) => {
+    const views = kept.get(summary) ?? new Map<string, KeptView>();
     kept.set(summary, views);
     const known = views.get(key);
-    if (known) return known;
-    const rendering = enqueue(render);
-    views.set(key, rendering);
+    known?.readers.push(left);
+    if (known) return known.rendering;
+    const readers = [left];
+    const rendering = enqueue(async () => {
+      if (readers.some(({ aborted }) => !aborted)) return toRendering(await render());
+      views.delete(key);
+      return undefined;
+    });
+    views.set(key, { readers, rendering });
     const [oldest] = views.keys();
     if (views.size > maxViews && oldest !== undefined) views.delete(oldest);
     return rendering;

@@ -2,14 +2,22 @@ import { expect, it } from 'vitest';
 import type { HealthSummary } from '../../../src/state/health.ts';
 import { createViewCache } from '../../../src/pages/status/view-cache.ts';
 
+const page = { status: 200, text: 'a page', etagInput: '' };
+/** The signal of a reader that stays. */
+const here = new AbortController().signal;
+
 it('keeps the newest 32 views of a summary: anybody may search for anything', async () => {
   const view = createViewCache();
   const summary = {} as HealthSummary;
   const rendered: string[] = [];
   const look = (search: string) =>
-    view(summary, search, () => {
-      rendered.push(search);
-      return Promise.resolve({ status: 200, text: search, etagInput: search });
+    view(summary, {
+      key: search,
+      left: here,
+      render: () => {
+        rendered.push(search);
+        return Promise.resolve({ status: 200, text: search, etagInput: search });
+      },
     });
   const searches = Array.from({ length: 33 }, (_, index) => `search-${index}`);
   for (const search of searches) await look(search);
@@ -24,9 +32,30 @@ it('renders the next view although one before it failed', async () => {
   const view = createViewCache();
   const summary = {} as HealthSummary;
 
-  const failing = view(summary, 'one', () => Promise.reject(new Error('a bug')));
-  const next = view(summary, 'other', () => Promise.resolve({ status: 200, text: 'other', etagInput: '' }));
+  const failing = view(summary, { key: 'one', left: here, render: () => Promise.reject(new Error('a bug')) });
+  const next = view(summary, { key: 'other', left: here, render: () => Promise.resolve(page) });
 
   await expect(failing).rejects.toThrow('a bug');
-  expect((await next).bytes.toString()).toBe('other');
+  expect((await next)?.bytes.toString()).toBe('a page');
+});
+
+it('renders no view whose readers have all left before its turn, and one that a reader still waits for', async () => {
+  const view = createViewCache();
+  const summary = {} as HealthSummary;
+  const first = Promise.withResolvers<typeof page>();
+  const leaving = new AbortController();
+  const rendered: string[] = [];
+  const look = (key: string, left: AbortSignal) =>
+    view(summary, { key, left, render: () => (rendered.push(key), Promise.resolve(page)) });
+  void view(summary, { key: 'first', left: here, render: () => first.promise });
+
+  const views = [look('left', leaving.signal), look('shared', leaving.signal), look('shared', here)];
+  leaving.abort();
+  first.resolve(page);
+  const [left, ...shared] = await Promise.all(views);
+  await look('left', here);
+
+  expect(left).toBeUndefined();
+  expect(shared.map((each) => each?.status)).toEqual([200, 200]);
+  expect(rendered).toEqual(['shared', 'left']);
 });
