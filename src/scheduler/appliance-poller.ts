@@ -59,6 +59,7 @@ export class AppliancePoller {
   /** The age after the last jump of its clock. */
   #jumpedAtMs = Number.NEGATIVE_INFINITY;
   #licenceDoubtedAtMs = Number.NEGATIVE_INFINITY;
+  #proxiesDoubtedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AppliancePollerParts) {
     this.name = parts.name;
@@ -256,6 +257,7 @@ export class AppliancePoller {
     const stepMs = steadyNow();
     const step = await this.#executor.step(job, run);
     this.#follow(step);
+    if (step.reason === 'timeout' || step.reason === 'gateway_timeout') this.#doubtProxies(job);
     const isOver = step.outcome !== undefined && !(run.isOutdated && step.outcome === 'ok');
     if (isOver) {
       this.#lifecycle.end(job, run, step.outcome);
@@ -334,6 +336,16 @@ export class AppliancePoller {
     if (steadyNow() - this.#licenceDoubtedAtMs < betweenDoubtsMs) return;
     this.#licenceDoubtedAtMs = steadyNow();
     this.#wantAtOnce([this.#parts.jobs.get(activation)].filter((job) => job !== undefined));
+  }
+
+  /**
+   * Reads the list of farms after a call without an answer: it finds out whether a proxy hangs,
+   * before the other collectors leave a process each at it.
+   */
+  #doubtProxies({ collector }: Job): void {
+    if (collector === farms || steadyNow() - this.#proxiesDoubtedAtMs < betweenDoubtsMs) return;
+    this.#proxiesDoubtedAtMs = steadyNow();
+    void this.#refresh.list(farms.name);
   }
 
   /** Runs at once the collectors that waited for the licence. */

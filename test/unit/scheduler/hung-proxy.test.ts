@@ -54,11 +54,13 @@ describe.each([1, 3])('with %i of 60 proxies that hang, by the default configura
 });
 
 describe('on ZEVENET with zproxy, whose calls to a proxy that hangs never end', () => {
-  it('leaves at most eight processes in an hour, and asks at once after a change through the gateway', async () => {
+  it.each([
+    ['while a run over the farms is under way', 22],
+    ['right before a farm is read, and then the list of connections', 563],
+  ])('leaves at most eight processes in an hour, and asks at once after a change: hangs %s', async (_, seconds) => {
     const { poller, page, hang, leftProcesses } = givenZproxyAppliance(12);
     poller.start();
-    // The list of connections and a run over the farms are under way when it is found to hang.
-    await vi.advanceTimersByTimeAsync(10 * minuteMs + 22_000);
+    await vi.advanceTimersByTimeAsync(10 * minuteMs + 1_000 * seconds);
     hang('shop-0');
     await vi.advanceTimersByTimeAsync(60 * minuteMs);
 
