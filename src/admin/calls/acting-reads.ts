@@ -4,7 +4,7 @@ import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem, upstreamProblem } from '../policy/problem.ts';
 import type { ApplianceReach } from './reach.ts';
 import type { Particulars } from './recorder.ts';
-import type { PermittedCall } from './request.ts';
+import type { AdminCall } from './admin-call.ts';
 
 /** Failures that the read itself would meet too. */
 const ownFailures: readonly FailureReason[] = [
@@ -47,7 +47,7 @@ export class UnansweredReads {
     this.#changesOf = changesOf;
   }
 
-  note({ request: { appliance }, call: { acts, params } }: PermittedCall, { status, code }: Particulars): void {
+  note({ appliance, call: { acts, params } }: AdminCall, { status, code }: Particulars): void {
     if (!acts || (status !== 504 && code !== 'upstream_timeout')) return;
     const key = `${appliance} ${params.farmname}`;
     this.#unanswered.delete(key);
@@ -57,7 +57,7 @@ export class UnansweredReads {
   }
 
   /** Throws an {@link AdminProblem} for a farm that no change has made new since. */
-  refuse({ request: { appliance, force }, call: { params } }: PermittedCall): void {
+  refuse({ appliance, force, call: { params } }: AdminCall): void {
     const { farmname } = params;
     if (force || this.#unanswered.get(`${appliance} ${farmname}`) !== this.#changesOf(appliance)) return;
     throw new AdminProblem('guarded', {

@@ -1,7 +1,7 @@
 import { percentDecoded } from '../../lib/text.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminRequest } from './request.ts';
+import type { AdminCall } from './admin-call.ts';
 
 /**
  * Returns the accepted values of X-Confirm, none if nothing must be confirmed: the object in the
@@ -22,10 +22,9 @@ export function isConfirmed(given: string | undefined, expected: readonly string
 }
 
 /** Throws an {@link AdminProblem} for a call that must be confirmed and is not. */
-export function confirm(
-  { confirm: given, principal, appliance }: Pick<AdminRequest, 'confirm' | 'principal' | 'appliance'>,
-  call: OperationCall,
-): void {
+export function confirm({ confirm: given, plan, principal, appliance, call }: AdminCall): void {
+  // Somebody has looked at the plan, which names the object.
+  if (plan) return;
   const expected = confirmationOf(call, appliance);
   const [name] = expected;
   if (name === undefined || principal.skipConfirmation || isConfirmed(given, expected)) return;

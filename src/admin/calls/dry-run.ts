@@ -21,12 +21,11 @@ import {
 import { isKnownSilent } from '../policy/guards/farms.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
 import { maskValue } from './mask.ts';
-import type { OperationCall } from '../policy/operation.ts';
 import { may } from '../policy/policy.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { type ApplianceReach, readAnswer } from './reach.ts';
-import type { AdminRequest } from './request.ts';
+import type { AdminCall } from './admin-call.ts';
 import type { RequestBody } from './request-body.ts';
 
 const { forced, warned } = AuditLineSchema.properties;
@@ -81,11 +80,10 @@ export type DryRun = Readonly<Static<typeof DryRunSchema>>;
 
 /** A permitted call in its slot. */
 export interface DryRunParts {
-  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason' | 'planning'> & {
+  readonly asked: Pick<AdminCall, 'appliance' | 'call' | 'confirm' | 'force' | 'reason' | 'planning'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
+    readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
   };
-  readonly call: OperationCall;
-  readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
   readonly reach: ApplianceReach;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
@@ -96,14 +94,17 @@ export interface DryRunParts {
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
 export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
-  const { request, call, body, reach, approval } = planning;
+  const { asked, reach, approval } = planning;
+  const { call, body } = asked;
   const { key, row, method } = call.operation;
-  const answers: KnownReplies = request.planning ?? new Map();
+  const answers: KnownReplies = asked.planning ?? new Map();
   const findings = await inspectCall(call, body?.fields ?? {}, reach, answers);
   const validation = await validate(planning);
   const current = method === 'GET' ? null : await currentObject(planning, answers);
-  const expected = confirmationOf(call, request.appliance);
-  const confirmation = { required: expected.length > 0, expected, given: isConfirmed(request.confirm, expected) };
+  const expected = confirmationOf(call, asked.appliance);
+  // The plan of a change names the object, and somebody looks at it.
+  const isGiven = asked.planning !== undefined || isConfirmed(asked.confirm, expected);
+  const confirmation = { required: expected.length > 0, expected, given: isGiven };
   const because = refusals(planning, confirmation, findings);
   const unlessRefused = approval === 'waits' ? 'wait for approval' : 'be sent';
   return {
@@ -121,17 +122,18 @@ export async function dryRunCall(planning: DryRunParts): Promise<DryRun> {
     confirmation,
     validation,
     findings,
-    ...overriddenBy(findings, request),
+    ...overriddenBy(findings, asked),
     current,
   };
 }
 
-async function validate({ request, call, body, reach, frozen }: DryRunParts): Promise<Validation> {
+async function validate({ asked, reach, frozen }: DryRunParts): Promise<Validation> {
+  const { call, body, planning } = asked;
   const { row, method } = call.operation;
   const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
   if (row.body === 'none') return unchecked('The operation takes no body.');
   if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
-  if (request.planning) return unchecked('A plan does not show the parameters.');
+  if (planning) return unchecked('A plan does not show the parameters.');
   if (frozen)
     return unchecked(
       `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
@@ -147,7 +149,7 @@ async function validate({ request, call, body, reach, frozen }: DryRunParts): Pr
 }
 
 function refusals(
-  { request: { force, reason, principal }, frozen, approval }: DryRunParts,
+  { asked: { force, reason, principal }, frozen, approval }: DryRunParts,
   { required, expected, given }: DryRun['confirmation'],
   findings: readonly GuardFinding[],
 ): readonly string[] {
@@ -170,15 +172,15 @@ const maxObjectBytes = 262_144;
  * appliance does not answer. A plan shows what its guards have read.
  */
 async function currentObject(
-  { request, call, reach }: DryRunParts,
+  { asked: { call, principal, planning }, reach }: DryRunParts,
   answers: KnownReplies,
 ): Promise<CurrentObject | null> {
-  const wanted = readAbove(call.path, request.principal);
-  const found = wanted && !(await mayAct(reach, wanted)) ? wanted : readAbove(call.path, request.principal, true);
+  const wanted = readAbove(call.path, principal);
+  const found = wanted && !(await mayAct(reach, wanted)) ? wanted : readAbove(call.path, principal, true);
   if (!found) return null;
   const { operation, path, params } = found;
   if (isKnownSilent(reach, params.farmname) || (await waitsForProxy(answers, params))) return null;
-  const known = await request.planning?.get(questionOf(operation, params))?.catch(() => undefined);
+  const known = await planning?.get(questionOf(operation, params))?.catch(() => undefined);
   if (known !== undefined) return { operation, status: 200, body: maskValue(known) };
   try {
     const { status, headers, text } = await readAnswer(reach, { method: 'GET', path }, maxObjectBytes);
@@ -205,7 +207,7 @@ async function mayAct({ read }: ApplianceReach, { operation, params }: NonNullab
   return !summary || !isHarmless(summary, params.farmname ?? '');
 }
 
-function readAbove(path: string, principal: DryRunParts['request']['principal'], isCautious = false) {
+function readAbove(path: string, principal: DryRunParts['asked']['principal'], isCautious = false) {
   const rows = endpointRows
     .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed && !(isCautious && row.acts))
     .map(([key, { route }]) => ({ key, route }));

@@ -4,7 +4,6 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import type { Relay, RelayAnswer } from '../../appliance/relay.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, frozenProblem } from '../policy/freeze.ts';
-import type { OperationCall } from '../policy/operation.ts';
 import {
   AdminProblem,
   callerLeft,
@@ -19,20 +18,15 @@ import { minBytesPerSecond } from './pace.ts';
 import { answerInTime, bodyError, discard, discardLate, withEnd } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { isChange } from '../policy/policy.ts';
-import type { AdminAnswer } from './request.ts';
-import type { RequestBody } from './request-body.ts';
+import type { AdminAnswer, AdminCall } from './admin-call.ts';
 import type { QueueSlot } from './request-queue.ts';
 
 export interface Forwarding {
   readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
   /** Its signal aborts when the caller leaves; this ends only the transfer of the answer. */
-  readonly request: {
+  readonly asked: Pick<AdminCall, 'signal' | 'call' | 'body' | 'sent'> & {
     readonly principal: { readonly name: string };
-    readonly signal: AbortSignal;
-    readonly onLeaving?: () => void;
   };
-  readonly call: OperationCall;
-  readonly body: RequestBody | undefined;
   /** Held until the exchange is over, even if the caller has left. */
   readonly slot: QueueSlot;
   /** Holds long answers until their callers have read them. */
@@ -54,7 +48,8 @@ const readerGraceMs = 20_000;
  * it was forwarded.
  */
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
-  const { appliance, request, call, body, slot, timeoutMs } = parts;
+  const { appliance, asked, slot, timeoutMs } = parts;
+  const { call, body } = asked;
   const { operation, path } = call;
   const upload = body && {
     contentType: body.contentType,
@@ -63,11 +58,11 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   };
   const content = upload?.body;
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
-  const progress = { isSent: false, isLate: false };
-  const outcome = createOutcome(parts, progress);
+  let isLate = false;
+  const outcome = createOutcome(parts);
   slot.keepFor(outcome.told);
   const effect = (): Effect => {
-    if (!progress.isSent) return 'unsent';
+    if (asked.sent !== 'sent') return 'unsent';
     return isChange(call) ? 'perhaps' : 'none';
   };
   const given = withEnd(slot.signal, !isChange(call));
@@ -79,9 +74,8 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     beforeSending() {
       parts.beforeSending();
       // The caller got "no answer": nothing may be sent after that.
-      if (progress.isLate) throw callerLeft();
-      progress.isSent = true;
-      parts.request.onLeaving?.();
+      if (isLate) throw callerLeft();
+      asked.sent = 'sent';
     },
   });
   const exchange = finish({ parts, answered, outcome, content, effect });
@@ -94,13 +88,13 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     if (content instanceof Readable) await Promise.race([begun, finished(content).catch(() => undefined)]);
     await answerInTime(begun, path, timeoutMs);
   } catch (error) {
-    progress.isLate = true;
+    isLate = true;
     discardLate(exchange);
     given.end();
     throw upstreamProblem(error, appliance.name, effect());
   }
   const answer = await exchange;
-  if (answer.body instanceof Readable) addAbortSignal(request.signal, answer.body);
+  if (answer.body instanceof Readable) addAbortSignal(asked.signal, answer.body);
   return answer;
 }
 
@@ -151,12 +145,12 @@ async function holdAnswer(
   { status, headers }: RelayAnswer,
   source: Readable,
 ): Promise<Readable> {
-  const { path } = parts.call;
+  const { path } = parts.asked.call;
   const cameTooSlowly = () =>
     new ApplianceError('timeout', { endpoint: path, message: 'the answer came too slowly', status });
   try {
     const body = await parts.memory.receive({
-      principal: parts.request.principal.name,
+      principal: parts.asked.principal.name,
       source,
       length: Number(headers['content-length'] ?? 0),
       signal: parts.slot.signal,
@@ -179,7 +173,7 @@ async function holdAnswer(
 }
 
 /** Reports the outcome of a call, once. */
-function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>, progress: { readonly isSent: boolean }) {
+function createOutcome({ asked, onOver }: Pick<Forwarding, 'asked' | 'onOver'>) {
   const startedAt = steadyNow();
   const told = Promise.withResolvers<void>();
   let telling: Promise<void> | undefined;
@@ -187,7 +181,7 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>, pr
   async function tellOnce(outcome: Partial<Particulars>): Promise<void> {
     const durationMs = Math.round(steadyNow() - startedAt);
     try {
-      const sent = progress.isSent ? body?.sent() : undefined;
+      const sent = asked.sent === 'sent' ? asked.body?.sent() : undefined;
       await onOver({ event: 'outcome', duration_ms: durationMs, ...sent, ...outcome });
     } finally {
       told.resolve();
@@ -216,7 +210,11 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
 }
 
 /** Returns the problem for an answer that cannot be forwarded to the caller. */
-function answerProblem(error: unknown, { appliance, call, slot }: Forwarding, answered: number): AdminProblem {
+function answerProblem(
+  error: unknown,
+  { appliance, asked: { call }, slot }: Forwarding,
+  answered: number,
+): AdminProblem {
   const effect = isChange(call) ? 'perhaps' : 'none';
   const failure = bodyError(error, { path: call.path, signal: slot.signal }, answered);
   const { code, headers, message, remedy } = upstreamProblem(failure, appliance.name, effect);

@@ -3,12 +3,11 @@
 // that may change it, also for the steps of a change. Calls run at the same time as far as the
 // queue allows (request-queue.ts), and each wait is followed by a check of what may have changed
 // meanwhile. The journal owns the records; the gateway only owns the count of changes by appliance.
-// Read on in request.ts, dry-run.ts, forward.ts and recorder.ts.
+// Read on in admin-call.ts, dry-run.ts, forward.ts and recorder.ts.
 
 import type { Risk } from '../../appliance/api/row.ts';
 import type { Area } from '../../appliance/api/table.ts';
 import { codeOfStatus } from '../../appliance/answer.ts';
-import { assert } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { steadyNow } from '../../lib/time.ts';
 import { type FreezeSwitch, refuseFrozen } from '../policy/freeze.ts';
@@ -20,10 +19,11 @@ import {
   refuseFindings,
 } from '../policy/guards/guard.ts';
 import { inspectCall } from '../policy/guards/inspect.ts';
-import type { OperationCall, Operations } from '../policy/operation.ts';
+import type { OperationCall } from '../policy/operation.ts';
 import { authorise, changes, isChange, refusePlanner, risksOf } from '../policy/policy.ts';
 import type { Principals } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
+import type { AdminAnswer, AdminCall } from './admin-call.ts';
 import { actsNow, UnansweredReads } from './acting-reads.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approval, approvalOf } from './needs-approval.ts';
@@ -33,23 +33,22 @@ import { type DryRun, dryRunCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import type { GatewayCall } from '../../history/authors.ts';
 import { withoutSecretFields } from '../../history/writes.ts';
+import type { BodyMemory } from './body-memory.ts';
 import { type AdminAppliance, createReach, type ApplianceReach } from './reach.ts';
+import type { RequestBody } from './request-body.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
-import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
-import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
 import type { QueuedWork, QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
 
 export interface GatewayParts {
   /** The appliances by name; a reload changes the content. */
   readonly appliances: ReadonlyMap<string, AdminAppliance>;
-  readonly operations: Operations;
   readonly principals: Pick<Principals, 'refuseUnlessInForce'>;
   readonly queue: Pick<RequestQueue, 'run'>;
   readonly recorder: Pick<Recorder, 'record' | 'note' | 'holdsSecret'>;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** The risks whose calls need a second person; a reload may change them. */
   readonly approvals: () => { readonly requiredFor: readonly Risk[] };
-  readonly bodyLimits: BodyLimits;
+  readonly bodyLimits: { readonly memory: BodyMemory };
   readonly metrics: Pick<AdminMetrics, 'sent'>;
   /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
@@ -62,13 +61,8 @@ export interface GatewayParts {
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
-/** A call after its first checks, and whether it may be sent at once. */
-export interface AdmittedCall extends PermittedCall {
-  readonly approval: Approval;
-}
-
-type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
-type QueuedCaller = Pick<AdminRequest, 'principal' | 'appliance' | 'signal'>;
+type NamedAppliance = Pick<AdminCall, 'principal' | 'appliance'>;
+type QueuedCaller = Pick<AdminCall, 'principal' | 'appliance' | 'signal'>;
 type QueuePlace = Pick<QueueRequest, 'kind' | 'signal' | 'urgent' | 'what'>;
 
 /** A slot of the queue that a request holds, with the connections for its calls. */
@@ -121,37 +115,36 @@ export class Gateway {
    * Makes the checks that need no appliance, and decides whether the call needs approval. The
    * listener has authenticated its caller (admin/http/authenticate.ts).
    */
-  async admit(request: AdminRequest): Promise<AdmittedCall> {
-    const permitted = await this.#permit(request);
-    const { call } = permitted;
-    if (isChange(call)) refusePlanner(request.principal);
+  admit(asked: AdminCall): Approval {
+    const { call, principal } = asked;
+    this.#permit(asked);
+    if (isChange(call)) refusePlanner(principal);
     refuseFrozen(this.#parts.freeze, call);
-    confirm(request, call);
-    return { ...permitted, approval: this.#approvalOf(permitted) };
+    confirm(asked);
+    return this.#approvalOf(asked);
   }
 
   /**
    * Makes the other checks and sends the call; resolves to the appliance's answer. Each wait is
    * followed by a check of what may have changed meanwhile.
    */
-  async send({ approval, ...asked }: AdmittedCall): Promise<AdminAnswer> {
-    const { request, body } = asked;
-    assert(approval !== 'waits', 'a call that needs approval is asked for instead');
+  async send(asked: AdminCall, approval: Exclude<Approval, 'waits'>): Promise<AdminAnswer> {
+    const { body, principal } = asked;
     const place = this.#placeOf(asked);
     // Before the queue: a slow upload must not keep others from changing the appliance.
-    await body?.receive(request.principal.name, place.signal);
+    await body?.receive(principal.name, place.signal);
     try {
-      return await this.#inQueue(request, place, async (held) => {
-        const permitted = await this.#withEffect(asked, held);
+      return await this.#inQueue(asked, place, async (held) => {
+        await this.#markEffect(asked, held);
         const overridden = {
-          ...(await this.#guard(permitted, held)),
+          ...(await this.#guard(asked, held)),
           ...(approval === 'break_glass' ? { break_glass: true as const } : {}),
         };
-        this.#recheck(permitted, held);
-        await this.#recordIntent(permitted, overridden);
-        if (isChange(permitted.call)) this.#countChange(request);
-        request.onSending(overridden);
-        return await this.#forward(permitted, held);
+        this.#recheck(asked, held);
+        await this.#recordIntent(asked, overridden);
+        if (isChange(asked.call)) this.#countChange(asked);
+        Object.assign(asked, { sent: 'recorded', overridden });
+        return await this.#forward(asked, held);
       });
     } finally {
       body?.release();
@@ -159,21 +152,20 @@ export class Gateway {
   }
 
   /** Makes a dry run: all steps but sending, with the refusals listed. */
-  async dryRun(request: AdminRequest): Promise<DryRun> {
+  async dryRun(asked: AdminCall): Promise<DryRun> {
     const { recorder, freeze, approvals } = this.#parts;
-    const permitted = await this.#permit(request);
-    const { call } = permitted;
-    const { risk } = call.operation.row;
-    const place = { kind: 'read', signal: request.signal, what: this.#workOf(permitted, 'dry run') } as const;
-    return await this.#inQueue(request, place, async ({ reach }) => {
+    this.#permit(asked);
+    const { risk } = asked.call.operation.row;
+    const place = { kind: 'read', signal: asked.signal, what: this.#workOf(asked, 'dry run') } as const;
+    return await this.#inQueue(asked, place, async ({ reach }) => {
       // The dry run of a change asks the appliance for parameters with a method other than GET, so
       // it is audited first. One for a plan does not ask, and its change has records of its own.
-      if (risk !== 'read' && !request.planning) await recorder.record(subjectOf(permitted), { event: 'dry_run' });
+      if (risk !== 'read' && !asked.planning) await recorder.record(subjectOf(asked), { event: 'dry_run' });
       return await dryRunCall({
-        ...permitted,
+        asked,
         reach,
         frozen: freeze.state !== undefined && changes(risk),
-        approval: approvalOf(approvals(), request, call),
+        approval: approvalOf(approvals(), asked),
       });
     });
   }
@@ -197,39 +189,35 @@ export class Gateway {
     });
   }
 
-  /** Runs the first steps, which a dry run has as well. */
-  async #permit(request: AdminRequest): Promise<PermittedCall> {
-    const { operations, bodyLimits } = this.#parts;
-    this.applianceFor(request);
-    const call = operations.find(request.method, request.path);
-    request.onCall(call);
-    authorise(request.principal, call);
-    return { request, call, body: await readBody(call.operation.row.body, request, bodyLimits) };
+  /** Makes the first checks, which a dry run has as well. */
+  #permit(asked: AdminCall): void {
+    this.applianceFor(asked);
+    authorise(asked.principal, asked.call);
   }
 
-  #approvalOf({ request, call }: PermittedCall): Approval {
-    const approval = approvalOf(this.#parts.approvals(), request, call);
+  #approvalOf(asked: AdminCall): Approval {
+    const approval = approvalOf(this.#parts.approvals(), asked);
     if (approval instanceof AdminProblem) throw approval;
     return approval;
   }
 
-  /** Returns the place of a request in the queue, and the signal that ends it before it is sent. */
-  #placeOf(permitted: PermittedCall): QueuePlace {
-    const { request, call, body } = permitted;
-    if (!isChange(call)) return { kind: 'read', signal: request.signal, what: this.#workOf(permitted, 'read') };
+  /** Returns the place of a call in the queue, and the signal that ends it before it is sent. */
+  #placeOf(asked: AdminCall): QueuePlace {
+    const { call, body, signal, principal } = asked;
+    if (!isChange(call)) return { kind: 'read', signal, what: this.#workOf(asked, 'read') };
     // An admin may have to stop a farm in an emergency: that passes waiting changes.
     const isStop = call.operation.key === 'actOnFarm' && body?.fields.action === 'stop';
     return {
       kind: 'change',
-      what: this.#workOf(permitted, 'change'),
-      signal: AbortSignal.any([request.signal, this.#parts.freeze.signal]),
-      urgent: isStop && request.principal.role === 'admin',
+      what: this.#workOf(asked, 'change'),
+      signal: AbortSignal.any([signal, this.#parts.freeze.signal]),
+      urgent: isStop && principal.role === 'admin',
     };
   }
 
-  /** Names the work of a request by its farm, or its operation. */
-  #workOf({ request, call, body }: PermittedCall, noun: string): QueuedWork {
-    const farm = this.#parts.recorder.holdsSecret(call.params, request.token) ? undefined : farmOf(call, body);
+  /** Names the work of a call by its farm, or its operation. */
+  #workOf({ token, call, body }: AdminCall, noun: string): QueuedWork {
+    const farm = this.#parts.recorder.holdsSecret(call.params, token) ? undefined : farmOf(call, body);
     return { noun, object: farm === undefined ? `(${call.operation.key})` : `of farm ${oneLine(farm, 100)}` };
   }
 
@@ -254,23 +242,22 @@ export class Gateway {
    * Looks whether the farm of a read that acts on L4 farms is one, right before it is sent: then
    * the caller needs the right of its effect.
    */
-  async #withEffect(permitted: PermittedCall, { reach, appliance }: HeldSlot): Promise<PermittedCall> {
-    if (!(await actsNow(permitted.call, reach, appliance.name))) return permitted;
-    const { principal, onCall } = permitted.request;
-    const acting = { ...permitted, call: { ...permitted.call, acts: true as const } };
-    onCall(acting.call);
-    authorise(principal, acting.call);
+  async #markEffect(asked: AdminCall, { reach, appliance }: HeldSlot): Promise<void> {
+    if (!(await actsNow(asked.call, reach, appliance.name))) return;
+    const { principal } = asked;
+    asked.call = { ...asked.call, acts: true };
+    authorise(principal, asked.call);
     refusePlanner(principal);
-    refuseFrozen(this.#parts.freeze, acting.call);
-    this.#approvalOf(acting);
-    this.#unanswered.refuse(acting);
-    return acting;
+    refuseFrozen(this.#parts.freeze, asked.call);
+    this.#approvalOf(asked);
+    this.#unanswered.refuse(asked);
   }
 
-  async #guard({ request, call, body }: PermittedCall, { reach }: HeldSlot): Promise<Overridden> {
-    const findings = await inspectCall(call, body?.fields ?? {}, reach, this.#recentAnswers(request));
-    const isSeen = blockingOf(findings).every(({ guard: name }) => request.plan?.guards.has(name) ?? true);
-    const overridden = isSeen ? overriddenBy(findings, request) : {};
+  async #guard(asked: AdminCall, { reach }: HeldSlot): Promise<Overridden> {
+    const { call, body, plan } = asked;
+    const findings = await inspectCall(call, body?.fields ?? {}, reach, this.#recentAnswers(asked));
+    const isSeen = blockingOf(findings).every(({ guard: name }) => plan?.guards.has(name) ?? true);
+    const overridden = isSeen ? overriddenBy(findings, asked) : {};
     refuseFindings(findings, overridden);
     return overridden;
   }
@@ -279,17 +266,17 @@ export class Gateway {
    * Returns the replies that the plan of a change was just made from; undefined if a change was
    * sent to the appliance since, or if this one had to wait.
    */
-  #recentAnswers({ appliance, plan }: AdminRequest): KnownReplies | undefined {
+  #recentAnswers({ appliance, plan }: AdminCall): KnownReplies | undefined {
     const recent = plan?.recent;
     if (!recent || recent.changes !== this.changesOf(appliance)) return undefined;
     return steadyNow() - recent.atMs < maxReadAgeMs ? recent.answers : undefined;
   }
 
   /** Checks again what may have changed during a wait. */
-  #recheck({ request, call }: PermittedCall, held: HeldSlot): void {
-    refuseFrozen(this.#parts.freeze, call);
-    this.#recheckCaller(request, held);
-    refuseUnplanned(request, call, held);
+  #recheck(asked: AdminCall, held: HeldSlot): void {
+    refuseFrozen(this.#parts.freeze, asked.call);
+    this.#recheckCaller(asked, held);
+    refuseUnplanned(asked, held);
   }
 
   #recheckCaller({ principal }: QueuedCaller, { reach }: HeldSlot): void {
@@ -297,11 +284,10 @@ export class Gateway {
     reach.refuseGone();
   }
 
-  async #recordIntent(permitted: PermittedCall, overridden: Overridden): Promise<void> {
-    const { body, request } = permitted;
-    const { plan } = request;
-    if (!isAudited(permitted)) return;
-    await this.#parts.recorder.record(subjectOf(permitted), {
+  async #recordIntent(asked: AdminCall, overridden: Overridden): Promise<void> {
+    const { body, plan } = asked;
+    if (!isAudited(asked)) return;
+    await this.#parts.recorder.record(subjectOf(asked), {
       event: 'intent',
       ...(body ? { body: body.masked } : {}),
       ...(body?.sha256 === undefined ? {} : { body_sha256: body.sha256 }),
@@ -310,47 +296,53 @@ export class Gateway {
     });
   }
 
-  async #forward(permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
+  async #forward(asked: AdminCall, held: HeldSlot): Promise<AdminAnswer> {
     const { bodyLimits, freeze, timeoutMs, onLeaving } = this.#parts;
     let over: ReturnType<GatewayParts['onLeaving']> | undefined;
     return await forward({
-      ...permitted,
+      asked,
       ...held,
       memory: bodyLimits.memory,
       freeze,
-      timeoutMs: Math.min(permitted.request.limitMs ?? timeoutMs, timeoutMs),
+      timeoutMs: Math.min(asked.limitMs ?? timeoutMs, timeoutMs),
       beforeSending: () => {
-        this.#recheck(permitted, held);
-        if (isChange(permitted.call)) over = onLeaving(...this.#touchOf(permitted));
+        this.#recheck(asked, held);
+        if (isChange(asked.call)) over = onLeaving(...this.#touchOf(asked));
       },
       onOver: async (outcome) => {
         const { status } = outcome;
-        over?.(`${whatWasDone(permitted)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
-        await this.#recordOutcome(permitted, outcome);
+        over?.(`${whatWasDone(asked)}: ${status ? `HTTP ${status}` : 'no answer'}`, status ?? undefined);
+        await this.#recordOutcome(asked, outcome);
       },
     });
   }
 
-  async #recordOutcome(permitted: PermittedCall, outcome: Particulars): Promise<void> {
+  async #recordOutcome(asked: AdminCall, outcome: Particulars): Promise<void> {
     const { recorder, metrics, onChanged } = this.#parts;
-    const { request, call, body } = permitted;
-    const { appliance } = request;
+    const { appliance, call, body } = asked;
     const { row, method, template: endpoint } = call.operation;
     if (isChange(call)) {
-      this.#countChange(request);
-      this.#unanswered.note(permitted, outcome);
+      this.#countChange(asked);
+      this.#unanswered.note(asked, outcome);
       metrics.sent({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
       onChanged(appliance, row.area, farmOf(call, body));
     }
-    if (isAudited(permitted)) await recorder.note(subjectOf(permitted), outcome);
+    if (isAudited(asked)) await recorder.note(subjectOf(asked), outcome);
   }
 
   /**
    * Describes what a call may change; of its body, the names of fields, and the texts of settings
    * without secrets. A call that names a secret is not an author of anything.
    */
-  #touchOf({ request, call, body }: PermittedCall): readonly [touch: GatewayCall, farm: string] {
-    const { id, appliance, principal, plan, token } = request;
+  #touchOf({
+    id,
+    appliance,
+    principal,
+    plan,
+    token,
+    call,
+    body,
+  }: AdminCall): readonly [touch: GatewayCall, farm: string] {
     const fields = withoutSecretFields(body?.fields ?? {});
     const approved = plan?.approvedBy === undefined ? '' : `, approved by ${plan.approvedBy}`;
     const by = plan ? `change ${id} by ${plan.requestedBy}${approved}` : `call ${id} by ${principal.name}`;
@@ -359,13 +351,13 @@ export class Gateway {
     return [{ appliance, route: call.operation.row.route, params: call.params, fields, by }, farmOf(call, body) ?? ''];
   }
 
-  #countChange({ appliance }: Pick<AdminRequest, 'appliance'>): void {
+  #countChange({ appliance }: Pick<AdminCall, 'appliance'>): void {
     this.#changeCounts.set(appliance, this.changesOf(appliance) + 1);
   }
 }
 
 /** Refuses a call that the plan of its change does not have. */
-function refuseUnplanned({ plan }: AdminRequest, { operation, path }: OperationCall, held: HeldSlot): void {
+function refuseUnplanned({ plan, call: { operation, path } }: AdminCall, held: HeldSlot): void {
   if (!plan || !changes(operation.row.risk) || plan.urls.has(held.reach.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
     detail: `${held.appliance.name} is not the machine that the plan names; nothing was sent.`,
@@ -374,16 +366,17 @@ function refuseUnplanned({ plan }: AdminRequest, { operation, path }: OperationC
 }
 
 /** Returns false for plain reads, of which the audit has nothing. */
-function isAudited({ call }: PermittedCall): boolean {
+function isAudited({ call }: AdminCall): boolean {
   return risksOf(call).some((risk) => risk !== 'read');
 }
 
-function subjectOf({ request, call: { operation, path } }: PermittedCall): Subject {
-  return { ...request, operation: operation.key, path };
+function subjectOf(asked: AdminCall): Subject {
+  const { operation, path } = asked.call;
+  return { ...asked, operation: operation.key, method: operation.method, path };
 }
 
 /** Says what a call does. Its body may have a secret, so only known actions are named. */
-function whatWasDone({ call, body }: PermittedCall): string {
+function whatWasDone({ call, body }: AdminCall): string {
   const action = body?.fields.action;
   const isKnown = typeof action === 'string' && /^(?:start|stop|restart|up|down|maintenance|apply)$/.test(action);
   return `${call.operation.row.summary}${isKnown ? ` (${action})` : ''}`;

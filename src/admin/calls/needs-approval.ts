@@ -1,8 +1,7 @@
 import type { Risk } from '../../appliance/api/row.ts';
-import type { OperationCall } from '../policy/operation.ts';
 import { risksOf } from '../policy/policy.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminRequest } from './request.ts';
+import type { AdminCall } from './admin-call.ts';
 
 /**
  * How a call goes on: it is `sent`, `waits` for approval, or is sent without the approval that it
@@ -13,8 +12,7 @@ export type Approval = 'sent' | 'waits' | 'break_glass';
 /** Decides how a call goes on. Returns the problem of one that can neither be sent nor wait. */
 export function approvalOf(
   { requiredFor }: { readonly requiredFor: readonly Risk[] },
-  { principal, breakGlass, plan }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'plan'>,
-  call: OperationCall,
+  { principal, breakGlass, plan, call }: Pick<AdminCall, 'principal' | 'breakGlass' | 'plan' | 'call'>,
 ): Approval | AdminProblem {
   if (plan?.isApproved || !risksOf(call).some((risk) => requiredFor.includes(risk))) return 'sent';
   if (breakGlass && principal.breakGlass) return 'break_glass';

@@ -21,7 +21,7 @@ export interface UnreadBody {
   readonly contentLength: number | undefined;
   /** Undefined if the request has no body. */
   readonly body: Readable | undefined;
-  /** The room of its sender; absent for a body that the gateway made itself. */
+  /** The room of its sender. */
   readonly room?: BodyRoom;
 }
 
@@ -76,6 +76,24 @@ export const maxValues = 65_536;
 const maxShownName = 100;
 
 /**
+ * Returns a body that is in memory, or refuses it; undefined for an operation without a body.
+ * Throws an {@link AdminProblem}.
+ */
+export function bodyOf(
+  kind: BodyKind,
+  given: { readonly type: string; readonly bytes: Buffer } | undefined,
+): RequestBody | undefined {
+  if (kind === 'none') {
+    if (given) throw bodyNotAllowed();
+    return undefined;
+  }
+  const contentType = checkType(bodyTypes[kind], given?.type);
+  const bytes = given?.bytes ?? Buffer.alloc(0);
+  if (bytes.length > wholeBytes) throw tooLong(wholeBytes);
+  return bodyInMemory(kind, contentType, bytes);
+}
+
+/**
  * Reads the body that the operation takes, or refuses it; undefined for an operation without a
  * body.
  */
@@ -97,6 +115,10 @@ export async function readBody(
   room?.claim(contentLength);
   const content = body ? await inTime(receive(body), patienceMs, () => bodyTooSlow(patienceMs)) : Buffer.alloc(0);
   room?.count(content.length - contentLength);
+  return bodyInMemory(kind, contentType, content);
+}
+
+function bodyInMemory(kind: BodyKind, contentType: string, content: Buffer): RequestBody {
   const sha256 = createHash('sha256').update(content).digest('hex');
   return {
     contentType,

@@ -4,7 +4,7 @@ import { frozenProblem } from '../policy/freeze.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { PermittedCall } from '../calls/request.ts';
+import type { AdminCall } from '../calls/admin-call.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
 import { maskedFields, maxWrittenBytes } from '../calls/mask.ts';
 import { bodyTypes } from '../policy/operation.ts';
@@ -86,11 +86,11 @@ export async function runNow(
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
-export async function askInstead(context: ChangesContext, { request, call, body }: PermittedCall): Promise<Change> {
-  const { appliance, reason, force } = request;
+export async function askInstead(context: ChangesContext, waiting: AdminCall): Promise<Change> {
+  const { appliance, reason, force, call, body } = waiting;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
   const task = { operation: call.operation.key, parameters: call.params, ...content };
-  return await ask(context, { appliance, task, reason, force }, request);
+  return await ask(context, { appliance, task, reason, force }, waiting);
 }
 
 /** Plans, and refuses what the gateway would refuse. */

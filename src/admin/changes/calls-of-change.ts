@@ -1,12 +1,11 @@
-import { Readable } from 'node:stream';
 import { checkAnswer, mediaTypeOf } from '../../appliance/answer.ts';
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import { maxValuesOf } from '../../appliance/reply-bounds.ts';
-import { confirmationOf } from '../calls/confirmation.ts';
+import type { AdminCall, PinnedPlan } from '../calls/admin-call.ts';
 import { wholeBody } from '../calls/reach.ts';
-import type { AdminRequest, PinnedPlan } from '../calls/request.ts';
+import { bodyOf } from '../calls/request-body.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { type KnownReplies, questionOf } from '../policy/guards/guard.ts';
 import type { OperationCall, Operations } from '../policy/operation.ts';
@@ -27,8 +26,14 @@ export interface ChangeCallsParts {
   readonly plan?: PinnedPlan;
   /** The replies so far: guards of dry runs need not read them again. */
   readonly answers?: KnownReplies;
-  /** Called right before a call that changes something is sent. */
-  readonly onLeaving?: () => void;
+}
+
+/** The calls of a change; the steps that run see how far each has come. */
+export interface ChangeCalls extends RecipeCalls {
+  /** Makes a call, which is not sent yet. Throws an {@link AdminError}. */
+  callFor(write: Write): AdminCall;
+  /** Rejects with an {@link AdminError}. */
+  send(call: AdminCall): Promise<CallAnswer>;
 }
 
 /** Longer answers are of no use to a recipe; the exporter polls within the same bound. */
@@ -38,7 +43,7 @@ const maxAnswerBytes = 8_388_608;
 export function recipeContextFor(
   context: ChangesContext,
   parts: ChangeCallsParts,
-): RecipeContext & { readonly calls: RecipeCalls } {
+): RecipeContext & { readonly calls: ChangeCalls } {
   const { asked, caller } = parts;
   const { appliance, task, waitSeconds, askedAtMs, onWait = () => undefined } = asked;
   return {
@@ -62,24 +67,24 @@ export function recipeContextFor(
 function createCalls(
   { gateway, operations, decode }: Pick<ChangesContext, 'gateway' | 'operations' | 'decode'>,
   parts: ChangeCallsParts,
-): RecipeCalls {
+): ChangeCalls {
   const { asked, caller, answers = new Map() } = parts;
   const { id, appliance } = asked;
-  const requestOf = (write: Write): AdminRequest => requestFor(callOf(operations, write), write, parts);
+  const callFor = (write: Write): AdminCall => adminCall(callOf(operations, write), write, parts);
 
-  async function send(write: Write, limitMs?: number): Promise<CallAnswer> {
-    const request = { ...requestOf(write), limitMs };
+  async function send(call: AdminCall): Promise<CallAnswer> {
+    const { path } = call.call;
     try {
-      const admitted = await gateway.admit(request);
-      if (admitted.approval === 'waits') throw needsApproval(write);
-      const answer = await gateway.send(admitted);
-      const body = await wholeBody(answer, request.path, maxAnswerBytes);
+      const approval = gateway.admit(call);
+      if (approval === 'waits') throw needsApproval(call);
+      const answer = await gateway.send(call, approval);
+      const body = await wholeBody(answer, path, maxAnswerBytes);
       const mediaType = mediaTypeOf(answer.headers['content-type'] ?? '');
       const whole = { status: answer.status, mediaType, requestId: id, body };
       if (whole.status >= 400) throw applianceError(whole, appliance);
       return whole;
     } catch (error) {
-      if (limitMs !== undefined && error instanceof AdminProblem && error.code === 'upstream_timeout')
+      if (call.limitMs !== undefined && error instanceof AdminProblem && error.code === 'upstream_timeout')
         throw new LateError(appliance);
       // The body may break off, or be too long.
       throw error instanceof ApplianceError ? upstreamProblem(error, appliance, 'none') : error;
@@ -90,7 +95,7 @@ function createCalls(
     appliance,
     async read(key, params, withinMs) {
       const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof key]['reply'] } = endpoints[key];
-      const answer = await send({ key, params }, withinMs);
+      const answer = await send({ ...callFor({ key, params }), limitMs: withinMs });
       const expected = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, maxAnswerBytes) };
       const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);
@@ -98,43 +103,35 @@ function createCalls(
       answers.set(questionOf(key, params), Promise.resolve(checked.value));
       return checked.value as never;
     },
-    readText: async (key, params) => (await send({ key, params })).body.toString(),
+    readText: async (key, params) => (await send(callFor({ key, params }))).body.toString(),
     async write(write) {
-      await send(write);
+      await send(callFor(write));
     },
-    dryRun: async (write) => await gateway.dryRun({ ...requestOf(write), planning: answers }),
+    callFor,
+    send,
+    dryRun: async (write) => await gateway.dryRun({ ...callFor(write), planning: answers }),
     parametersOf: (write) => gateway.parametersOf(callOf(operations, write), { ...caller, id, appliance }),
     urlOf: (write) =>
       gateway.applianceFor({ principal: caller.principal, appliance }).relay.urlOf(callOf(operations, write).path),
   };
 }
 
-/** Returns the request of a call, as the gateway takes it. */
-function requestFor(
-  call: OperationCall,
-  { content }: Write,
-  { asked, caller, plan, onLeaving }: ChangeCallsParts,
-): AdminRequest {
+/** Returns a call for the gateway. */
+function adminCall(call: OperationCall, { content }: Write, { asked, caller, plan }: ChangeCallsParts): AdminCall {
   const { id, appliance, reason, force, breakGlass = false } = asked;
-  const isWrite = changes(call.operation.row.risk);
+  const { row } = call.operation;
   return {
     ...caller,
-    ...(plan && { plan }),
     id,
     appliance,
-    method: call.operation.method,
-    path: call.path,
-    contentType: content?.type,
-    contentLength: content?.bytes.length,
-    body: content && Readable.from([content.bytes]),
-    // The plan that was looked at confirms it.
-    confirm: confirmationOf(call, appliance)[0],
+    call,
+    body: bodyOf(row.body, content),
     reason,
-    force: isWrite && force,
+    force: force && changes(row.risk),
     breakGlass,
-    ...(isWrite && onLeaving && { onLeaving }),
-    onCall: () => undefined,
-    onSending: () => undefined,
+    plan,
+    sent: 'not_sent',
+    overridden: {},
   };
 }
 
@@ -156,9 +153,9 @@ function unusable(appliance: string, route: string, because: string): AdminError
   });
 }
 
-function needsApproval({ key }: Write): AdminProblem {
+function needsApproval({ call }: AdminCall): AdminProblem {
   return new AdminProblem('cannot_wait', {
-    detail: `${key} has come to need approval; nothing was sent.`,
+    detail: `${call.operation.key} has come to need approval; nothing was sent.`,
     remedy: 'Ask for the change again: a reload has changed admin.approvals.',
   });
 }

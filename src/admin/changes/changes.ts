@@ -5,8 +5,8 @@
 // proposals.ts (what alerts propose).
 
 import type { Caller, Principal } from '../policy/principal.ts';
-import type { AdmittedCall } from '../calls/gateway.ts';
-import type { PermittedCall } from '../calls/request.ts';
+import type { AdminCall } from '../calls/admin-call.ts';
+import type { Approval } from '../calls/needs-approval.ts';
 import { randomBytes } from 'node:crypto';
 import { ask, askInstead, runNow, showPlan } from './ask.ts';
 import type { AlertSource, Change, PlanOfChange, ShownChange, StepEvent } from './change.ts';
@@ -43,8 +43,8 @@ export function createChanges(parts: ChangesParts) {
     },
     ask: (asked: NewChange, caller: Caller) => ask(context, asked, caller),
     /** Sends a call that needs no approval. */
-    sendDirectly: (admitted: AdmittedCall) => sendDirectly(context, admitted),
-    askInstead: (waiting: PermittedCall) => shown(waiting.request, askInstead(context, waiting)),
+    sendDirectly: (asked: AdminCall, approval: Exclude<Approval, 'waits'>) => sendDirectly(context, asked, approval),
+    askInstead: (waiting: AdminCall) => shown(waiting, askInstead(context, waiting)),
     /** Asks for what the body of a change describes. */
     askFor: (asked: Asked, caller: Caller) => shown(caller, ask(context, readAsked(asked, context), caller)),
     /** Plans what the body of a change describes; stores nothing. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type { AdmittedCall } from '../calls/gateway.ts';
+import type { AdminAnswer, AdminCall } from '../calls/admin-call.ts';
+import type { Approval } from '../calls/needs-approval.ts';
 import { discard } from '../calls/reach.ts';
-import type { AdminAnswer } from '../calls/request.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import { lookBefore } from '../recipes/l4-watch.ts';
@@ -11,35 +11,33 @@ import type { ChangesContext } from './context.ts';
  * Sends a call from outside at once. One that reaches the daemon of L4 farms ends with a refusal
  * if it cut them, as a step of a change does, whatever the appliance answered.
  */
-export async function sendDirectly(context: ChangesContext, admitted: AdmittedCall): Promise<AdminAnswer> {
+export async function sendDirectly(
+  context: ChangesContext,
+  asked: AdminCall,
+  approval: Exclude<Approval, 'waits'>,
+): Promise<AdminAnswer> {
   const { gateway, stopping } = context;
-  const { request, call, body } = admitted;
-  const { appliance } = request;
+  const { appliance, call, body } = asked;
   // The caller may leave: the look after the call must not.
   const { signal } = stopping;
   const lookAfter = await lookBefore(
     { key: call.operation.key, params: call.params, fields: body?.fields ?? {} },
     {
       calls: { appliance },
-      knownFarms: () => gateway.applianceFor(request).knownFarms(),
+      knownFarms: () => gateway.applianceFor(asked).knownFarms(),
       limits: context.limitsOf(appliance),
       signal,
       sleep: (ms) => context.sleep(ms, signal),
     },
   );
-  if (!lookAfter) return await gateway.send(admitted);
-  let isSent = false;
-  const onLeaving = (): void => {
-    isSent = true;
-    request.onLeaving?.();
-  };
+  if (!lookAfter) return await gateway.send(asked, approval);
   try {
-    const answer = await gateway.send({ ...admitted, request: { ...request, onLeaving } });
+    const answer = await gateway.send(asked, approval);
     await orProblem(lookAfter(`The appliance answered it with ${answer.status}.`), answer);
     return answer;
   } catch (error) {
     const isOwn = error instanceof AdminProblem && error.code === 'l4_cut';
-    if (isSent && !isOwn) await orProblem(lookAfter(error instanceof Error ? error.message : ''));
+    if (asked.sent === 'sent' && !isOwn) await orProblem(lookAfter(error instanceof Error ? error.message : ''));
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
 import { maskBody } from '../calls/mask.ts';
 import type { DryRun } from '../calls/dry-run.ts';
-import type { RecentReads } from '../calls/request.ts';
+import type { RecentReads } from '../calls/admin-call.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import type { KnownReplies } from '../policy/guards/guard.ts';
 import type { Caller } from '../policy/principal.ts';

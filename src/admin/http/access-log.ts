@@ -22,9 +22,9 @@ export async function recordRefusal(
   request: FastifyRequest,
   problem: AdminProblem,
 ): Promise<void> {
-  const { principal, appliance = '', sent } = contextOf(request);
+  const { principal, appliance = '', asked } = contextOf(request);
   // This is not a refusal: the request was sent, or its caller has left.
-  if (sent || problem.code === 'caller_left') return;
+  if ((asked && asked.sent !== 'not_sent') || problem.code === 'caller_left') return;
   if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
   if (!principal || problem.status >= 500) return;
   await recorder.note(subjectOf(request), { event: 'denied', status: problem.status, code: problem.code });
@@ -32,7 +32,8 @@ export async function recordRefusal(
 
 /** Counts and logs a request when its connection is done with it, answered or not. */
 export function recordAnswer({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
-  const { principal, appliance = '', call, signal, startedAtMs, overridden = {} } = contextOf(request);
+  const { principal, appliance = '', asked, signal, startedAtMs, ...context } = contextOf(request);
+  const { call = context.call, overridden = {} } = asked ?? {};
   const endpoint = call?.operation.template ?? ownEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.answered({ appliance, endpoint, method: request.method, code });

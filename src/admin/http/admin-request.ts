@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Overridden } from '../policy/guards/guard.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import type { OperationCall } from '../policy/operation.ts';
 import type { Caller, Principal } from '../policy/principal.ts';
 import { assert } from '../../lib/check.ts';
 import type { Secret } from '../../lib/secret.ts';
+import type { AdminCall } from '../calls/admin-call.ts';
 import { AdminProblem, internalError } from '../policy/problem.ts';
 import { maxReasonLength, type Subject } from '../calls/recorder.ts';
 import { percentDecoded } from '../../lib/text.ts';
@@ -24,11 +24,10 @@ export interface RequestContext {
   token?: Secret;
   /** Set only if it is configured and the caller may know of it. */
   appliance?: string;
+  /** The operation that the path names, also for a call that is refused. */
   call?: OperationCall;
-  /** True once the request was sent to the appliance. */
-  sent?: boolean;
-  /** The guards that it overrode; set when it is sent. */
-  overridden?: Overridden;
+  /** The call, once its body was read. */
+  asked?: AdminCall;
   reason?: string;
 }
 

@@ -3,7 +3,9 @@ import type { Gateway } from '../calls/gateway.ts';
 import type { Changes } from '../changes/changes.ts';
 import type { Principal } from '../policy/principal.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import type { AdminRequest } from '../calls/request.ts';
+import type { AdminCall } from '../calls/admin-call.ts';
+import type { Operations } from '../policy/operation.ts';
+import { authorise } from '../policy/policy.ts';
 import { knownBasePaths } from '../../appliance/route.ts';
 import { percentDecoded } from '../../lib/text.ts';
 import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
@@ -12,11 +14,12 @@ import { pathOf } from '../../server/request-line.ts';
 import type { RequestBodies } from './request-bodies.ts';
 
 export interface RelayRoutesParts {
-  readonly gateway: Gateway;
+  readonly gateway: Pick<Gateway, 'applianceFor' | 'admit' | 'dryRun'>;
+  readonly operations: Pick<Operations, 'find'>;
   readonly changes: Pick<Changes, 'askInstead' | 'sendDirectly'>;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
-  readonly bodies: Pick<RequestBodies, 'admit'>;
+  readonly bodies: Pick<RequestBodies, 'read'>;
 }
 
 /** The parts of a path: an appliance, and the path below its API. */
@@ -27,7 +30,7 @@ interface RelayTarget {
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesParts): void {
-  const { gateway, changes, applianceNamesOf, bodies } = parts;
+  const { gateway, operations, changes, applianceNamesOf, bodies } = parts;
 
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
@@ -55,30 +58,29 @@ export function registerRelayRoutes(app: FastifyInstance, parts: RelayRoutesPart
     if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
     // Set only if the appliance is configured, or clients could invent label values.
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
-    const body = await bodies.admit(request);
+    const call = operations.find(request.method, path);
+    context.call = call;
+    // Before the body, which costs memory until it has come whole.
+    authorise(principal, call);
     // The connection is silent while an appliance works: the limits of the gateway end the call.
     socket.setTimeout(0);
-    const asked: AdminRequest = {
-      ...caller,
-      id: request.id,
-      appliance,
-      method: request.method,
-      path,
-      ...body,
-      ...adminHeaders,
-      onCall: (call) => {
-        context.call = call;
-      },
-      onSending: (overridden) => {
-        context.sent = true;
-        context.overridden = overridden;
-      },
-    };
     try {
+      const body = await bodies.read(request, call.operation.row.body);
+      const asked: AdminCall = {
+        ...caller,
+        id: request.id,
+        appliance,
+        call,
+        body,
+        ...adminHeaders,
+        sent: 'not_sent',
+        overridden: {},
+      };
+      context.asked = asked;
       if (dryRun) return reply.send(await gateway.dryRun(asked));
-      const admitted = await gateway.admit(asked);
-      if (admitted.approval === 'waits') return reply.send(accepted(reply, await changes.askInstead(admitted)));
-      const { status, headers, body: answer } = await changes.sendDirectly(admitted);
+      const approval = gateway.admit(asked);
+      if (approval === 'waits') return reply.send(accepted(reply, await changes.askInstead(asked)));
+      const { status, headers, body: answer } = await changes.sendDirectly(asked, approval);
       return reply.code(status).headers(headers).send(answer);
     } finally {
       socket.setTimeout(app.server.timeout);

@@ -6,7 +6,8 @@ import { Allowance } from '../../lib/allowance.ts';
 import { malformed } from '../changes/task.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { type BodyLimits, type BodyRoom, readBody, type UnreadBody } from '../calls/request-body.ts';
+import type { BodyKind } from '../../appliance/api/row.ts';
+import { type BodyLimits, type BodyRoom, readBody, type RequestBody, type UnreadBody } from '../calls/request-body.ts';
 import { callerOf } from './admin-request.ts';
 
 /**
@@ -67,14 +68,22 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits) {
     return { contentType, contentLength, body: raw, room: roomOf(name) };
   }
 
+  /**
+   * Reads the body that an operation takes; a file is not read yet. Rejects with an
+   * {@link AdminProblem} for another body.
+   */
+  async function read(request: FastifyRequest, kind: BodyKind): Promise<RequestBody | undefined> {
+    return await readBody(kind, await admit(request), limits);
+  }
+
   return {
-    admit,
+    read,
     /**
      * Reads the JSON body of a request to a path of the gateway itself. Rejects with an
      * {@link AdminProblem} if it does not fit the schema.
      */
     async readJson<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Promise<Static<Schema>> {
-      const body = await readBody('json', await admit(request), limits);
+      const body = await read(request, 'json');
       const fields = body?.fields ?? {};
       const checked = decode(schema, fields);
       if (checked.ok) return fields as Static<Schema>;

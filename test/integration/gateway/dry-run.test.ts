@@ -6,7 +6,7 @@ import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
 import { callOf, givenReach } from './given-reach.ts';
 
-type Asked = Partial<Omit<DryRunParts['request'], 'principal'> & DryRunParts['request']['principal']> & {
+type Asked = Partial<Omit<DryRunParts['asked'], 'principal' | 'call' | 'body'> & DryRunParts['asked']['principal']> & {
   readonly frozen?: boolean;
 };
 
@@ -25,9 +25,14 @@ async function givenPlans(world: World) {
     const admin = { role: 'admin', deny: [], skipConfirmation: false, guards: 'refuse' } as const;
     const headers = { confirm: undefined, force: false, reason: undefined };
     return dryRunCall({
-      request: { appliance: 'lb-1', ...headers, ...asked, principal: { ...admin, ...asked } },
-      call: callOf(request),
-      body: fields ? body : undefined,
+      asked: {
+        appliance: 'lb-1',
+        call: callOf(request),
+        body: fields ? body : undefined,
+        ...headers,
+        ...asked,
+        principal: { ...admin, ...asked },
+      },
       reach,
       frozen,
       approval: 'sent',

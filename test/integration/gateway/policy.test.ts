@@ -15,12 +15,14 @@ describe('the appliances of a token', () => {
     const insideUnknown = await call('GET', '/appliances/lb-porto/farms/shop/status', { as: token });
     const outside = await call('GET', '/appliances/lb-rome/farms/shop/status', { as: token });
     const outsideUnknown = await call('GET', '/appliances/lb-oslo/farms/shop/status', { as: token });
+    const outsidePath = await call('GET', '/appliances/lb-rome/no/such/path', { as: token });
     const list = await call('GET', '/appliances', { as: token });
 
     expect(inside.status).toBe(200);
     expect(insideUnknown.json).toMatchObject({ status: 404, code: 'unknown_appliance' });
     expect(outside.json).toMatchObject({ status: 403, code: 'appliance_denied' });
-    expect(outsideUnknown.json).toEqual({ ...outside.json, request_id: expect.any(String) });
+    for (const other of [outsideUnknown, outsidePath])
+      expect(other.json).toEqual({ ...outside.json, request_id: expect.any(String) });
     expect(list.json?.appliances).toEqual([expect.objectContaining({ name: 'lb-paris' })]);
     expect(appliances.get('lb-rome')?.requests).toEqual([]);
   });

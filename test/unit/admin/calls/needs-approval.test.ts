@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { approvalOf } from '../../../../src/admin/calls/needs-approval.ts';
 import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
-import type { AdminRequest, PinnedPlan } from '../../../../src/admin/calls/request.ts';
+import type { AdminCall, PinnedPlan } from '../../../../src/admin/calls/admin-call.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
-type Asked = Partial<Pick<AdminRequest, 'breakGlass' | 'plan'>> & { readonly mayBreakGlass?: boolean };
+type Asked = Partial<Pick<AdminCall, 'breakGlass' | 'plan'>> & { readonly mayBreakGlass?: boolean };
 
 const plan = { isApproved: true } as PinnedPlan;
 
@@ -27,7 +27,7 @@ it.each<[what: string, call: readonly [string, string], asked: Asked, outcome: s
   const principal = givenPrincipal({ breakGlass: mayBreakGlass });
   const call = createOperations().find(method, path);
 
-  const said = approvalOf({ requiredFor }, { principal, breakGlass: false, ...asked }, call);
+  const said = approvalOf({ requiredFor }, { principal, breakGlass: false, call, ...asked });
 
   expect(said instanceof AdminProblem ? said.code : said).toBe(outcome);
 });

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdminProblem } from '../../../../src/admin/policy/problem.ts';
-import { readBody, repeatedName, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
+import { bodyOf, readBody, repeatedName, type UnreadBody } from '../../../../src/admin/calls/request-body.ts';
 import type { BodyKind } from '../../../../src/appliance/api/row.ts';
 import { TooManyPartsError } from '../../../../src/lib/counted-request.ts';
 import { givenBodyMemory } from '../../../support/given-body-memory.ts';
@@ -203,6 +203,16 @@ describe('a body in memory', () => {
     ['that is a text and stalls', 'text', { body: new PassThrough(), contentType: 'text/plain' }, 'body_too_slow'],
   ])('is refused %s', async (_, kind, more, code) => {
     await expect(read(kind, '{}', more)).rejects.toMatchObject({ code });
+  });
+
+  it.each<[what: string, kind: BodyKind, type: string, text: string, code: string]>([
+    ['where none belongs', 'none', json, '{}', 'body_not_allowed'],
+    ['of another type', 'json', 'text/plain', '{}', 'wrong_content_type'],
+    ['that is no object', 'json', json, '[]', 'malformed_body'],
+    ['that is too long', 'pem', 'text/plain', 'x'.repeat(1_048_577), 'body_too_large'],
+  ])('is refused %s also when a change brings it', (_, kind, type, text, code) => {
+    expect(() => bodyOf(kind, { type, bytes: Buffer.from(text) })).toThrow(expect.objectContaining({ code }));
+    expect(bodyOf('none', undefined)).toBeUndefined();
   });
 });
 

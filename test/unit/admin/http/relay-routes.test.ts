@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { fastify } from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Gateway } from '../../../../src/admin/calls/gateway.ts';
-import type { AdminAnswer } from '../../../../src/admin/calls/request.ts';
+import type { AdminAnswer } from '../../../../src/admin/calls/admin-call.ts';
 import { declareContext, startContext } from '../../../../src/admin/http/admin-request.ts';
 import { registerRelayRoutes, type RelayRoutesParts } from '../../../../src/admin/http/relay-routes.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import { givenPrincipal } from '../../../support/given-principal.ts';
 
@@ -14,12 +15,16 @@ it('a caller whose call waits is not cut off with the connections on which nothi
   const answer = Promise.withResolvers<AdminAnswer>();
   const gateway: Partial<Record<keyof Gateway, unknown>> = {
     applianceFor: () => ({ name: 'lb-1' }),
-    admit: async () => ({ approval: 'sent' }),
-    send: () => (sent.resolve(), answer.promise),
+    admit: () => 'sent',
   };
   const parts: Partial<RelayRoutesParts> = {
     gateway: gateway as Gateway,
-    bodies: { admit: async () => ({ contentType: undefined, contentLength: undefined, body: undefined }) },
+    changes: {
+      sendDirectly: () => (sent.resolve(), answer.promise),
+      askInstead: () => Promise.reject(new Error('it needs no approval')),
+    },
+    operations: createOperations(),
+    bodies: { read: async () => undefined },
   };
   const app = fastify({ connectionTimeout: 1_000 });
   declareContext(app);

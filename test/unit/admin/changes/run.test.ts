@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { AdminError } from '../../../../src/admin/policy/admin-error.ts';
 import type { AuditLine } from '../../../../src/admin/journal/record.ts';
-import type { Write } from '../../../../src/admin/recipes/calls.ts';
+import type { CallAnswer, Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { endingOf } from '../../../../src/admin/changes/recover.ts';
-import { runSteps, type StepSender } from '../../../../src/admin/changes/run-steps.ts';
+import { runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
+import type { AdminCall } from '../../../../src/admin/calls/admin-call.ts';
 import type { StepEvent } from '../../../../src/admin/changes/change.ts';
 
 const write = { key: 'actOnFarm', params: { farmname: 'shop' } } as const;
@@ -20,18 +21,21 @@ const failed = new AdminError('It failed', { detail: 'As it happens.', remedy: '
 async function run(
   steps: readonly Step[],
   answers: readonly (Error | undefined)[] = [],
-  known: Partial<StepSender> = {},
+  { leaves = () => true, ...known }: Partial<StepParts> & { readonly leaves?: () => boolean } = {},
 ) {
   const told: StepEvent[] = [];
   const left = [...answers];
   let calls = 0;
   const ending = await runSteps(steps, {
-    send: () => {
-      calls += 1;
-      const answer = left.shift();
-      return answer ? Promise.reject(answer) : Promise.resolve();
+    calls: {
+      callFor: () => ({ sent: 'not_sent' }) as AdminCall,
+      send(call) {
+        calls += 1;
+        if (leaves()) call.sent = 'sent';
+        const answer = left.shift();
+        return answer ? Promise.reject(answer) : Promise.resolve({ status: 200 } as CallAnswer);
+      },
     },
-    isSent: () => true,
     signal: new AbortController().signal,
     goBack: () => Promise.reject(new Error('no step has a way back')),
     tell: (event) => told.push(event),
@@ -164,7 +168,7 @@ it.each(failures)('judges a call that failed with %s (%s), sent: %s, as %s, with
   let sent = 0;
 
   const { ending, calls } = await run([changing('a'), changing('b'), changing('c')], [undefined, error], {
-    isSent: () => (sent += 1) === 1 || isSent,
+    leaves: () => (sent += 1) === 1 || isSent,
   });
 
   expect(calls).toBe(2);

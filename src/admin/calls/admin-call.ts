@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream';
+import type { KnownReplies, Overridden } from '../policy/guards/guard.ts';
+import type { OperationCall } from '../policy/operation.ts';
+import type { Caller } from '../policy/principal.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** A call for an appliance, and who sends it. The gateway alone writes what can change in it. */
+export interface AdminCall extends Caller {
+  /** The gateway's own id, shown to the caller and in the audit. */
+  readonly id: string;
+  readonly appliance: string;
+  /** Marked right before it is sent, if it is a read that acts on its farm. */
+  call: OperationCall;
+  readonly body: RequestBody | undefined;
+  /** The header of a caller; a plan confirms its calls. */
+  readonly confirm?: string | undefined;
+  readonly reason: string | undefined;
+  readonly force: boolean;
+  /** True if the caller sends at once, in an emergency, what needs approval. */
+  readonly breakGlass: boolean;
+  /** The time after which a read is given up, if that is less than usual. */
+  readonly limitMs?: number | undefined;
+  /** Set only for a call of a change that is carried out. */
+  readonly plan?: PinnedPlan | undefined;
+  /**
+   * Set only for the dry runs of one plan, which share what they read. A plan does not show the
+   * parameters of a call, so the appliance is not asked for them.
+   */
+  readonly planning?: KnownReplies | undefined;
+  /**
+   * How far it has come. From `recorded` on, its intent is on disk and the audit gets an outcome
+   * instead of a refusal; from `sent` on, the appliance may carry it out.
+   */
+  sent: 'not_sent' | 'recorded' | 'sent';
+  /** What it overrides; set when it is recorded. */
+  overridden: Overridden;
+}
+
+/** The plan of the change that a call belongs to: nothing else is sent. */
+export interface PinnedPlan {
+  readonly requestedBy: string;
+  /** Undefined where no other person has approved it. */
+  readonly approvedBy: string | undefined;
+  /** False for a change that ran at once: a call of it that has come to need approval is refused. */
+  readonly isApproved: boolean;
+  /** Addresses of its calls; a reload may give an appliance's name to another machine. */
+  readonly urls: ReadonlySet<string>;
+  /** Guards whose blocking findings were seen: no others are overridden. */
+  readonly guards: ReadonlySet<string>;
+  /** The replies that it was just made from. */
+  readonly recent: RecentReads;
+}
+
+/** Replies of an appliance that guards need not ask for again at once. */
+export interface RecentReads {
+  readonly answers: KnownReplies;
+  /** The value of `changesOf` of the gateway before the first of them. */
+  readonly changes: number;
+  /** When the last of them was read, by the steady clock. */
+  readonly atMs: number;
+}
+
+/** The answer for the caller, from the appliance or from the gateway. */
+export interface AdminAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable | Buffer;
+}
