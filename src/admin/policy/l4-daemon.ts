@@ -1,14 +1,7 @@
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+import type { Farm } from '../../appliance/farm.ts';
 import { isHttp } from '../../appliance/http-proxy.ts';
-import type { PolledFarm } from './guards/guard.ts';
-
-/** A farm that a call may start, stop, create or delete. */
-export interface TouchedFarm {
-  readonly name: string;
-  /** Undefined where nobody says. */
-  readonly profile: string | undefined;
-}
 
 /** The effect of a call on nftlb, the daemon of all L4 farms (docs/api.md §4.8). */
 export type L4Reach = 'reaches it' | 'may reach it' | 'does not';
@@ -17,17 +10,17 @@ export type L4Reach = 'reaches it' | 'may reach it' | 'does not';
  * Returns whether a call on a farm reaches the daemon of L4 farms: one on an L4 farm does, and one
  * on an HTTP farm where the proxy is zproxy. `proxy` is undefined where nobody says which it is.
  */
-export function reachOfL4Daemon(key: EndpointKey, { profile }: TouchedFarm, proxy: PolledFarm['proxy']): L4Reach {
+export function reachOfL4Daemon(key: EndpointKey, { profile }: Pick<Farm, 'profile'>, proxy: Farm['proxy']): L4Reach {
   const { reaches }: EndpointRow = endpoints[key];
   if (!reaches) return 'does not';
   if (profile === 'l4xnat') return 'reaches it';
-  if (profile !== undefined && !isHttp(profile)) return 'does not';
+  if (profile !== '' && !isHttp(profile)) return 'does not';
   if (proxy === undefined) return 'may reach it';
   return proxy === reaches.with ? 'reaches it' : 'does not';
 }
 
 /** Returns the proxy of an appliance: that of any farm, since all have the same. */
-export function proxyIn(farms: readonly PolledFarm[] | undefined): PolledFarm['proxy'] {
+export function proxyIn(farms: readonly Farm[] | undefined): Farm['proxy'] {
   return farms?.find(({ proxy }) => proxy !== undefined)?.proxy;
 }
 
@@ -35,10 +28,10 @@ export function proxyIn(farms: readonly PolledFarm[] | undefined): PolledFarm['p
 export function touchedBy(
   params: Readonly<Record<string, string>>,
   body: Readonly<Record<string, unknown>>,
-  farms: readonly Pick<PolledFarm, 'name' | 'profile'>[] | undefined,
-): TouchedFarm {
+  farms: readonly Pick<Farm, 'name' | 'profile'>[] | undefined,
+): Pick<Farm, 'name' | 'profile'> {
   const named = typeof body.farmname === 'string' ? body.farmname : '';
   const name = params.farmname ?? named;
-  const wanted = typeof body.profile === 'string' ? body.profile : undefined;
+  const wanted = typeof body.profile === 'string' ? body.profile : '';
   return { name, profile: farms?.find((farm) => farm.name === name)?.profile || wanted };
 }

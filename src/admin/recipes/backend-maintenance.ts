@@ -1,3 +1,4 @@
+import type { Farm } from '../../appliance/farm.ts';
 import { isHttp } from '../../appliance/http-proxy.ts';
 import { onPurpose } from '../../appliance/harmless.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
@@ -5,12 +6,12 @@ import { jsonContent, type Write } from './calls.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import { type BackendRow, type FarmSummary, findFarm, readBackends, refuseSilent, statusWords } from './farm.ts';
+import { type BackendRow, findFarm, placeOf, readBackends, refuseSilent, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
 /** A backend with its health. */
 interface RecipeBackend {
-  readonly farm: FarmSummary;
+  readonly farm: Farm;
   /** Undefined for an L4xNAT farm, whose backends belong to no service. */
   readonly service: string | undefined;
   readonly id: string;
@@ -33,8 +34,7 @@ async function findBackend(context: Pick<RecipeContext, 'calls' | 'knownFarms' |
   if (!isHttp(farm.profile) && farm.profile !== 'l4xnat')
     throw refusal(`${name} is a farm of the profile ${farm.profile}`, 'Its backends have no maintenance in the API.');
   refuseSilent(context.calls, farm);
-  if (farm.status === 'down')
-    throw refusal(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
+  if (farm.state === 'down') throw refusal(`${name} is down`, 'No backend of it serves anybody; start the farm first.');
   const rows = await readBackends(context, farm);
   const found = rows.filter(
     (row) => (row.id === wanted || addressOf(row) === wanted) && (service === undefined || row.service === service),
@@ -75,7 +75,7 @@ function backendWords({ farm, service, id }: RecipeBackend): readonly string[] {
   return [`farm=${farm.name}`, ...(service === undefined ? [] : [`service=${service}`]), `backend=${id}`];
 }
 
-function toBackend(farm: FarmSummary, row: BackendRow, rows: readonly BackendRow[]): RecipeBackend {
+function toBackend(farm: Farm, row: BackendRow, rows: readonly BackendRow[]): RecipeBackend {
   const service = row.service ?? undefined;
   const others = rows.filter((other) => other !== row && (other.service ?? undefined) === service);
   return {
@@ -109,7 +109,7 @@ export const drainBackend: Recipe = {
     const { address, status, othersUp, farm } = backend;
     return {
       facts: [
-        `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${statusWords(farm.status)}.`,
+        `Farm ${farm.name} (${farm.profile})${placeOf(farm)} is ${statusWords(farm.state)}.`,
         `Backend ${address} is ${status}${isHttp(farm.profile) ? `, ${connections(backend)}` : ''}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
       ],
       // A backend in maintenance is drained already.

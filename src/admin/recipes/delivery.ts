@@ -1,20 +1,21 @@
 import type { X509Certificate } from 'node:crypto';
+import { type Farm, farmOf } from '../../appliance/farm.ts';
 import { unlessL4 } from '../../appliance/harmless.ts';
 import { remembered } from '../../lib/text.ts';
 import { refusal } from '../policy/admin-error.ts';
 import { certificateSteps, farmCertificates, refuseOther, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
-import { addressOf, type FarmSummary, readAgain, refuseSilent } from './farm.ts';
+import { readAgain, refuseSilent } from './farm.ts';
 import { type DeliveryOptions, type Kept, predecessorOf, type Stored } from './predecessor.ts';
 import { withWayBack } from './put-back.ts';
 import type { RecipeContext, Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
-import { type FarmState, readState, restartSteps, withBackends } from './restart-farm.ts';
+import { type FarmReading, readState, restartSteps, withBackends } from './restart-farm.ts';
 import { readStored } from './store.ts';
 
 /** The steps for a farm that uses the certificate or its predecessor. */
 export interface FarmDelivery {
-  readonly farm: FarmState;
+  readonly farm: FarmReading;
   /** The file that goes; undefined when the farm has the new certificate, and not the old one. */
   readonly replaces: string | undefined;
   /** Empty when nothing is to be done. */
@@ -44,7 +45,8 @@ export async function planDelivery(
   const store = await storeFor(context, renewed);
   const deliveries: FarmDelivery[] = [];
   const kept: Kept[] = [];
-  for (const { farm: listed, used } of farms) {
+  for (const listed of farms) {
+    const { certificates: used = [] } = listed;
     const found = await predecessorOf(context, { farmname: listed.name, used, ...store, renewed, options });
     const isAttached = used.includes(renewed.file);
     if (!isAttached) kept.push(...found.kept);
@@ -98,7 +100,7 @@ async function storeFor(context: RecipeContext, renewed: Renewed): Promise<Store
 }
 
 interface Addressee {
-  readonly farm: FarmState;
+  readonly farm: FarmReading;
   readonly used: readonly string[];
   readonly old: string | undefined;
   readonly store: Store;
@@ -123,16 +125,10 @@ function deliveryTo(context: RecipeContext, { farm, used, old, store, renewed }:
   store.isStored = true;
   const steps = [
     ...certificateSteps(context, replacement),
-    ...(farm.status === 'down' ? [] : restart(context, farm)),
+    ...(farm.state === 'down' ? [] : restart(context, farm)),
     verifyShown(context, replacement),
   ];
   return { farm, replaces: old, steps: withWayBack(steps, { farm, replacement, files: used }) };
-}
-
-interface HttpsFarm {
-  readonly farm: FarmSummary;
-  /** Files of its certificates, in their order. */
-  readonly used: readonly string[];
 }
 
 /**
@@ -142,38 +138,33 @@ interface HttpsFarm {
 async function farmsWithCertificates(
   { calls, knownFarms }: RecipeContext,
   wants: DeliveryOptions['wants'],
-): Promise<readonly HttpsFarm[]> {
+): Promise<readonly Farm[]> {
   const { lslb } = (await calls.read('readFarmsSummary', {})).params;
   const known = new Map((knownFarms() ?? []).map((farm) => [farm.name, farm]));
-  const found: HttpsFarm[] = [];
+  const found: Farm[] = [];
   for (const { name, profile } of lslb ?? []) {
     const farmname = unlessL4(name, profile);
     const last = known.get(name);
     if (!farmname || !wants(name) || last?.profile === 'http') continue;
-    const summary = (vip: string | null | undefined, vport: string | null | undefined): FarmSummary => ({
-      name,
-      profile: 'https',
-      status: '',
-      address: addressOf(vip, vport),
-    });
     if (last?.isSilent && last.certificates) {
-      found.push({ farm: summary(last.vip, last.vport), used: last.certificates });
+      found.push({ ...last, profile: 'https' });
       continue;
     }
     const { listener, certlist, vip, vport } = (await calls.read('readFarm', { farmname })).params;
     if (listener && listener !== 'https') continue;
-    const used = (certlist ?? []).flatMap(({ file }) => file ?? []);
-    if (used.length > 0) found.push({ farm: summary(vip, vport), used });
+    const certificates = (certlist ?? []).flatMap(({ file }) => file ?? []);
+    const row = { farmname: name, profile: 'https', vip: vip ?? null, vport: vport ?? null };
+    if (certificates.length > 0) found.push({ ...farmOf(row), certificates });
   }
   return found;
 }
 
-function isWaiting({ status }: FarmState): boolean {
-  return status === 'needed restart';
+function isWaiting({ state }: FarmReading): boolean {
+  return state === 'needed restart';
 }
 
 /** Returns the steps of a restart that is made only if the appliance asks for it. */
-function restart(context: RecipeContext, before: FarmState): readonly Step[] {
+function restart(context: RecipeContext, before: FarmReading): readonly Step[] {
   const [first, ...others] = restartSteps(context, before);
   if (!first) return [];
   return [

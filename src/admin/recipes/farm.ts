@@ -1,25 +1,10 @@
 import type { ReplyOf } from '../../appliance/client.ts';
+import { addressOf, type Farm, farmOf } from '../../appliance/farm.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../appliance/harmless.ts';
-import { formatEndpoint } from '../../lib/address.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { AdminError, refusal } from '../policy/admin-error.ts';
 import { LateError } from './calls.ts';
 import type { RecipeContext } from './recipe.ts';
-
-/** A row of the list of farms. */
-export interface FarmSummary {
-  readonly name: string;
-  /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`. */
-  readonly profile: string;
-  /** `up`, `down`, `needed restart`, `critical`, `problem`, `maintenance` (docs/api.md §2.1). */
-  readonly status: string;
-  /** `192.0.2.20:443`; empty while the list of farms waits for a proxy. */
-  readonly address: string;
-  /** True if its proxy does not answer the appliance. */
-  readonly isSilent?: boolean;
-  /** When that was found, in Unix milliseconds, if the exporter knows it. */
-  readonly askedMs?: number | undefined;
-}
 
 /** The time in which a proxy that does not hang lets the appliance answer, which waits 20 s. */
 const proxyAnswersMs = 3_000;
@@ -31,10 +16,7 @@ const listMs = 2_000;
  * address from its last reading; otherwise the list of all has it, which is not waited for while a
  * proxy hangs.
  */
-export async function findFarm(
-  context: Pick<RecipeContext, 'calls' | 'knownFarms'>,
-  name: string,
-): Promise<FarmSummary> {
+export async function findFarm(context: Pick<RecipeContext, 'calls' | 'knownFarms'>, name: string): Promise<Farm> {
   const { calls, knownFarms } = context;
   const profiles = profilesIn(await calls.read('readFarmsSummary', {}));
   const listed = profiles?.get(name);
@@ -45,34 +27,30 @@ export async function findFarm(
     });
   }
   const known = knownFarms()?.find((farm) => farm.name === name);
-  const last = known?.vip === undefined ? undefined : known;
-  const address = last ? addressOf(last.vip, last.vport) : '';
+  const { profile = listed, vip, vport, isSilent, askedMs } = known ?? {};
   // A look at it might never end, and would leave a process on the appliance.
-  if (known?.isSilent)
-    return { name, profile: known.profile || listed, address, status: '', isSilent: true, askedMs: known.askedMs };
-  const found = await readAgain(context, { name, profile: last?.profile ?? listed, address, status: '' });
-  if (last || found.isSilent) return found;
+  if (isSilent) return { name, profile: profile || listed, state: '', vip, vport, isSilent, askedMs };
+  const found = await readAgain(context, { name, profile: vip === undefined ? listed : profile, vip, vport });
+  if (vip !== undefined || found.isSilent) return found;
   const list = await unlessLate(calls.read('listFarms', {}, listMs));
   const row = list?.params.find(({ farmname }) => farmname === name);
-  if (!row) return found;
-  const { profile, status, vip, vport } = row;
-  return { name, profile: profile ?? '', status: status ?? '', address: addressOf(vip, vport) };
+  return row ? farmOf(row) : found;
 }
 
 /** Rejects with an AdminError for a silent farm: what else is read of it may never end. */
-export function refuseSilent({ appliance }: Pick<RecipeContext['calls'], 'appliance'>, farm: FarmSummary): void {
+export function refuseSilent({ appliance }: Pick<RecipeContext['calls'], 'appliance'>, farm: Farm): void {
   if (!farm.isSilent) return;
   const restart = adminCommand(appliance, 'restart-farm', `farm=${farm.name}`);
   throw refusal(`The proxy of ${farm.name} does not answer ${appliance}`, `Restart the farm first: ${restart}.`);
 }
 
-/** Reads the status of a farm that was found before. */
+/** Reads the state of a farm that was found before. */
 export async function readAgain(
   { calls }: Pick<RecipeContext, 'calls'>,
-  { name, profile, address }: FarmSummary,
-): Promise<FarmSummary> {
+  { name, profile, vip, vport }: Pick<Farm, 'name' | 'profile' | 'vip' | 'vport'>,
+): Promise<Farm> {
   const reply = await unlessLate(calls.read('readFarmStatus', { farmname: name }, proxyAnswersMs));
-  return { name, profile, address, status: reply?.params.status ?? '', ...(!reply && { isSilent: true }) };
+  return { name, profile, vip, vport, state: reply?.params.status ?? '', ...(!reply && { isSilent: true }) };
 }
 
 async function unlessLate<Reply>(reading: Promise<Reply>): Promise<Reply | undefined> {
@@ -98,9 +76,10 @@ export async function harmlessFarm({ calls }: Pick<RecipeContext, 'calls'>, name
   );
 }
 
-/** Returns `192.0.2.20:443` or `[2001:db8::20]:443`. */
-export function addressOf(vip: string | null | undefined, vport: string | null | undefined): string {
-  return formatEndpoint(vip ?? '?', vport ?? '?');
+/** Returns ` at 192.0.2.20:443`, for a sentence; empty where the address is not known. */
+export function placeOf(farm: Pick<Farm, 'vip' | 'vport'>): string {
+  const address = addressOf(farm);
+  return address && ` at ${address}`;
 }
 
 /** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */
@@ -119,7 +98,7 @@ export type BackendRow = Partial<NonNullable<ReplyOf<'readFarmStats'>['backends'
  */
 export async function readBackends(
   { calls }: Pick<RecipeContext, 'calls'>,
-  { name, profile }: Pick<FarmSummary, 'name' | 'profile'>,
+  { name, profile }: Pick<Farm, 'name' | 'profile'>,
 ): Promise<readonly BackendRow[]> {
   if (profile === 'datalink') return [];
   const farmname = unlessL4(name, profile);

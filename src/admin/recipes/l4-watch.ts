@@ -4,7 +4,7 @@ import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import { isRecord, parseJson } from '../../lib/check.ts';
 import { adminCommand, listed } from '../../lib/text.ts';
 import { AdminError } from '../policy/admin-error.ts';
-import type { PolledFarm } from '../policy/guards/guard.ts';
+import { addressOf, type Farm } from '../../appliance/farm.ts';
 import { proxyIn, reachOfL4Daemon, touchedBy } from '../policy/l4-daemon.ts';
 import type { Write } from './calls.ts';
 import type { RecipeContext, Step } from './recipe.ts';
@@ -88,12 +88,12 @@ function touchedFarm({ key, params, fields }: WatchedCall, { knownFarms }: L4Con
   return reachOfL4Daemon(key, touched, proxyIn(farms)) === 'does not' ? undefined : touched.name;
 }
 
-function l4Farms({ knownFarms }: L4Context, touched: string): readonly PolledFarm[] {
+function l4Farms({ knownFarms }: L4Context, touched: string): readonly Farm[] {
   return (knownFarms() ?? []).filter(({ name, profile }) => profile === 'l4xnat' && name !== touched);
 }
 
 /** Returns the addresses of farms that may be connected to. */
-function l4Targets({ limits }: L4Context, farms: readonly PolledFarm[]): readonly VipTarget[] {
+function l4Targets({ limits }: L4Context, farms: readonly Farm[]): readonly VipTarget[] {
   if (!limits) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
   return vipTargets(known, { ...limits, serverNames: {} }, ownAddresses())
@@ -131,7 +131,7 @@ function cutError(cut: readonly VipTarget[], own: string, { calls }: L4Context):
   const names = cut.map(({ farm }) => farm);
   const commands = names.map((farm) => adminCommand(calls.appliance, 'restart-farm', `farm=${farm}`));
   return new AdminError(`${listed(names)} ${names.length === 1 ? 'refuses' : 'refuse'} connections now`, {
-    detail: `${listed(cut.map(({ farm, vip, vport }) => `${farm} at ${vip}:${vport}`))} accepted one before it: their daemon nftlb was started without them. ${own}`,
+    detail: `${listed(cut.map((target) => `${target.farm} at ${addressOf(target)}`))} accepted one before it: their daemon nftlb was started without them. ${own}`,
     remedy: `Restart each L4 farm, whatever the appliance says of it: ${commands.join('; ')}.`,
   });
 }

@@ -2,7 +2,7 @@ import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { farmCertificates, type Replacement } from './certificate-steps.ts';
 import type { RecipeContext, Step, WayBack } from './recipe.ts';
-import { type FarmState, readState, restartSteps } from './restart-farm.ts';
+import { type FarmReading, readState, restartSteps } from './restart-farm.ts';
 
 /** The effects of the steps for a farm so far. */
 interface Progress {
@@ -12,7 +12,7 @@ interface Progress {
 }
 
 interface Before {
-  readonly farm: FarmState;
+  readonly farm: FarmReading;
   readonly replacement: Replacement;
   /** The certificates of the farm before the first step, in their order. */
   readonly files: readonly string[];
@@ -73,14 +73,14 @@ async function putBack(
   const { file } = renewed;
   const kept = `${farmname} was restarted with its present certificates and keeps them.`;
   if (restart === 'done') return kept;
-  const { status } = await readState(context, farmname);
-  const isStopped = status === 'down' && farm.status !== 'down';
-  if (restart === 'unknown' && !isStopped && status !== 'needed restart') return kept;
+  const { state } = await readState(context, farmname);
+  const isStopped = state === 'down' && farm.state !== 'down';
+  if (restart === 'unknown' && !isStopped && state !== 'needed restart') return kept;
   await restore();
   if (isStopped) for (const step of restartSteps(context, farm)) await step.run(send);
   const left = isUploaded ? await deleted() : '';
   if (isStopped) return `${farmname} was started again with ${files.join(', ')}.${left}`;
-  const waits = status === 'needed restart' ? '; its state is needed restart' : '';
+  const waits = state === 'needed restart' ? '; its state is needed restart' : '';
   return `${farmname} has ${files.join(', ')}, as before${waits}.${left}`;
 
   /** Undoes what this run did: a certificate that was there before it stays. */

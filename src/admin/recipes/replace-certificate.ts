@@ -1,6 +1,7 @@
 import { dateToSeconds } from '../../appliance/text-date.ts';
 import { dayOf } from '../../lib/time.ts';
 import { planReplacement } from './delivery.ts';
+import { placeOf } from './farm.ts';
 import type { Recipe } from './recipe.ts';
 import { renewedFrom } from './renewed.ts';
 
@@ -25,7 +26,7 @@ export const replaceCertificate: Recipe = {
     return {
       facts: [
         `The file is for ${names.join(', ')}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}; key and certificate match.`,
-        `${farmname} at ${farm.address} is ${farm.status} and shows ${replaces} (${oldName ?? '-'}, until ${oldEnd ?? '-'}), which stays in the store.`,
+        `${farmname}${placeOf(farm)} is ${farm.state} and shows ${replaces} (${oldName ?? '-'}, until ${oldEnd ?? '-'}), which stays in the store.`,
         ...(oldEndSeconds !== undefined && validToDate.getTime() < oldEndSeconds * 1_000
           ? [`Mind: the new certificate ends on ${dayOf(validToDate.getTime())}, before the old one.`]
           : []),

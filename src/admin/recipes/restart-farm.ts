@@ -1,15 +1,16 @@
+import type { Farm } from '../../appliance/farm.ts';
 import { isHttp } from '../../appliance/http-proxy.ts';
 import { adminCommand } from '../../lib/text.ts';
 import { ago, formatDuration } from '../../lib/time.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { jsonContent } from './calls.ts';
-import { type FarmSummary, findFarm, readAgain, readBackends, readFarmStatus, statusWords } from './farm.ts';
+import { findFarm, placeOf, readAgain, readBackends, readFarmStatus, statusWords } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
 
-/** The state of a farm that is compared before and after a restart. */
-export interface FarmState extends FarmSummary {
+/** A farm with the numbers that are compared before and after a restart. */
+export interface FarmReading extends Farm {
   readonly backendsUp: number;
   readonly backends: number;
   /** 0 for a farm without the HTTP proxy: they are not read. */
@@ -25,7 +26,7 @@ export const restartFarm: Recipe = {
     return {
       facts: [
         `Farm ${before.name} (${before.profile})${placeOf(before)} is ${summary(before, context)}.`,
-        ...(before.status === 'down' ? ['A restart starts it.'] : []),
+        ...(before.state === 'down' ? ['A restart starts it.'] : []),
         ...(isHttp(before.profile) && before.established > 0
           ? [`A restart drops its ${before.established} connections.`]
           : []),
@@ -36,7 +37,7 @@ export const restartFarm: Recipe = {
 };
 
 /** Returns the steps that restart, wait and compare; another recipe ends with them too. */
-export function restartSteps(context: RecipeContext, before: FarmState): readonly Step[] {
+export function restartSteps(context: RecipeContext, before: FarmReading): readonly Step[] {
   const { calls } = context;
   const { name } = before;
   const withinMs = context.waitMs ?? defaultWaitMs;
@@ -56,7 +57,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
       },
     },
     {
-      title: `Wait until it is up${before.status === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
+      title: `Wait until it is up${before.state === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
       async run() {
         after = await waitUntil(context, {
           read: async () => withBackends(context, await readAgain(context, before)),
@@ -66,7 +67,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
           withinMs,
           remedy: `If it is down: ${startCommand(calls.appliance, name)}. If backends are down: look at them first.`,
         });
-        return `${name} is ${statusWords(after.status)}.`;
+        return `${name} is ${statusWords(after.state)}.`;
       },
     },
     {
@@ -82,12 +83,12 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
 export async function readState(
   context: Pick<RecipeContext, 'calls' | 'knownFarms'>,
   name: string,
-): Promise<FarmState> {
+): Promise<FarmReading> {
   return await withBackends(context, await findFarm(context, name));
 }
 
 /** Resolves to the state of a farm that was just listed. */
-export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: FarmSummary): Promise<FarmState> {
+export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: Farm): Promise<FarmReading> {
   // The statistics of a silent farm are empty, and late.
   const rows = farm.isSilent ? [] : await readBackends({ calls }, farm);
   return {
@@ -102,18 +103,14 @@ export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm
  * Compares the states; a backend that was down before may be down after. The status `needed
  * restart` hides the status before it (docs/api.md §2.1).
  */
-function isAsGood(after: FarmState, before: FarmState): boolean {
-  if (after.status === 'up') return true;
-  if (after.isSilent || after.status === 'down' || after.status === 'needed restart') return false;
-  return before.isSilent || before.status === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
-}
-
-function placeOf({ address }: FarmSummary): string {
-  return address && ` at ${address}`;
+function isAsGood(after: FarmReading, before: FarmReading): boolean {
+  if (after.state === 'up') return true;
+  if (after.isSilent || after.state === 'down' || after.state === 'needed restart') return false;
+  return before.isSilent || before.state === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
 }
 
 function summary(
-  { status, backends, backendsUp, isSilent, askedMs }: FarmState,
+  { state, backends, backendsUp, isSilent, askedMs }: FarmReading,
   { now }: Pick<RecipeContext, 'now'>,
 ): string {
   if (isSilent) {
@@ -121,8 +118,8 @@ function summary(
       askedMs === undefined ? '' : ` (asked ${ago(askedMs, now())}, and not again: a look may never end there)`;
     return `silent: its proxy does not answer the appliance${when}, and a restart is the repair`;
   }
-  if (status === 'down') return 'down, and its backends are unknown until it is up';
-  return `${statusWords(status)}, ${backendsUp} of ${backends} backends up`;
+  if (state === 'down') return 'down, and its backends are unknown until it is up';
+  return `${statusWords(state)}, ${backendsUp} of ${backends} backends up`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { addressOf } from '../../appliance/farm.ts';
 import { ownAddresses } from '../../collectors/vip.ts';
 import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts';
 import { vipTargets } from '../../collectors/vip-targets.ts';
@@ -6,7 +7,7 @@ import { adminCommand } from '../../lib/text.ts';
 import { farmCertificates } from './certificate-steps.ts';
 import type { VipLimits, RecipeContext } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
-import type { FarmState } from './restart-farm.ts';
+import type { FarmReading } from './restart-farm.ts';
 import { readStored } from './store.ts';
 
 /** A look at what a farm serves after a delivery. */
@@ -21,20 +22,21 @@ export interface Seen {
  * that was delivered. Only one that the farm has no more is a failure: where this exporter is, a
  * private address may lead to another host, or nowhere.
  */
-export async function lookAtServed(context: RecipeContext, farm: FarmState, renewed: Renewed): Promise<Seen> {
+export async function lookAtServed(context: RecipeContext, farm: FarmReading, renewed: Renewed): Promise<Seen> {
   const { reach, signal } = context;
-  if (farm.status === 'down') return { servesOld: false, detail: 'the farm is stopped' };
+  if (farm.state === 'down') return { servesOld: false, detail: 'the farm is stopped' };
   if (!reach) return notVerified('the collector vip is off');
+  const address = addressOf(farm);
   const serverName = nameToAskFor(renewed);
   const endpoint = endpointOf(farm, serverName, reach);
-  if (!endpoint) return notVerified(`${farm.address} may not be connected to`);
+  if (!endpoint) return notVerified(`${address} may not be connected to`);
   const { certificate, failure = 'failed' } = await probeVip({ ...endpoint, serverName }, signal);
-  if (!certificate) return notVerified(`a connection to ${farm.address} gave ${failure}`);
+  if (!certificate) return notVerified(`a connection to ${address} gave ${failure}`);
   if (isThe(certificate, renewed.certificate)) return { servesOld: false, detail: 'served' };
   const asked = serverName === '' ? 'without a name' : `for ${serverName}`;
   const used = await farmCertificates(context, farm.name);
   const own = await findStored(context, used, certificate);
-  if (own !== undefined) return notVerified(`${farm.address} presents ${own} ${asked}`);
+  if (own !== undefined) return notVerified(`${address} presents ${own} ${asked}`);
   const { params: stored } = await context.calls.read('listCertificates', {});
   const others = stored.filter(({ file, CN }) => !used.includes(file) && mayBe(certificate, CN));
   const old = await findStored(
@@ -44,14 +46,14 @@ export async function lookAtServed(context: RecipeContext, farm: FarmState, rene
   );
   if (old === undefined)
     return notVerified(
-      `from the exporter, ${farm.address} shows an unknown certificate ${asked}: serial ${certificate.serial}. ` +
+      `from the exporter, ${address} shows an unknown certificate ${asked}: serial ${certificate.serial}. ` +
         'Look at it from where its clients are',
     );
   const restart = adminCommand(context.calls.appliance, 'restart-farm', `farm=${farm.name}`);
   return {
     servesOld: true,
     detail:
-      `${farm.address} still serves ${old} ${asked}. ${farm.name} keeps the new one. Restart it (${restart}), ` +
+      `${address} still serves ${old} ${asked}. ${farm.name} keeps the new one. Restart it (${restart}), ` +
       'or find who else has the address, such as the other node of a cluster.',
   };
 }
@@ -84,11 +86,9 @@ function nameToAskFor({ names }: Renewed): string {
 }
 
 /** Returns where to connect to; undefined if nothing of it may be connected to. */
-function endpointOf({ name, profile, address }: FarmState, serverName: string, reach: VipLimits) {
-  const [, vip, vport] = /^\[?(.*?)\]?:([^:]*)$/.exec(address) ?? [];
-  const listed = { name, profile, state: 'up', vip, vport, established: undefined, pending: undefined };
-  const known = { farms: [listed], configOf: () => undefined, certificates: undefined };
-  const [target] = vipTargets(known, { ...reach, serverNames: { [name]: [serverName] } }, ownAddresses());
+function endpointOf(farm: FarmReading, serverName: string, reach: VipLimits) {
+  const known = { farms: [{ ...farm, state: 'up' }], configOf: () => undefined, certificates: undefined };
+  const [target] = vipTargets(known, { ...reach, serverNames: { [farm.name]: [serverName] } }, ownAddresses());
   return target?.endpoint;
 }
 

@@ -52,14 +52,14 @@ const maintenanceOnStoppedFarm: Guard = {
   about: 'On a stopped HTTP farm, the call crashes the newest release.',
   async inspect(context) {
     const farm = await calledFarm(context);
-    if (farm?.status === 'down') {
+    if (farm?.state === 'down') {
       return {
         severity: 'blocking',
         message: `The farm ${farm.name} is stopped, and the newest release crashes when a backend of a stopped HTTP farm is put into maintenance or back.`,
         remedy: 'Start the farm first.',
       };
     }
-    if (farm?.status !== 'needed restart') return undefined;
+    if (farm?.state !== 'needed restart') return undefined;
     return {
       severity: 'blocking',
       message: `The farm ${farm.name} has changes that wait for a restart, and the appliance refuses maintenance until then.`,
@@ -106,7 +106,7 @@ const lastHealthyBackend: Guard = {
   async inspect(context) {
     if (!deletions.includes(context.operation) && !couldMean(context, 'maintenance')) return undefined;
     const farm = await calledFarm(context);
-    if (!farm || farm.status === 'down') return undefined;
+    if (!farm || farm.state === 'down') return undefined;
     // unknown_backend refuses it.
     if (isKnownSilent(context, farm.name)) return undefined;
 

@@ -1,20 +1,11 @@
 import { ApplianceError } from '../../../appliance/errors.ts';
+import { type Farm, farmOf } from '../../../appliance/farm.ts';
 import { isHttp, proxyOf } from '../../../appliance/http-proxy.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../../../appliance/harmless.ts';
 import { listed } from '../../../lib/text.ts';
 import { steadyNow } from '../../../lib/time.ts';
-import { proxyIn, reachOfL4Daemon, type TouchedFarm, touchedBy } from '../l4-daemon.ts';
-import { callParam, couldMean, type Guard, type GuardContext, type PolledFarm } from './guard.ts';
-
-interface FarmFacts {
-  readonly name: string;
-  /** `http` also for HTTPS; '' if unknown. */
-  readonly profile: string;
-  /** A state of docs/api.md §2.1, or `-1`; '' if unknown. */
-  readonly status: string;
-  /** True if the appliance waited in vain for its proxy. */
-  readonly isSilent?: boolean;
-}
+import { proxyIn, reachOfL4Daemon, touchedBy } from '../l4-daemon.ts';
+import { callParam, couldMean, type Guard, type GuardContext } from './guard.ts';
 
 /** The least time that a proxy has to answer the appliance, which itself waits 20 s for it. */
 const proxyAnswersMs = 5_000;
@@ -24,20 +15,20 @@ const proxyAnswersMs = 5_000;
  * first one asks no proxy, and shows how slow the appliance is. The second one is left out for a farm
  * that is known to be silent: it might never end.
  */
-export async function calledFarm(context: GuardContext): Promise<FarmFacts | undefined> {
+export async function calledFarm(context: GuardContext): Promise<Farm | undefined> {
   const name = callParam(context, 'farmname');
   const startedAtMs = steadyNow();
   const listed = profilesIn(await context.read('readFarmsSummary', {}))?.get(name);
   const limitMs = Math.max(proxyAnswersMs, 4 * (steadyNow() - startedAtMs));
   const profile = listed ?? '';
-  if (listed !== undefined && isKnownSilent(context, name)) return { name, profile, status: '', isSilent: true };
+  if (listed !== undefined && isKnownSilent(context, name)) return { name, profile, state: '', isSilent: true };
   try {
     const { params } = await context.read('readFarmStatus', { farmname: name }, limitMs);
-    return { name, profile, status: params.status ?? '' };
+    return { name, profile, state: params.status ?? '' };
   } catch (error) {
     // Its proxy does not answer the appliance, which says nothing about the others.
     if (listed !== undefined && error instanceof ApplianceError && error.reason === 'timeout')
-      return { name, profile, status: '', isSilent: true };
+      return { name, profile, state: '', isSilent: true };
     // A listed farm has a status, so this release lacks the call.
     if (listed === undefined && isMissing(error)) return undefined;
     throw error;
@@ -66,10 +57,10 @@ const hardRestart: Guard = {
   async inspect(context) {
     if (!couldMean(context, 'start')) return undefined;
     const farm = await calledFarm(context);
-    if (!farm || farm.status === 'down' || farm.profile === 'l4xnat') return undefined;
+    if (!farm || farm.state === 'down' || farm.profile === 'l4xnat') return undefined;
     return {
       severity: 'blocking',
-      message: `The farm ${farm.name} is running (${farm.status || 'unknown status'}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port is not free then, it stays down.`,
+      message: `The farm ${farm.name} is running (${farm.state || 'unknown status'}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port is not free then, it stays down.`,
       remedy: 'Send the action restart to restart it. Otherwise do nothing: it is running.',
     };
   },
@@ -87,7 +78,7 @@ const restartMayLeaveDown: Guard = {
     if (!isRestart && !couldMean(context, 'start')) return undefined;
     const farm = await calledFarm(context);
     // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
-    if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
+    if (!farm || farm.state === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
 
     const obstacle = await restartObstacle(context, farm);
     if (obstacle !== undefined) {
@@ -115,25 +106,16 @@ const restartMayLeaveDown: Guard = {
   },
 };
 
-/** A farm with its address. */
-interface PlacedFarm extends Pick<PolledFarm, 'certificates'> {
-  readonly farmname: string;
-  readonly profile?: string | null | undefined;
-  readonly status?: string | null | undefined;
-  readonly vip?: string | null | undefined;
-  readonly vport?: string | null | undefined;
-}
-
 /**
  * Lists the addresses of all farms; those that were read last where a proxy hangs, since the list
  * would wait 20 s for each.
  */
-async function placedFarms({ read, knownFarms }: GuardContext, called: FarmFacts): Promise<readonly PlacedFarm[]> {
-  const known = knownFarms()?.map(({ name, state, ...farm }) => ({ ...farm, farmname: name, status: state }));
-  const isPlaced = known?.some(({ farmname, vip }) => farmname === called.name && vip !== undefined);
-  if (isPlaced && (called.isSilent || known?.some(({ isSilent }) => isSilent))) return known ?? [];
+async function placedFarms({ read, knownFarms }: GuardContext, called: Farm): Promise<readonly Farm[]> {
+  const known = knownFarms();
+  const isPlaced = known?.some(({ name, vip }) => name === called.name && vip !== undefined);
+  if (known && isPlaced && (called.isSilent || known.some(({ isSilent }) => isSilent))) return known;
   try {
-    return (await read('listFarms', {}, isPlaced ? proxyAnswersMs : undefined)).params;
+    return (await read('listFarms', {}, isPlaced ? proxyAnswersMs : undefined)).params.map(farmOf);
   } catch (error) {
     if (known && isPlaced && error instanceof ApplianceError && error.reason === 'timeout') return known;
     throw error;
@@ -144,11 +126,11 @@ async function placedFarms({ read, knownFarms }: GuardContext, called: FarmFacts
  * Returns what would prevent a farm from starting again (docs/api.md §5.1), as the end of a
  * sentence; undefined if nothing would.
  */
-async function restartObstacle(context: GuardContext, called: FarmFacts): Promise<string | undefined> {
+async function restartObstacle(context: GuardContext, called: Farm): Promise<string | undefined> {
   const { read } = context;
   const { name } = called;
   const farms = await placedFarms(context, called);
-  const farm = farms.find(({ farmname }) => farmname === name);
+  const farm = farms.find((each) => each.name === name);
   if (!farm) return 'GET /farms does not list it, so its address cannot be looked at';
 
   const { interfaces } = await read('listInterfaces', {});
@@ -162,17 +144,17 @@ async function restartObstacle(context: GuardContext, called: FarmFacts): Promis
 
   const own = portRanges(farm.vport ?? '');
   const rival = farms.find(
-    (other) => other.farmname !== name && other.status !== 'down' && other.vip === farm.vip && meets(own, other),
+    (other) => other.name !== name && other.state !== 'down' && other.vip === farm.vip && meets(own, other),
   );
   if (!rival) return farm.profile === 'https' ? await missingCertificate(read, called, farm) : undefined;
-  return `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
+  return `the running farm ${rival.name} has its address and port, ${rival.vip}:${rival.vport}`;
 }
 
 /** An HTTPS farm does not start without the files of its certificates. */
 async function missingCertificate(
   read: GuardContext['read'],
-  { name, isSilent }: FarmFacts,
-  { profile, certificates }: PlacedFarm,
+  { name, isSilent }: Farm,
+  { profile, certificates }: Farm,
 ): Promise<string | undefined> {
   const harmless = isSilent ? undefined : unlessL4(name, profile);
   const files = certificates ?? (harmless ? await readCertificatesOf(read, harmless) : []);
@@ -200,7 +182,7 @@ async function virtualStatus(read: GuardContext['read'], name: string): Promise<
 
 type PortRange = readonly [from: number, to: number];
 
-function meets(own: readonly PortRange[], { vport }: PlacedFarm): boolean {
+function meets(own: readonly PortRange[], { vport }: Farm): boolean {
   const ranges = portRanges(vport ?? '');
   return own.some(([from, to]) => ranges.some(([first, last]) => from <= last && first <= to));
 }
@@ -255,9 +237,7 @@ const addressInUse: Guard = {
     const { vip, vport, profile } = body;
     if (typeof vip !== 'string' || !['string', 'number'].includes(typeof vport)) return undefined;
     const known = knownFarms()?.filter((farm) => farm.vip !== undefined);
-    const farms: readonly PlacedFarm[] = known
-      ? known.map((farm) => ({ ...farm, farmname: farm.name }))
-      : (await read('listFarms', {})).params;
+    const farms = known ?? (await read('listFarms', {})).params.map(farmOf);
     const own = portRanges(String(vport));
     const rival = farms.find((farm) => farm.vip === vip && meets(own, farm));
     if (!rival) return undefined;
@@ -265,7 +245,7 @@ const addressInUse: Guard = {
     const areSure = [profile, rival.profile].every((each) => typeof each === 'string' && isHttp(each));
     return {
       severity: areSure ? 'blocking' : 'warning',
-      message: `The farm ${rival.farmname} has this address and port, ${rival.vip}:${rival.vport}. The appliance may create the new one nevertheless, and it stays down${areSure ? '' : ', unless their protocols differ'}.`,
+      message: `The farm ${rival.name} has this address and port, ${rival.vip}:${rival.vport}. The appliance may create the new one nevertheless, and it stays down${areSure ? '' : ', unless their protocols differ'}.`,
       remedy: 'Take another address or port.',
     };
   },
@@ -307,7 +287,7 @@ const reachesL4Daemon: Guard = {
 };
 
 /** Returns no farms where they cannot be read: a warning does not stop a call. */
-async function summarised({ read }: GuardContext): Promise<readonly PolledFarm[]> {
+async function summarised({ read }: GuardContext): Promise<readonly Farm[]> {
   try {
     const profiles = profilesIn(await read('readFarmsSummary', {})) ?? new Map<string, string>();
     return [...profiles].map(([name, profile]) => ({ name, profile, state: '' }));
@@ -318,12 +298,15 @@ async function summarised({ read }: GuardContext): Promise<readonly PolledFarm[]
 }
 
 /** Reads which proxy an HTTP farm has; undefined if that is not to be found out. */
-async function proxyBy(context: GuardContext, { name, profile }: TouchedFarm): Promise<PolledFarm['proxy']> {
+async function proxyBy(
+  context: GuardContext,
+  { name, profile }: Pick<Farm, 'name' | 'profile'>,
+): Promise<Farm['proxy']> {
   const farmname = context.params.farmname === undefined ? undefined : unlessL4(name, profile);
   if (!farmname) return undefined;
   try {
     if ((await calledFarm(context))?.isSilent) return undefined;
-    return proxyOf(profile ?? '', await context.read('readFarm', { farmname }));
+    return proxyOf(profile, await context.read('readFarm', { farmname }));
   } catch (error) {
     if (error instanceof ApplianceError) return undefined;
     throw error;
@@ -338,7 +321,7 @@ const movesRestartFarm: Guard = {
   about: 'The move of a service restarts a running farm; a failed start leaves it down.',
   async inspect(context) {
     const farm = await calledFarm(context);
-    if (!farm || farm.status === 'down') return undefined;
+    if (!farm || farm.state === 'down') return undefined;
     return {
       severity: 'blocking',
       message: `To move a service the appliance stops the running farm ${farm.name} and starts it again: its open connections drop, and if the start fails it stays down.`,

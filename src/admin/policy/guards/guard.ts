@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Params, ReadKey, ReplyOf } from '../../../appliance/client.ts';
-import type { Proxy } from '../../../appliance/http-proxy.ts';
+import type { Farm } from '../../../appliance/farm.ts';
 import type { EndpointKey } from '../../../appliance/api/table.ts';
 import { assert } from '../../../lib/check.ts';
 import type { AuditRecord } from '../../journal/record.ts';
@@ -24,23 +24,6 @@ export type Hazard = Omit<GuardFinding, 'guard'>;
  */
 export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>, limitMs?: number) => Promise<ReplyOf<Key>>;
 
-/** A farm as the exporter read it last. */
-export interface PolledFarm {
-  readonly name: string;
-  readonly profile: string;
-  readonly state: string;
-  readonly vip?: string | undefined;
-  readonly vport?: string | undefined;
-  /** True if its proxy does not answer the appliance. */
-  readonly isSilent?: boolean;
-  /** When the appliance was last asked for it alone, in Unix milliseconds; of a silent farm. */
-  readonly askedMs?: number | undefined;
-  /** Files that it presents; absent where that was not read. */
-  readonly certificates?: readonly string[] | undefined;
-  /** The program of its HTTP proxy; absent where nobody says. */
-  readonly proxy?: Proxy | undefined;
-}
-
 /** The replies that were read, by question. A change makes all of them old. */
 export type KnownReplies = Map<string, Promise<unknown>>;
 
@@ -58,7 +41,7 @@ export interface GuardContext {
   /** The same read is made once per request, or per plan. */
   readonly read: GuardRead;
   /** Returns the farms as the exporter read them last; undefined where they are not known. */
-  readonly knownFarms: () => readonly PolledFarm[] | undefined;
+  readonly knownFarms: () => readonly Farm[] | undefined;
 }
 
 /** Checks a call for one known hazard of the API (docs/api.md §4, §5). */

@@ -120,7 +120,9 @@ it('a delivery asks for nothing that waits for the proxies of other farms', asyn
 
   const { deliveries } = await planDelivery(context, renewed, options);
 
-  expect(deliveries.map(({ farm: { name, address } }) => [name, address])).toEqual([['shop', '192.0.2.1:443']]);
+  expect(deliveries.map(({ farm: { name, vip, vport } }) => [name, vip, vport])).toEqual([
+    ['shop', '192.0.2.1', '443'],
+  ]);
   expect(asked.filter((each) => /listFarms|hung|plain|db/.test(each))).toEqual([]);
   expect(asked).toContain('readFarm shop');
 });

@@ -3,7 +3,8 @@ import { createDecoder } from '../../../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../../src/appliance/errors.ts';
-import type { KnownReplies, GuardFinding, PolledFarm } from '../../../../../src/admin/policy/guards/guard.ts';
+import type { Farm } from '../../../../../src/appliance/farm.ts';
+import type { KnownReplies, GuardFinding } from '../../../../../src/admin/policy/guards/guard.ts';
 import { inspectCall } from '../../../../../src/admin/policy/guards/inspect.ts';
 import { createOperations } from '../../../../../src/admin/policy/operation.ts';
 
@@ -42,7 +43,7 @@ export async function inspect(
     body?: Record<string, unknown>;
     onLimit?: (key: ReadKey, limitMs: number) => void;
     answers?: KnownReplies;
-    knownFarms?: readonly PolledFarm[];
+    knownFarms?: readonly Farm[];
   } = {},
 ): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
