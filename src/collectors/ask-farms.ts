@@ -1,5 +1,6 @@
+import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import { type CollectContext, type FarmFact, stateWord } from './collector.ts';
+import { type CollectContext, stateWord } from './collector.ts';
 
 /** When a farm was last asked for alone, on the clock of ages. */
 export interface AskedFarm {
@@ -14,15 +15,14 @@ export interface AskedFarm {
   readonly timeouts?: number;
 }
 
-interface SuspectedFarm extends FarmFact {
-  readonly vip?: string | undefined;
-  readonly vport?: string | undefined;
+/** A farm of the list, and when it was asked for alone. */
+export interface ListedFarm extends Farm {
   readonly asked?: AskedFarm | undefined;
 }
 
 /** The list before: states from it serve until a farm is asked for again. */
 interface ListBefore {
-  readonly farms: readonly SuspectedFarm[];
+  readonly farms: readonly ListedFarm[];
   readonly startedAtMs?: number;
 }
 
@@ -60,11 +60,11 @@ const neverMs = Number.NEGATIVE_INFINITY;
  * longest are asked first, as many as the time of a run allows; silent ones after all others, one a
  * run. A farm that is not asked keeps the last word of the appliance.
  */
-export async function askEachFarm<Listed extends SuspectedFarm>(
+export async function askEachFarm(
   context: CollectContext,
-  listed: readonly Listed[],
+  listed: readonly ListedFarm[],
   { before, callMs }: { readonly before: ListBefore | undefined; readonly callMs: number },
-): Promise<readonly Listed[]> {
+): Promise<readonly ListedFarm[]> {
   const startedAtMs = context.age();
   const known = byName(before);
   const isFirst = !before?.farms.some(({ asked }) => asked);
@@ -72,7 +72,7 @@ export async function askEachFarm<Listed extends SuspectedFarm>(
   const usual = { ...limitsOf(callMs), workMs: isFirst ? 0 : workMs, callsEnd: doCallsEnd(before?.farms ?? []) };
 
   const next = nextSilent(context, listed, known);
-  const askNext = async (): Promise<readonly (readonly [string, Listed | undefined])[]> => {
+  const askNext = async (): Promise<readonly (readonly [string, ListedFarm | undefined])[]> => {
     if (!next) return [];
     const { farm, isOfHungProxy } = next;
     const limits = isOfHungProxy ? { limitMs: hungTimeoutMs } : {};
@@ -92,18 +92,18 @@ export async function askEachFarm<Listed extends SuspectedFarm>(
  * no better word for such a farm than for one without backends. Asks one by one unless those that
  * were silent before explain the wait.
  */
-export async function askSuspects<Listed extends SuspectedFarm>(
+export async function askSuspects(
   context: CollectContext,
-  listed: readonly Listed[],
+  listed: readonly ListedFarm[],
   { before, hanging }: { readonly before: ListBefore | undefined; readonly hanging: number },
-): Promise<readonly Listed[]> {
+): Promise<readonly ListedFarm[]> {
   const known = byName(before);
   const suspects = listed.filter((farm) => hasProxy(farm) && suspectStates.includes(farm.state));
   const silent = suspects.filter(({ name }) => known.get(name)?.isSilent);
   const others = suspects.filter(({ name }) => !known.get(name)?.isSilent);
   const next = nextSilent(context, silent, known)?.farm;
-  const asSilent = (farm: Listed): Listed => ({ ...farm, isSilent: true, asked: known.get(farm.name)?.asked });
-  const otherwise = (farm: Listed): Listed => (silent.includes(farm) ? asSilent(farm) : farm);
+  const asSilent = (farm: ListedFarm): ListedFarm => ({ ...farm, isSilent: true, asked: known.get(farm.name)?.asked });
+  const otherwise = (farm: ListedFarm): ListedFarm => (silent.includes(farm) ? asSilent(farm) : farm);
   const due = [...(silent.length < hanging ? others : []), ...(next ? [next] : [])];
   if (due.length === 0) return listed.map(otherwise);
   const limits = limitsOf(await emptyCallMs(context));
@@ -114,17 +114,17 @@ export async function askSuspects<Listed extends SuspectedFarm>(
 }
 
 /** Returns the farms of a list by their names. */
-export function byName<Listed extends SuspectedFarm>(list: { readonly farms: readonly Listed[] } | undefined) {
+export function byName(list: { readonly farms: readonly ListedFarm[] } | undefined) {
   return new Map(list?.farms.map((farm) => [farm.name, farm]));
 }
 
 /** Asks for one farm after another, until a moment on the clock of ages. */
-async function askUntil<Listed extends SuspectedFarm>(
+async function askUntil(
   context: CollectContext,
-  due: readonly Listed[],
-  { known, endMs, ...limits }: Limits & { readonly known: ReadonlyMap<string, SuspectedFarm>; readonly endMs: number },
-): Promise<Map<string, Listed | undefined>> {
-  const asked = new Map<string, Listed | undefined>();
+  due: readonly ListedFarm[],
+  { known, endMs, ...limits }: Limits & { readonly known: ReadonlyMap<string, ListedFarm>; readonly endMs: number },
+): Promise<Map<string, ListedFarm | undefined>> {
+  const asked = new Map<string, ListedFarm | undefined>();
   for (const farm of due) {
     if (context.age() >= endMs) break;
     asked.set(farm.name, await askState(context, farm, known.get(farm.name), limits));
@@ -133,11 +133,11 @@ async function askUntil<Listed extends SuspectedFarm>(
 }
 
 /** Returns a list without the farms that are gone; `otherwise` gives those that were not asked. */
-function withAsked<Listed extends SuspectedFarm>(
-  listed: readonly Listed[],
-  asked: ReadonlyMap<string, Listed | undefined>,
-  otherwise: (farm: Listed) => Listed,
-): readonly Listed[] {
+function withAsked(
+  listed: readonly ListedFarm[],
+  asked: ReadonlyMap<string, ListedFarm | undefined>,
+  otherwise: (farm: ListedFarm) => ListedFarm,
+): readonly ListedFarm[] {
   return listed.flatMap((farm) => (asked.has(farm.name) ? (asked.get(farm.name) ?? []) : otherwise(farm)));
 }
 
@@ -157,17 +157,17 @@ function limitsOf(callMs: number): Limits {
 }
 
 /** Returns true for a farm whose state the appliance asks a proxy for. */
-export function hasProxy({ profile }: FarmFact): boolean {
+export function hasProxy({ profile }: Farm): boolean {
   return ['http', 'https', 'eproxy'].includes(profile);
 }
 
 /** Returns the farms to ask for, without silent ones: by their wait, those with a proxy first. */
-function dueOf<Listed extends SuspectedFarm>(
-  listed: readonly Listed[],
-  known: ReadonlyMap<string, SuspectedFarm>,
+function dueOf(
+  listed: readonly ListedFarm[],
+  known: ReadonlyMap<string, ListedFarm>,
   nowMs: number,
-): readonly Listed[] {
-  const lastMs = ({ name }: Listed): number => askedAt(known.get(name));
+): readonly ListedFarm[] {
+  const lastMs = ({ name }: ListedFarm): number => askedAt(known.get(name));
   return listed
     .filter((farm) => !known.get(farm.name)?.isSilent && nowMs - lastMs(farm) >= recentMs)
     .toSorted((one, other) => compare(lastMs(one), lastMs(other)) || Number(hasProxy(other)) - Number(hasProxy(one)));
@@ -177,19 +177,15 @@ function dueOf<Listed extends SuspectedFarm>(
  * Returns the silent farm whose turn it is, if any: at once one with news, else the one that waited
  * longest of those that are due.
  */
-function nextSilent<Listed extends SuspectedFarm>(
-  context: CollectContext,
-  listed: readonly Listed[],
-  known: ReadonlyMap<string, SuspectedFarm>,
-) {
+function nextSilent(context: CollectContext, listed: readonly ListedFarm[], known: ReadonlyMap<string, ListedFarm>) {
   const nowMs = context.age();
-  const lastMs = ({ name }: Listed): number => askedAt(known.get(name));
+  const lastMs = ({ name }: ListedFarm): number => askedAt(known.get(name));
   const silent = listed
     .filter(({ name }) => known.get(name)?.isSilent)
     .toSorted((one, other) => compare(lastMs(one), lastMs(other)));
   const recovered = silent.find(({ name }) => answersAgain(context, known.get(name)));
   const isRested = nowMs - Math.max(neverMs, ...silent.map(lastMs)) >= silentEveryMs;
-  const isDue = (farm: Listed): boolean => isRested && nowMs - lastMs(farm) >= pauseMs(known.get(farm.name));
+  const isDue = (farm: ListedFarm): boolean => isRested && nowMs - lastMs(farm) >= pauseMs(known.get(farm.name));
   const farm = recovered ?? silent.find(isDue);
   const awaitedAtMs = farm && (known.get(farm.name)?.asked?.awaitedAtMs ?? neverMs);
   const isOfHungProxy = nowMs - (awaitedAtMs ?? neverMs) > silent.length * patienceEveryMs;
@@ -199,7 +195,7 @@ function nextSilent<Listed extends SuspectedFarm>(
 /** Returns true for a silent farm that answers clients, or was changed, since it was asked. */
 export function answersAgain(
   { facts, changedAtMs }: Pick<CollectContext, 'facts' | 'changedAtMs'>,
-  farm: SuspectedFarm | undefined,
+  farm: ListedFarm | undefined,
 ): boolean {
   if (!farm?.isSilent) return false;
   const { name } = farm;
@@ -207,7 +203,7 @@ export function answersAgain(
 }
 
 /** Returns the time between two calls for a farm that is silent. */
-function pauseMs(farm: Pick<SuspectedFarm, 'asked'> | undefined): number {
+function pauseMs(farm: Pick<ListedFarm, 'asked'> | undefined): number {
   const timeouts = farm?.asked?.timeouts ?? 0;
   return timeouts === 0 ? silentEveryMs : Math.min(afterTimeoutMs * 2 ** (timeouts - 1), longestAfterTimeoutMs);
 }
@@ -216,13 +212,13 @@ function pauseMs(farm: Pick<SuspectedFarm, 'asked'> | undefined): number {
  * Returns when a silent farm is asked again, on the clock of ages, if none of its calls has ended:
  * each may have left a process on the appliance. Undefined for other farms.
  */
-export function nextLookAtMs({ isSilent, asked }: SuspectedFarm): number | undefined {
+export function nextLookAtMs({ isSilent, asked }: ListedFarm): number | undefined {
   if (!isSilent || !asked?.timeouts) return undefined;
   return asked.atMs + pauseMs({ asked });
 }
 
 /** Returns true if the appliance is known to give up its wait for a proxy, by one that is silent. */
-export function doCallsEnd(farms: readonly SuspectedFarm[]): boolean {
+export function doCallsEnd(farms: readonly ListedFarm[]): boolean {
   return farms.some(({ isSilent, asked }) => isSilent === true && asked?.timeouts === 0);
 }
 
@@ -235,12 +231,12 @@ interface Limits {
 }
 
 /** Returns the farm with its state; undefined if it is gone. */
-async function askState<Listed extends SuspectedFarm>(
+async function askState(
   context: CollectContext,
-  farm: Listed,
-  was: SuspectedFarm | undefined,
+  farm: ListedFarm,
+  was: ListedFarm | undefined,
   { callMs, limitMs, workMs: countedMs, callsEnd = false }: Limits,
-): Promise<Listed | undefined> {
+): Promise<ListedFarm | undefined> {
   const { read, age } = context;
   const isOfHungProxy = limitMs === hungTimeoutMs;
   const asked: AskedFarm = { atMs: age(), awaitedAtMs: isOfHungProxy ? age() : was?.asked?.awaitedAtMs };
@@ -284,9 +280,9 @@ const ofAppliance: readonly FailureReason[] = ['connect', 'tls', 'cancelled', 'u
 /** Returns profile and address of an HTTP farm that was never listed with them. */
 async function addressOf(
   { read, unlessL4 }: CollectContext,
-  farm: SuspectedFarm,
+  farm: ListedFarm,
   limitMs: number,
-): Promise<Partial<SuspectedFarm>> {
+): Promise<Partial<ListedFarm>> {
   if (farm.vip !== undefined || farm.profile !== 'http') return {};
   try {
     const farmname = await unlessL4(farm);
@@ -300,12 +296,12 @@ async function addressOf(
 }
 
 /** Returns a farm that was not asked, as it was before; without its state if that is too old. */
-function asBefore<Listed extends SuspectedFarm>(
-  farm: Listed,
-  was: SuspectedFarm | undefined,
+function asBefore(
+  farm: ListedFarm,
+  was: ListedFarm | undefined,
   before: ListBefore | undefined,
   nowMs: number,
-): Listed {
+): ListedFarm {
   if (!was) return farm;
   // A state of a list of all is as old as that list, however many runs leave it out.
   const asked = was.asked ?? { atMs: before?.startedAtMs ?? neverMs };
@@ -313,7 +309,7 @@ function asBefore<Listed extends SuspectedFarm>(
   return { ...farm, state, isSilent: was.isSilent ?? false, asked };
 }
 
-function askedAt(farm: SuspectedFarm | undefined): number {
+function askedAt(farm: ListedFarm | undefined): number {
   return farm?.asked?.atMs ?? neverMs;
 }
 

@@ -1,14 +1,8 @@
+import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { formatEndpoint } from '../lib/address.ts';
-import {
-  closedState,
-  defineFarmCollector,
-  farmAreas,
-  type FarmFact,
-  stateWord,
-  transitionStates,
-} from './collector.ts';
+import { closedState, defineFarmCollector, farmAreas, stateWord, transitionStates } from './collector.ts';
 import { configuredBackend } from './configured.ts';
 import { rowsOf } from './rows.ts';
 
@@ -117,7 +111,7 @@ export const backends = defineFarmCollector<FarmBackends>({
       .map((each) => configuredBackend(each, { ...each, max_conns: each.maxConnections })),
   begin: () =>
     Promise.resolve(async (farm, { read, facts, unlessL4 }) => {
-      const known = (): FarmFact => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
+      const known = (): Farm => facts.farms?.find(({ name }) => name === farm.name) ?? farm;
       const harmless = await unlessL4(known());
       const stats = harmless && (await read('readFarmStats', { farmname: harmless }));
       const rows = stats ? (stats.backends ?? []) : (await read('listFarmBackends', { farmname: farm.name })).params;
@@ -170,7 +164,7 @@ export const backends = defineFarmCollector<FarmBackends>({
   ],
 });
 
-function toBackends(farm: FarmFact, rows: readonly Row[]): readonly Backend[] {
+function toBackends(farm: Farm, rows: readonly Row[]): readonly Backend[] {
   // Each row of a reply has its service as a text of its own.
   const services = new Map<string, string>();
   const list = rows.map(({ service: named, ...each }) => {
@@ -203,7 +197,7 @@ function toBackends(farm: FarmFact, rows: readonly Row[]): readonly Backend[] {
  * Returns true for an empty list of a farm that is stopped or of unknown state: appliances list no
  * backends of a stopped farm (docs/api.md §3.6).
  */
-function saysNothing({ state }: FarmFact, list: readonly Backend[]): boolean {
+function saysNothing({ state }: Farm, list: readonly Backend[]): boolean {
   return list.length === 0 && (state === 'down' || state === 'unknown');
 }
 

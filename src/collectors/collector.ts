@@ -5,6 +5,7 @@
 
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
+import type { Farm } from '../appliance/farm.ts';
 import type { HarmlessFarm } from '../appliance/harmless.ts';
 import type { Area } from '../appliance/api/table.ts';
 import type { Emit, Family } from '../metrics/family.ts';
@@ -16,7 +17,7 @@ import type { ConfiguredObject } from './configured.ts';
  */
 export interface Facts {
   /** Newest list of the farms that are watched; undefined until it was read once. */
-  readonly farms: readonly FarmFact[] | undefined;
+  readonly farms: readonly Farm[] | undefined;
   readonly edition: Edition | undefined;
   readonly product: string | undefined;
   /** Product version; a change of it makes missing routes worth another try. */
@@ -34,16 +35,6 @@ export interface Facts {
 
 export type Edition = 'community' | 'enterprise';
 
-export interface FarmFact {
-  readonly name: string;
-  /** Empty where the list does not say. */
-  readonly profile: string;
-  /** The appliance's word, see `transitionStates.farm`; empty where the list does not have it. */
-  readonly state: string;
-  /** True while its proxy does not answer the appliance in time. */
-  readonly isSilent?: boolean;
-}
-
 export interface CollectContext {
   /** The farms that a run of a collector without calls is about; undefined for all. */
   readonly only?: ReadonlySet<string> | undefined;
@@ -54,7 +45,7 @@ export interface CollectContext {
    * Resolves to the name of a farm for a read that acts on L4 farms, by a list of the last minute;
    * undefined for an L4 farm, and for one whose profile nobody says.
    */
-  readonly unlessL4: (farm: FarmFact) => Promise<HarmlessFarm | undefined>;
+  readonly unlessL4: (farm: Farm) => Promise<HarmlessFarm | undefined>;
   /**
    * Returns the newest data of a collector, of one farm if it is named; undefined where there
    * is none, or a stale one.
@@ -204,12 +195,12 @@ export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> 
  */
 export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
   /** Returns false for a farm whose profile or name the call does not support. */
-  covers(farm: FarmFact): boolean;
+  covers(farm: Farm): boolean;
   /**
    * Begins a run over all farms, and may read once what concerns all of them. Returns a function
    * that collects one farm.
    */
-  begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Data>>;
+  begin(context: CollectContext): Promise<(farm: Farm, context: CollectContext) => Promise<Data>>;
 }
 
 export type Collector<Data = unknown> = ApplianceCollector<Data> | FarmCollector<Data>;

@@ -1,3 +1,4 @@
+import type { Farm } from '../appliance/farm.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { isHttp, type Proxy, proxyOf } from '../appliance/http-proxy.ts';
@@ -11,7 +12,7 @@ import {
   configuredService,
   settingsOfFarm,
 } from './configured.ts';
-import { type CollectContext, defineFarmCollector, type FarmFact, farmAreas } from './collector.ts';
+import { type CollectContext, defineFarmCollector, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 /** The part of a farm that changes only with its configuration. */
@@ -73,7 +74,7 @@ const ofBackends = rowsOf(
 /** Farms of these profiles present no certificate, whatever their configuration is. */
 export const profilesWithoutCertificates: readonly string[] = ['http', 'l4xnat', 'gslb', 'datalink'];
 
-type Farm = ReplyOf<'readFarm'>;
+type FarmReply = ReplyOf<'readFarm'>;
 
 /** The list of health checks; undefined if it is unknown. */
 interface ListedChecks {
@@ -135,7 +136,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
 });
 
 /** Returns what is known of a farm whose configuration is not read: see `unlessL4`. */
-function withoutDetail({ name, profile }: FarmFact, listed: ListedChecks | undefined): FarmConfig {
+function withoutDetail({ name, profile }: Farm, listed: ListedChecks | undefined): FarmConfig {
   const check = listed?.linked.get(name);
   return {
     farm: name,
@@ -179,20 +180,24 @@ async function listChecks({ read }: CollectContext): Promise<ListedChecks | unde
  * Returns the files that the farm presents; undefined where nobody says, and the farm may present
  * some. An HTTPS farm without any has the number -1 for a file (docs/api.md §3.9).
  */
-function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
+function filesOf(profile: string, { params: { certlist } }: FarmReply): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;
   return filesIn(certlist ?? []);
 }
 
-function filesIn(list: NonNullable<Farm['params']['certlist']>): readonly string[] {
+function filesIn(list: NonNullable<FarmReply['params']['certlist']>): readonly string[] {
   return list.flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
 }
 
-function logsOf(profile: string, { params: { logs } }: Farm): boolean | undefined {
+function logsOf(profile: string, { params: { logs } }: FarmReply): boolean | undefined {
   return isHttp(profile) && (logs === 'true' || logs === 'false') ? logs === 'true' : undefined;
 }
 
-function checksOf(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks): readonly HealthCheck[] {
+function checksOf(
+  farm: string,
+  { params, services, ...rest }: FarmReply,
+  linked: LinkedChecks,
+): readonly HealthCheck[] {
   if (services) {
     return services.map(({ id, farmguardian }) => ({
       service: id,
@@ -219,7 +224,7 @@ export function areAllChecked(checks: readonly HealthCheck[]): boolean | undefin
   return checks.length > 0 && checks.every((check) => check.isChecked) ? true : undefined;
 }
 
-function configuredBackends({ services, backends }: Farm): FarmConfig['backends'] {
+function configuredBackends({ services, backends }: FarmReply): FarmConfig['backends'] {
   if (!services && !backends) return undefined;
   return [{ id: '', backends: backends ?? null }, ...(services ?? [])].flatMap((service) =>
     withLabels(service).map(([backend, { weight, priority }]) => ({
@@ -232,14 +237,14 @@ function configuredBackends({ services, backends }: Farm): FarmConfig['backends'
 }
 
 /** Returns the backends of a service, each with the label of the metrics. */
-function withLabels({ id, backends }: Pick<NonNullable<Farm['services']>[number], 'id' | 'backends'>) {
+function withLabels({ id, backends }: Pick<NonNullable<FarmReply['services']>[number], 'id' | 'backends'>) {
   const rows = (backends ?? []).map((row) => ({ ...row, service: id }));
   const clashes = clashingAddresses(rows);
   return rows.map((row) => [backendLabel(row, clashes), row] as const);
 }
 
 /** Returns what is configured of a farm; its health check by name, also where it does not say. */
-function configuredIn(farm: string, reply: Farm, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
+function configuredIn(farm: string, reply: FarmReply, listed: ListedChecks | undefined): readonly ConfiguredObject[] {
   const { params, services } = reply;
   const ownCheck = params.farmguardian ?? listed?.linked.get(farm);
   const certificates = params.certlist && filesIn(params.certlist);

@@ -1,12 +1,7 @@
+import { farmOf, type FarmRow } from '../appliance/farm.ts';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import {
-  type CollectContext,
-  type CollectorReadOptions,
-  type FarmFact,
-  type ReadFrom,
-  stateWord,
-} from './collector.ts';
-import { type AskedFarm, askEachFarm, askSuspects, byName, doCallsEnd, hungMs } from './ask-farms.ts';
+import { type CollectContext, type CollectorReadOptions, type ReadFrom, stateWord } from './collector.ts';
+import { askEachFarm, askSuspects, byName, doCallsEnd, hungMs, type ListedFarm } from './ask-farms.ts';
 
 export interface FarmList {
   readonly farms: readonly ListedFarm[];
@@ -22,13 +17,6 @@ export interface FarmList {
   readonly startedAtMs?: number;
   /** When the list of all farms, which failed, is tried again, on the clock of ages. */
   readonly retryAtMs?: number | undefined;
-}
-
-export interface ListedFarm extends FarmFact {
-  readonly vip?: string | undefined;
-  readonly vport?: string | undefined;
-  /** When it was last asked for alone; see ask-farms.ts. */
-  readonly asked?: AskedFarm | undefined;
 }
 
 /** Failures that a proxy which hangs can cause, or that concern the list of all farms alone. */
@@ -209,20 +197,6 @@ function watchedOf(
   return { farms: watched, excluded: listed.length - watched.length };
 }
 
-interface FarmRow {
-  readonly farmname: string;
-  readonly profile?: string | null;
-  readonly status?: string | null;
-  readonly vip?: string | null;
-  readonly vport?: string | null;
-}
-
-function toFarm({ farmname, profile, status, vip, vport }: FarmRow): ListedFarm {
-  return {
-    name: farmname,
-    profile: profile ?? '',
-    state: stateWord(status),
-    vip: vip || undefined,
-    vport: vport || undefined,
-  };
+function toFarm(row: FarmRow): ListedFarm {
+  return { ...farmOf(row), state: stateWord(row.status) };
 }

@@ -1,6 +1,6 @@
+import type { Farm } from '../appliance/farm.ts';
 import { isHttp } from '../appliance/http-proxy.ts';
 import type { FarmBackends } from './backends.ts';
-import type { FarmFact } from './collector.ts';
 import { areAllChecked, type FarmConfig } from './farm-config.ts';
 
 /**
@@ -10,7 +10,7 @@ import { areAllChecked, type FarmConfig } from './farm-config.ts';
  * without one, nobody looks.
  */
 export function saysAllUp(
-  { state, profile, isSilent }: FarmFact,
+  { state, profile, isSilent }: Farm,
   { backends }: FarmBackends,
   config: FarmConfig | undefined,
 ): boolean {

@@ -3,7 +3,7 @@ import { blockListOf, formatEndpoint, isIn, parseEndpoint } from '../lib/address
 import type { Certificate } from './certificates.ts';
 import type { VipSettings } from './collector.ts';
 import type { FarmConfig } from './farm-config.ts';
-import type { ListedFarm } from './farm-list.ts';
+import type { ListedFarm } from './ask-farms.ts';
 
 /** The farms of an appliance, with their configuration and certificates. */
 export interface KnownFarms {

@@ -1,4 +1,4 @@
-import type { ListedFarm } from '../collectors/farm-list.ts';
+import type { ListedFarm } from '../collectors/ask-farms.ts';
 
 /** The time of a farm by what it was, in milliseconds; the rest of a period is unknown. */
 export interface FarmTime {

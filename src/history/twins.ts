@@ -1,7 +1,8 @@
 import { appliance } from '../collectors/appliance.ts';
+import type { ListedFarm } from '../collectors/ask-farms.ts';
 import { backends } from '../collectors/backends.ts';
 import { certificates } from '../collectors/certificates.ts';
-import { type Collector, type FarmFact, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import type { ConfiguredKind, ConfiguredObject, ConfiguredSettings } from '../collectors/configured.ts';
 import { farmConfig } from '../collectors/farm-config.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
@@ -117,7 +118,7 @@ function keysOf(collector: Collector, here: Readings, there: Readings): readonly
   if (!isFarmCollector(collector)) return [name];
   const common = new Set(farmsIn(there).map((farm) => farm.name));
   // Backends of other farms are in their configuration.
-  const isRead = (farm: FarmFact): boolean =>
+  const isRead = (farm: ListedFarm): boolean =>
     collector.covers({ ...farm, isSilent: false }) && (collector !== backends || farm.profile === 'l4xnat');
   return farmsIn(here).flatMap((farm) =>
     common.has(farm.name) && isRead(farm) ? keyOf({ collector: name, farm: farm.name }) : [],
@@ -137,7 +138,7 @@ function haveUnreadFarms(here: Readings, there: Readings): boolean {
   );
 }
 
-function farmsIn(readings: Readings): readonly FarmFact[] {
+function farmsIn(readings: Readings): readonly ListedFarm[] {
   // Only what this collector returned is kept under its name.
   return (readings.get(farms.name) as Reading<FarmList> | undefined)?.data.farms ?? [];
 }

@@ -1,5 +1,6 @@
+import type { Farm } from '../appliance/farm.ts';
 import type { FailureReason } from '../appliance/errors.ts';
-import { type Collector, type FarmCollector, type FarmFact, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, type FarmCollector, isFarmCollector } from '../collectors/collector.ts';
 import { maxDelayMs } from '../lib/cron.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { StateChanges } from '../state/appliance-state.ts';
@@ -98,7 +99,7 @@ export interface Run {
 
 /** The farms of a run that asks farm by farm. */
 export interface ByFarm extends BegunFarms {
-  readonly farms: readonly FarmFact[];
+  readonly farms: readonly Farm[];
   /** How many of them, the first ones, are read at the cost of the urgent budget. */
   readonly urgent: number;
   /** How many of them were read, or are being read. */

@@ -1,5 +1,5 @@
+import type { Farm } from '../appliance/farm.ts';
 import { backends } from '../collectors/backends.ts';
-import type { FarmFact } from '../collectors/collector.ts';
 import { farmConfig } from '../collectors/farm-config.ts';
 import type { FarmList } from '../collectors/farm-list.ts';
 import { farms } from '../collectors/farms.ts';
@@ -14,7 +14,7 @@ const maxRunsPerRound = 4;
 /** Knows which farms need not be read to know the states of their backends: their word says them. */
 export class KnownFarms {
   readonly #known: Pick<ApplianceState, 'reading'>;
-  #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, FarmFact> } | undefined;
+  #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, Farm> } | undefined;
 
   constructor(state: Pick<ApplianceState, 'reading'>) {
     this.#known = state;
@@ -40,8 +40,8 @@ export class KnownFarms {
    */
   split(
     job: Pick<Job, 'collector' | 'isUrgent' | 'intervalMs' | 'maxStaleMs' | 'runs'>,
-    all: readonly FarmFact[],
-  ): { readonly needed: readonly FarmFact[]; readonly others: readonly FarmFact[] } {
+    all: readonly Farm[],
+  ): { readonly needed: readonly Farm[]; readonly others: readonly Farm[] } {
     const { collector, isUrgent, intervalMs, maxStaleMs } = job;
     if (isUrgent) return { needed: all, others: [] };
     if (collector.name !== backends.name) return { needed: [], others: all };
@@ -55,7 +55,7 @@ export class KnownFarms {
     return { needed, others: others.slice(0, upTo(run + 1) - upTo(run)) };
   }
 
-  #farm(name: string): FarmFact | undefined {
+  #farm(name: string): Farm | undefined {
     const list = this.#known.reading(farms)?.data;
     if (!list) return undefined;
     if (this.#byName?.list !== list)

@@ -1,6 +1,7 @@
+import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { type HarmlessFarm, profilesIn, unlessL4 } from '../appliance/harmless.ts';
-import type { FarmFact, ReadFrom } from '../collectors/collector.ts';
+import type { ReadFrom } from '../collectors/collector.ts';
 
 /**
  * A list that is older proves nothing: a farm that was made again under its name may have another
@@ -44,7 +45,7 @@ export class L4Farms {
    * none, reads the summary, which reads files alone; an appliance that refuses it is taken at the
    * word of its list. A farm of which two lists differ is not asked.
    */
-  async unlessL4(read: ReadFrom, { name, profile }: FarmFact): Promise<HarmlessFarm | undefined> {
+  async unlessL4(read: ReadFrom, { name, profile }: Farm): Promise<HarmlessFarm | undefined> {
     if (profile === 'l4xnat') return undefined;
     const said = this.#saidOf(name);
     if (said.some(({ farm }) => !farm)) return undefined;

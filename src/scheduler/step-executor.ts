@@ -1,12 +1,7 @@
+import type { Farm } from '../appliance/farm.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { profilesIn } from '../appliance/harmless.ts';
-import {
-  type CollectContext,
-  type FarmCollector,
-  type FarmFact,
-  isFarmCollector,
-  type ReadFrom,
-} from '../collectors/collector.ts';
+import { type CollectContext, type FarmCollector, isFarmCollector, type ReadFrom } from '../collectors/collector.ts';
 import { answersAgain } from '../collectors/ask-farms.ts';
 import { farms } from '../collectors/farms.ts';
 import { summary } from '../collectors/summary.ts';
@@ -53,7 +48,7 @@ interface StepOrigin {
 export class StepExecutor {
   readonly #parts: StepExecutorParts;
   /** The newest list of farms when a farm in it was refused, by the origin of the reading. */
-  readonly #refused = new Map<string, readonly FarmFact[] | undefined>();
+  readonly #refused = new Map<string, readonly Farm[] | undefined>();
   readonly #l4Farms: L4Farms;
   /** When farms were changed through the gateway, on the clock of ages. */
   readonly #changed = new Map<string, number>();
@@ -150,7 +145,7 @@ export class StepExecutor {
     return { ...step, began };
   }
 
-  async #oneFarm(origin: StepOrigin, farm: FarmFact, { collectFarm, begunAtMs }: BegunFarms): Promise<StepOutcome> {
+  async #oneFarm(origin: StepOrigin, farm: Farm, { collectFarm, begunAtMs }: BegunFarms): Promise<StepOutcome> {
     const { job } = origin;
     const step = await this.#attempt({ ...origin, farm: farm.name, begunAtMs }, async (context) => {
       try {
@@ -172,7 +167,7 @@ export class StepExecutor {
    * Returns true for the refusal of a farm that no newer list has: it was deleted or renamed, or
    * the next run meets the refusal again.
    */
-  #mayBeDeleted({ collector }: Job, { name }: FarmFact, error: unknown): boolean {
+  #mayBeDeleted({ collector }: Job, { name }: Farm, error: unknown): boolean {
     if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
     const { farms } = this.#parts.state.facts;
     const key = keyOf({ collector: collector.name, farm: name });
@@ -182,7 +177,7 @@ export class StepExecutor {
   }
 
   /** Returns false for a farm that was deleted, or became silent, in the course of a run. */
-  #isStillCovered({ collector }: Job, { name }: FarmFact): boolean {
+  #isStillCovered({ collector }: Job, { name }: Farm): boolean {
     const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     return farm !== undefined && isFarmCollector(collector) && collector.covers(farm);
   }
@@ -191,7 +186,7 @@ export class StepExecutor {
    * Returns false for a farm that was deleted in the course of a run: the refusal would count as a
    * failure.
    */
-  #isListed(farm: Pick<FarmFact, 'name'>): boolean {
+  #isListed(farm: Pick<Farm, 'name'>): boolean {
     return this.#parts.state.facts.farms?.some(({ name }) => name === farm.name) ?? false;
   }
 
@@ -285,7 +280,7 @@ export class StepExecutor {
 }
 
 /** Returns true for a refusal of a farm that the appliance does not have any more. */
-async function isGone({ read }: CollectContext, { name }: FarmFact, error: unknown): Promise<boolean> {
+async function isGone({ read }: CollectContext, { name }: Farm, error: unknown): Promise<boolean> {
   if (!(error instanceof ApplianceError) || !['bad_request', 'not_found'].includes(error.reason)) return false;
   try {
     return profilesIn(await read('readFarmsSummary', {}))?.has(name) === false;

@@ -6,7 +6,7 @@ import { type Certificate, certificates } from '../collectors/certificates.ts';
 import { closedState, type Collector } from '../collectors/collector.ts';
 import { areAllChecked, farmConfig, profilesWithoutCertificates } from '../collectors/farm-config.ts';
 import { farmConnections } from '../collectors/farm-connections.ts';
-import type { ListedFarm } from '../collectors/farm-list.ts';
+import type { ListedFarm } from '../collectors/ask-farms.ts';
 import { farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { hasAnswered, isUnanswered, type ProbedFarm, vip as probes } from '../collectors/vip.ts';

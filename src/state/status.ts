@@ -1,4 +1,3 @@
-import type { Proxy } from '../appliance/http-proxy.ts';
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
@@ -7,7 +6,7 @@ import type { Backend } from '../collectors/backends.ts';
 import type { Certificate } from '../collectors/certificates.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
 import type { FarmConnections } from '../collectors/farm-connections.ts';
-import type { ListedFarm } from '../collectors/farm-list.ts';
+import type { ListedFarm } from '../collectors/ask-farms.ts';
 import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
 
@@ -91,8 +90,6 @@ export interface FarmObjective {
 
 /** A farm of the list; its state is a word of `transitionStates.farm`. */
 export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnections, 'farm'>> {
-  /** When its appliance was last asked for it alone; only of a farm that was silent then. */
-  readonly askedMs?: number | undefined;
   /** When it is asked again; only of a silent farm of which no call has ended. */
   readonly nextLookMs?: number | undefined;
   /** True if it was silent then, and a later handshake was answered: `isSilent` is false. */
@@ -101,11 +98,7 @@ export interface FarmStatus extends ListedFarm, Dated, Partial<Omit<FarmConnecti
   readonly hasHealthCheck?: boolean | undefined;
   /** Whether its proxy logs each request; absent where nobody says. */
   readonly logs?: boolean | undefined;
-  /** The proxy of an HTTP farm; absent where nothing tells. */
-  readonly proxy?: Proxy | undefined;
-  /** Files that it presents; absent where that was not read. */
-  readonly certificates?: readonly string[] | undefined;
-  /** When the configuration was read that says these four; absent where it was not. */
+  /** When its configuration was read, also that of its proxy and certificates; absent where not. */
   readonly configuredAtMs?: number | undefined;
   /**
    * Undefined where never read, stale, or not known because the farm is stopped. An empty list was

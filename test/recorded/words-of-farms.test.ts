@@ -1,6 +1,7 @@
+import type { Farm } from '../../src/appliance/farm.ts';
 import { describe, expect, it } from 'vitest';
 import { backends } from '../../src/collectors/backends.ts';
-import { type FarmFact, stateWord } from '../../src/collectors/collector.ts';
+import { stateWord } from '../../src/collectors/collector.ts';
 import type { FarmConfig } from '../../src/collectors/farm-config.ts';
 import { saysAllUp } from '../../src/collectors/known-states.ts';
 import {
@@ -111,7 +112,7 @@ function aloneIn(exchange: Exchange): readonly Row[] {
 }
 
 /** Returns what the farms of a phase say, as the poller knows them. */
-function factsIn(phase: readonly Exchange[]): readonly FarmFact[] {
+function factsIn(phase: readonly Exchange[]): readonly Farm[] {
   const listed = new Map(phase.flatMap(listIn).map((row) => [row.farmname, row]));
   const alone = phase.flatMap(aloneIn).map((row) => ({ ...listed.get(row.farmname), ...row }));
   return [...new Map([...listed.values(), ...alone].map((row) => [row.farmname, row])).values()].map(
@@ -124,12 +125,12 @@ function factsIn(phase: readonly Exchange[]): readonly FarmFact[] {
 }
 
 /** Of an L4 farm three reads have the same states (l4-backends.test.ts). */
-function isAboutBackends(exchange: Exchange, { name, profile }: FarmFact): boolean {
+function isAboutBackends(exchange: Exchange, { name, profile }: Farm): boolean {
   const paths = profile === 'l4xnat' ? [`/farms/${name}/backends`, `/farms/${name}`] : [];
   return [`/stats/farms/${name}`, ...paths].includes(pathOf(exchange));
 }
 
-function readAs(fact: FarmFact, exchange: Exchange) {
+function readAs(fact: Farm, exchange: Exchange) {
   const body = JSON.parse(textOf(exchange)) as { readonly backends?: unknown; readonly params?: unknown };
   const asList = { params: body.backends ?? body.params };
   return collectFarmFrom(backends, fact, { readFarmStats: body, listFarmBackends: asList });

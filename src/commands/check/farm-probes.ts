@@ -1,5 +1,5 @@
 import type { VipSettings } from '../../collectors/collector.ts';
-import type { ListedFarm } from '../../collectors/farm-list.ts';
+import type { ListedFarm } from '../../collectors/ask-farms.ts';
 import { ownAddresses } from '../../collectors/vip.ts';
 import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
 import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';

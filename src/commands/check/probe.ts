@@ -1,19 +1,14 @@
+import type { Farm } from '../../appliance/farm.ts';
 import { pino } from 'pino';
 import type { Decode } from '../../appliance/decode.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
 import { backends } from '../../collectors/backends.ts';
-import {
-  type Collector,
-  type Facts,
-  type FarmCollector,
-  type FarmFact,
-  isFarmCollector,
-} from '../../collectors/collector.ts';
+import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
 import { hungMs } from '../../collectors/ask-farms.ts';
-import type { ListedFarm } from '../../collectors/farm-list.ts';
+import type { ListedFarm } from '../../collectors/ask-farms.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
@@ -160,7 +155,7 @@ function reporting(collector: Exclude<Collector, FarmCollector>, watch: Watch): 
 function sampling(collector: FarmCollector, watch: Watch): Collector {
   const maxFarms = collector.name === farmConfig.name ? maxConfigurations : 1;
   const sampled = new Set<string>();
-  const maxOf = (farm: FarmFact): number =>
+  const maxOf = (farm: Farm): number =>
     collector.name === backends.name && hasBackendsDown(farm) ? maxTroubled : maxFarms;
   watch.sampled.set(collector.name, sampled);
   return {
@@ -177,7 +172,7 @@ function sampling(collector: FarmCollector, watch: Watch): Collector {
 }
 
 /** Returns true for a farm of whose backends some are down, by the word of its appliance. */
-function hasBackendsDown({ state }: Pick<FarmFact, 'state'>): boolean {
+function hasBackendsDown({ state }: Pick<Farm, 'state'>): boolean {
   return state === 'problem' || state === 'critical';
 }
 

@@ -1,3 +1,4 @@
+import type { Farm } from '../../../src/appliance/farm.ts';
 import { createSlots } from '../../../src/lib/slots.ts';
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
@@ -11,7 +12,6 @@ import type {
   CollectContext,
   Facts,
   FarmCollector,
-  FarmFact,
   ReadFrom,
   WriteOptions,
 } from '../../../src/collectors/collector.ts';
@@ -71,7 +71,7 @@ export async function collectFrom<Data>(
 /** The same for one farm in a round. */
 export async function collectFarmFrom<Data>(
   collector: FarmCollector<Data>,
-  farm: FarmFact,
+  farm: Farm,
   replies: Replies,
   given: Given = {},
 ): Promise<Collected<Data>> {

@@ -1,6 +1,6 @@
+import type { Farm } from '../../../src/appliance/farm.ts';
 import { expect, it } from 'vitest';
 import type { Backend, FarmBackends } from '../../../src/collectors/backends.ts';
-import type { FarmFact } from '../../../src/collectors/collector.ts';
 import type { FarmConfig } from '../../../src/collectors/farm-config.ts';
 import { saysAllUp } from '../../../src/collectors/known-states.ts';
 
@@ -18,7 +18,7 @@ const backend = (name: string, state = 'up'): Backend => ({
   priority: undefined,
 });
 const reading = (...backends: readonly Backend[]): FarmBackends => ({ farm: 'shop', sessions: 0, backends });
-const fact = (state: string, profile = 'http', isSilent = false): FarmFact => ({
+const fact = (state: string, profile = 'http', isSilent = false): Farm => ({
   name: 'shop',
   profile,
   state,
@@ -40,7 +40,7 @@ const config = (isChecked: boolean | undefined, ...names: readonly string[]): Fa
 
 const twoUp = reading(backend('a'), backend('b'));
 
-it.each<readonly [string, FarmFact, FarmBackends, FarmConfig | undefined]>([
+it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ['an HTTP farm that is up', fact('up'), twoUp, undefined],
   ['an HTTPS farm that is up', fact('up', 'https'), twoUp, undefined],
   ['a farm that redirects, and has no backend', fact('up'), reading(), undefined],
@@ -50,7 +50,7 @@ it.each<readonly [string, FarmFact, FarmBackends, FarmConfig | undefined]>([
   expect(saysAllUp(farm, read, configured)).toBe(true);
 });
 
-it.each<readonly [string, FarmFact, FarmBackends, FarmConfig | undefined]>([
+it.each<readonly [string, Farm, FarmBackends, FarmConfig | undefined]>([
   ...['problem', 'critical', 'maintenance', 'down', 'needed_restart', 'unknown', ''].map(
     (state) => [`a farm that says "${state}"`, fact(state), twoUp, undefined] as const,
   ),
