@@ -5,7 +5,6 @@ import { checkAnswer } from '../../src/appliance/answer.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import type { ApplianceClient, CallReport } from '../../src/appliance/client.ts';
-import { createDecoder } from '../../src/appliance/decode.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import { maxValuesOf } from '../../src/appliance/reply-bounds.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
@@ -55,7 +54,6 @@ function costOf(route: string, farms: number): CallCost {
  */
 export function connectTo(world: World) {
   const api = createApi(world);
-  const decode = createDecoder();
   const calls: MadeCall[] = [];
   const root = world.users.get('root');
   if (root) root.key = apiKey;
@@ -78,7 +76,7 @@ export function connectTo(world: World) {
       calls.push({ ...cost, route: row.route, path, atMs: performance.now() });
       const answered = answer(path);
       const expected = { schema: row.reply ?? {}, maxValues: maxValuesOf(row.maxValues, 8 * 1_048_576) };
-      const checked = checkAnswer(answered, { ...expected, onUnreadable: () => undefined }, decode);
+      const checked = checkAnswer(answered, { ...expected, onUnreadable: () => undefined });
       const reason = 'reason' in checked ? checked.reason : undefined;
       const asksProxies = row.patienceMs !== undefined;
       const report = {

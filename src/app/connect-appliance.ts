@@ -3,8 +3,6 @@ import { ApplianceError } from '../appliance/errors.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
 
 interface ConnectParts extends Partial<Pick<ClientOptions, 'now' | 'onCall'>> {
-  /** One for all appliances: its schemas take long to compile. */
-  readonly decode: ClientOptions['decode'];
   readonly names: ClientOptions['names'];
   readonly basePaths?: ClientOptions['basePaths'];
   readonly appliance: ApplianceSettings;
@@ -33,10 +31,10 @@ export function connectAppliance({ appliance, settings, ...parts }: ConnectParts
  * Tries the key of an appliance with one read that every user may do; resolves to why that failed.
  */
 export async function keyRefusal(
-  { appliance, settings, decode, names }: ConnectParts,
+  { appliance, settings, names }: ConnectParts,
   signal: AbortSignal,
 ): Promise<ApplianceError | undefined> {
-  const client = connectAppliance({ appliance, settings, decode, names });
+  const client = connectAppliance({ appliance, settings, names });
   try {
     await client.read('readSystemVersion', {}, signal);
     return undefined;

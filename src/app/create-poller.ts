@@ -1,5 +1,4 @@
 import type { CallReport } from '../appliance/client.ts';
-import type { Decode } from '../appliance/decode.ts';
 import { collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, objectivesOf, type Settings, watchesFarm } from '../config/settings.ts';
 import { createMetricsStore, type MetricsStore } from '../metrics/store.ts';
@@ -37,7 +36,6 @@ interface PollerParts
     AppliancePollerParts,
     'store' | 'cron' | 'inProbeSlot' | 'log' | 'now' | 'random' | 'before' | 'listeners' | 'isLogSilent'
   > {
-  readonly decode: Decode;
   readonly names: Names;
   readonly basePaths?: BasePaths | undefined;
   readonly counters?: AppliancePollerParts['counters'] | undefined;
@@ -49,15 +47,7 @@ interface PollerParts
 /** Creates the poller of one appliance from its settings. */
 export function createPoller(
   appliance: WatchedAppliance,
-  {
-    decode,
-    names,
-    basePaths,
-    counters = createCounters(appliance.name),
-    wrap = (each) => each,
-    onCall,
-    ...parts
-  }: PollerParts,
+  { names, basePaths, counters = createCounters(appliance.name), wrap = (each) => each, onCall, ...parts }: PollerParts,
 ): AppliancePoller {
   const { name, url, labels, objectives, vip, compact, polling, limits } = appliance;
   return new AppliancePoller({
@@ -78,7 +68,6 @@ export function createPoller(
       connectAppliance({
         appliance,
         settings: appliance,
-        decode,
         names,
         basePaths,
         now: parts.now,

@@ -6,7 +6,6 @@
 
 import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from '../admin/calls/admin-metrics.ts';
-import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { History, type RememberedAppliance } from '../history/history.ts';
 import type { CreateHistoryThread } from '../history/history-thread.ts';
@@ -153,7 +152,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 /** Creates what all connections to appliances share. */
 function createConnecting(log: DaemonParts['log']) {
   const names = loggedNames(log.child({ part: 'names' }));
-  return { decode: createDecoder(), names, basePaths: new BasePaths() };
+  return { names, basePaths: new BasePaths() };
 }
 
 /** The settings in force; a reload replaces them. */
@@ -163,7 +162,6 @@ interface Current {
 
 interface PollingParts {
   readonly store: MetricsStore;
-  readonly decode: Decode;
   readonly names: Names;
   readonly basePaths: BasePaths;
   readonly cron: Cron;
@@ -174,14 +172,13 @@ interface PollingParts {
 
 function createFleet(
   { log, now, random }: DaemonParts,
-  { store, decode, names, basePaths, cron, history, twins, isLogSilent }: PollingParts,
+  { store, names, basePaths, cron, history, twins, isLogSilent }: PollingParts,
 ): FleetPoller<WatchedAppliance> {
   const inProbeSlot = createSlots(maxProbesAtOnce);
   return new FleetPoller<WatchedAppliance>({
     store,
     createPoller: (appliance, { counters, handover: before }, listener) =>
       createPoller(appliance, {
-        decode,
         names,
         basePaths,
         cron,
@@ -201,14 +198,13 @@ function createFleet(
 }
 
 interface GatewayUses extends Pick<ReloadParts, 'fleet' | 'history' | 'self'> {
-  readonly decode: Decode;
   readonly names: Names;
   readonly basePaths: BasePaths;
 }
 
 function createGateway(
   { build, log, now, waits, createJournalThread }: DaemonParts,
-  { fleet, history, decode, names, basePaths, self }: GatewayUses,
+  { fleet, history, names, basePaths, self }: GatewayUses,
 ): GatewayLifecycle {
   let metrics: AdminMetrics | undefined;
   return createGatewayLifecycle(waits, () => ({
@@ -216,7 +212,6 @@ function createGateway(
     touching: (touch, farm) => history.recordCall(touch, farm),
     // Created once, so that counters survive when the gateway is switched off and on again.
     metrics: (metrics ??= createAdminMetrics(self.registry)),
-    decode,
     names,
     basePaths,
     build,

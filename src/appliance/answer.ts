@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { isRecord } from '../lib/check.ts';
 import { beginning } from '../lib/text.ts';
-import type { Decode, OnUnreadable } from './decode.ts';
+import { decode, type OnUnreadable } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { type Excess, excessOf, withLengthOf } from './reply-bounds.ts';
 import { lengthKeyword } from './wire-types.ts';
@@ -23,7 +23,7 @@ export interface Expected {
   readonly schema: TSchema;
   /** Values that the reply may hold. */
   readonly maxValues: number;
-  /** See {@link Decode}. */
+  /** See {@link decode}. */
   readonly onUnreadable?: OnUnreadable | undefined;
 }
 
@@ -40,7 +40,7 @@ export type CheckedAnswer = (
 type ParsedBody = { readonly json: unknown } | Excess;
 
 /** Checks an answer against its row of the endpoint table. Parses the body once. */
-export function checkAnswer(answer: ApplianceAnswer, expectation: Expected, decode: Decode): CheckedAnswer {
+export function checkAnswer(answer: ApplianceAnswer, expectation: Expected): CheckedAnswer {
   const { schema, maxValues, onUnreadable } = expectation;
   if (answer.status !== 200) return checkErrorAnswer(answer, maxValues);
   const { mediaType, encoding = '', text } = answer;

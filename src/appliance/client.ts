@@ -32,7 +32,7 @@ import {
   reasonOfTransportError,
   remedyFor,
 } from './errors.ts';
-import type { Decode, Unreadable } from './decode.ts';
+import type { Unreadable } from './decode.ts';
 import type { HarmlessFarm } from './harmless.ts';
 import type { EndpointRow } from './api/row.ts';
 import { endpoints } from './api/table.ts';
@@ -102,7 +102,6 @@ export interface UnreadableField extends Unreadable {
 }
 
 export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {
-  readonly decode: Decode;
   /** Shared by all connections to an appliance, so that one alone searches. */
   readonly basePaths?: BasePaths | undefined;
   /** Unix milliseconds, for the comparison of clocks. */
@@ -242,7 +241,7 @@ async function withDeadline<Result>(
 }
 
 /** Creates a function that sends one request, reads and checks its answer, and reports the call. */
-function createExchange({ decode, now, onCall, ...options }: ClientOptions, connection: ApplianceConnection) {
+function createExchange({ now, onCall, ...options }: ClientOptions, connection: ApplianceConnection) {
   const keys = keysToHide(options);
   const scrubBody = createBodyScrubber(keys);
   const headers = { accept: '*/*', ...keyHeaders(options) };
@@ -273,7 +272,7 @@ function createExchange({ decode, now, onCall, ...options }: ClientOptions, conn
       const encoding =
         headerOf(response.headers, 'content-encoding') || headerOf(response.headers, 'transfer-encoding');
       const answer = { status: response.status, mediaType, encoding, text };
-      const checked = checkAnswer(answer, reply, decode);
+      const checked = checkAnswer(answer, reply);
       report({
         code: codeOfStatus(answer.status),
         reason: 'reason' in checked ? checked.reason : undefined,

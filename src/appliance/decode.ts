@@ -18,14 +18,7 @@ export interface Unreadable {
 
 export type OnUnreadable = (found: readonly Unreadable[]) => void;
 
-/**
- * Checks a parsed reply against its schema and coerces the appliance's types in place. A value
- * that cannot be read becomes null, a row without its name is left out, and `onUnreadable` receives
- * both.
- * Without it only numbers may be unreadable: what decides by a reply needs all of its rows and
- * words. The error names the first wrong field.
- */
-export type Decode = (
+type Decode = (
   schema: TSchema,
   body: unknown,
   onUnreadable?: OnUnreadable,
@@ -41,8 +34,7 @@ interface UnreadablePart extends Pick<Unreadable, 'field' | 'count'> {
 
 type ReportUnreadable = (part: UnreadablePart) => void;
 
-/** Creates a decoder that compiles each schema once, at its first use. */
-export function createDecoder(): Decode {
+function createDecoder(): Decode {
   // The schemas are typed: to check them at run time takes longer than to compile them. To optimise
   // what is compiled takes as long again, and makes it no faster.
   const ajv = new Ajv({
@@ -77,6 +69,15 @@ export function createDecoder(): Decode {
     return { ok: true };
   };
 }
+
+/**
+ * Checks a parsed reply against its schema and coerces the appliance's types in place. A value
+ * that cannot be read becomes null, a row without its name is left out, and `onUnreadable` receives
+ * both.
+ * Without it only numbers may be unreadable: what decides by a reply needs all of its rows and
+ * words. The error names the first wrong field. Compiles each schema once, at its first use.
+ */
+export const decode: Decode = createDecoder();
 
 function malformed(because: string) {
   return { ok: false, reason: 'malformed', because } as const;

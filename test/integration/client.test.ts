@@ -13,7 +13,6 @@ import {
   createApplianceClient,
   type UnreadableField,
 } from '../../src/appliance/client.ts';
-import { createDecoder } from '../../src/appliance/decode.ts';
 import type { ApplianceError, FailureReason } from '../../src/appliance/errors.ts';
 import { Names } from '../../src/lib/names.ts';
 import { Secret } from '../../src/lib/secret.ts';
@@ -44,7 +43,6 @@ function givenClient(
     timeoutMs: 30_000,
     maxConnections: 1,
     bodyBytes: 100_000,
-    decode: createDecoder(),
     now: Date.now,
     onCall: (report) => reports.push(report),
     ...options,

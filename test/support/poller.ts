@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { type ApplianceClient, createApplianceClient } from '../../src/appliance/client.ts';
-import { createDecoder } from '../../src/appliance/decode.ts';
 import type { Collector } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createSlots } from '../../src/lib/slots.ts';
@@ -96,7 +95,6 @@ export function createTestPoller(
         timeoutMs: polling.timeoutMs,
         maxConnections: polling.maxConcurrentPerAppliance,
         bodyBytes,
-        decode: createDecoder(),
         now,
         onCall,
       });

@@ -65,7 +65,7 @@ export function recipeContextFor(
 
 /** Creates the calls of a change, through the same gateway as a call from outside. */
 function createCalls(
-  { gateway, operations, decode }: Pick<ChangesContext, 'gateway' | 'operations' | 'decode'>,
+  { gateway, operations }: Pick<ChangesContext, 'gateway' | 'operations'>,
   parts: ChangeCallsParts,
 ): ChangeCalls {
   const { asked, caller, answers = new Map() } = parts;
@@ -97,7 +97,7 @@ function createCalls(
       const row: EndpointRow & { readonly reply: (typeof endpoints)[typeof key]['reply'] } = endpoints[key];
       const answer = await send({ ...callFor({ key, params }), limitMs: withinMs });
       const expected = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, maxAnswerBytes) };
-      const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
+      const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected);
       if (!('value' in checked)) throw unusable(appliance, row.route, checked.because);
       // Read with the rights of the caller.
       answers.set(questionOf(key, params), Promise.resolve(checked.value));

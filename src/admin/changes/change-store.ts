@@ -2,7 +2,7 @@ import type { Caller, Principals } from '../policy/principal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { endpoints } from '../../appliance/api/table.ts';
-import { createDecoder, type Decode } from '../../appliance/decode.ts';
+import { decode } from '../../appliance/decode.ts';
 import { withinShares } from '../../lib/within-shares.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { Alongside, Journal, Opened } from '../journal/journal.ts';
@@ -51,7 +51,6 @@ const maxOver = 200;
 /** Keeps all changes, in memory and in the journal; only it replaces the record of one. */
 export class ChangeStore {
   readonly #parts: ChangeStoreParts;
-  readonly #decode = createDecoder();
   readonly #held = new Map<string, HeldChange>();
   /** The addresses that changes under way change, by the id of the change. */
   readonly #claims = new Map<string, ReadonlySet<string>>();
@@ -73,7 +72,7 @@ export class ChangeStore {
     for (const [id, text] of changes) {
       if (this.#held.has(id)) continue;
       try {
-        this.#held.set(id, heldOf(parseStored(id, text, this.#decode), isCopy));
+        this.#held.set(id, heldOf(parseStored(id, text), isCopy));
       } catch (error) {
         this.#parts.log.error({ err: error, change: id }, 'change cannot be read');
       }
@@ -277,7 +276,7 @@ function sameObject(id: string): AdminProblem {
 }
 
 /** Returns the change in a text of the journal. Throws for anything else. */
-function parseStored(id: string, text: string, decode: Decode): StoredChange {
+function parseStored(id: string, text: string): StoredChange {
   const stored = JSON.parse(text) as StoredChange;
   const checked = decode(StoredChangeSchema, stored);
   if (!checked.ok) throw new Error(`${id}: ${checked.because}`);

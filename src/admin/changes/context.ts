@@ -1,4 +1,3 @@
-import type { Decode } from '../../appliance/decode.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { FreezeSwitch } from '../policy/freeze.ts';
 import type { Gateway } from '../calls/gateway.ts';
@@ -12,7 +11,6 @@ import type { ChangeStore, ChangeStoreParts } from './change-store.ts';
 export interface ChangesParts extends ChangeStoreParts {
   readonly gateway: Pick<Gateway, 'admit' | 'send' | 'dryRun' | 'applianceFor' | 'parametersOf' | 'changesOf'>;
   readonly operations: Operations;
-  readonly decode: Decode;
   /** Returns the recipes that may be asked for; a reload may change them. */
   readonly recipes: () => readonly Recipe[];
   readonly recorder: Pick<Recorder, 'record' | 'said' | 'holdsSecret'>;

@@ -4,7 +4,6 @@ import { Server as TlsServer, type TlsOptions } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Decode } from '../../appliance/decode.ts';
 import type { AdminMetrics } from '../calls/admin-metrics.ts';
 import type { Gateway } from '../calls/gateway.ts';
 import { AdminProblem, methodNotAllowed } from '../policy/problem.ts';
@@ -39,7 +38,6 @@ export interface AdminAppParts extends AdminRoutesParts {
   readonly changes: Changes;
   readonly proposals: Proposals;
   readonly bodyLimits: BodyLimits;
-  readonly decode: Decode;
   readonly tls?: AdminServerTls | undefined;
   /** The longest time an appliance may leave a caller without a byte. */
   readonly timeoutMs: number;
@@ -130,7 +128,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<AdminListene
     rejectCrossOrigin(request);
     refuseOtherThanAlerts(request, context.principal);
   });
-  const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
+  const shared = { ...parts, bodies: createRequestBodies(parts.bodyLimits) };
   registerConsole(app);
   registerAdminRoutes(app, parts);
   registerChangeRoutes(app, shared);

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { createApplianceClient } from '../../appliance/client.ts';
-import type { Decode } from '../../appliance/decode.ts';
 import { createRelay } from '../../appliance/relay.ts';
 import { type CreateJournalThread, Journal } from '../journal/journal.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
@@ -32,7 +31,6 @@ export interface GatewaySurroundings {
   /** Told of each call that may change something; see `History.touching`. */
   readonly touching: GatewayParts['onLeaving'];
   readonly metrics: AdminMetrics;
-  readonly decode: Decode;
   readonly names: Names;
   readonly basePaths: BasePaths;
   readonly build: { readonly version: string };
@@ -129,13 +127,7 @@ function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
 export function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, polling, limits }: GatewaySettings,
-  {
-    fleet,
-    decode,
-    names,
-    basePaths,
-    now,
-  }: Pick<GatewaySurroundings, 'fleet' | 'decode' | 'names' | 'basePaths' | 'now'>,
+  { fleet, names, basePaths, now }: Pick<GatewaySurroundings, 'fleet' | 'names' | 'basePaths' | 'now'>,
 ): AdminAppliance {
   const shared = {
     url,
@@ -159,7 +151,6 @@ export function connectAdmin(
     timeoutMs: polling.timeoutMs,
     maxConnections: 1,
     bodyBytes: limits.bodyBytes,
-    decode,
     now,
     onCall: () => undefined,
   });

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import { Allowance } from '../../lib/allowance.ts';
 import { malformed } from '../changes/task.ts';
-import type { Decode } from '../../appliance/decode.ts';
+import { decode } from '../../appliance/decode.ts';
 import { AdminProblem } from '../policy/problem.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
 import { type BodyLimits, type BodyRoom, readBody, type RequestBody, type UnreadBody } from '../calls/request-body.ts';
@@ -20,7 +20,7 @@ export const maxPerPrincipal = 32;
 /** Bodies in memory of a token, at once and every minute; certificates have a few kilobytes. */
 export const bytesPerMinute = 4_194_304;
 
-export function createRequestBodies(decode: Decode, limits: BodyLimits) {
+export function createRequestBodies(limits: BodyLimits) {
   // By principal, so the configuration bounds its size.
   const underWay = new Map<string, readonly IncomingMessage[]>();
   const allowance = new Allowance(bytesPerMinute);

@@ -79,7 +79,7 @@ async function dryRunOf(
   const answer = await session.client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const title = 'The gateway answered a dry run with something else';
-  return { dryRun: readReply(DryRunSchema, parseJson(body), title, session), body };
+  return { dryRun: readReply(DryRunSchema, parseJson(body), title), body };
 }
 
 async function showDryRun(prepared: PreparedCall, session: AdminSession): Promise<number> {

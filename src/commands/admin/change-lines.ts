@@ -5,12 +5,11 @@ import { objectionLines } from '../../admin/changes/plan-lines.ts';
 import { callLines, presentLines } from './dry-run-lines.ts';
 import { readReply } from './gateway-client.ts';
 import { recordsOf } from './render.ts';
-import type { AdminSession } from './session.ts';
 import { pairLines, tableLines } from '../table.ts';
 
 /** Checks the gateway's answer about a change; throws an {@link AdminError}. */
-export function readChange(change: unknown, session: Pick<AdminSession, 'decode'>): ShownChange {
-  return readReply(ShownChangeSchema, change, 'The gateway answered with something else than a change', session);
+export function readChange(change: unknown): ShownChange {
+  return readReply(ShownChangeSchema, change, 'The gateway answered with something else than a change');
 }
 
 /** The meaning of each state for the person who reads it. */

@@ -23,7 +23,7 @@ export async function askForChange(change: Asking, session: AdminSession): Promi
 export async function showWaiting(answer: Pick<GatewayAnswer, 'whole'>, session: AdminSession): Promise<void> {
   const { flags, say, warn, shell } = session;
   const body = await answer.whole();
-  const change = readChange(parseJson(body), session);
+  const change = readChange(parseJson(body));
   if (!flags.json) return printLines(undecidedLines(change), { say, warn });
   warn(stateLine(change));
   await shell.write(body);
@@ -41,7 +41,7 @@ export const changeCommands: ReadonlyMap<string, ChangeCommand> = new Map<string
     {
       flags: ['json'],
       run: (id, session) =>
-        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChange(answer, session))),
+        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChange(answer))),
     },
   ],
   ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
@@ -77,7 +77,7 @@ async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): 
   const reason = session.flags.reason;
   if (word === 'deny' && reason === undefined)
     throw new UsageError('a denial needs a reason, for those who asked: --reason=TEXT');
-  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer, session))]);
+  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChange(answer))]);
 }
 
 /** A change, and the answer that had it. */
@@ -151,7 +151,7 @@ async function watch(approved: SeenChange, session: AdminSession): Promise<SeenC
 
 async function see(session: AdminSession, request: GatewayRequest): Promise<SeenChange> {
   const body = await (await session.client.send(request)).whole();
-  return { change: readChange(parseJson(body), session), body };
+  return { change: readChange(parseJson(body)), body };
 }
 
 function pathOf(id: string): string {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
-import type { Decode } from '../../appliance/decode.ts';
+import { decode } from '../../appliance/decode.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { readWhole } from '../../lib/growing-buffer.ts';
@@ -227,12 +227,7 @@ export function tooLong(): AdminError {
 }
 
 /** Checks an answer of the gateway; throws an {@link AdminError} when it does not fit. */
-export function readReply<Schema extends TSchema>(
-  schema: Schema,
-  answer: unknown,
-  title: string,
-  { decode }: { readonly decode: Decode },
-): Static<Schema> {
+export function readReply<Schema extends TSchema>(schema: Schema, answer: unknown, title: string): Static<Schema> {
   const checked = decode(schema, answer);
   if (checked.ok) return answer as Static<Schema>;
   throw new AdminError(title, {

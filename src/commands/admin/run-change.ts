@@ -23,13 +23,12 @@ export function post(path: string, value: unknown): GatewayRequest {
 }
 
 /** Resolves to the plan of a change; nothing is changed. */
-export async function planOf(asked: Asking, session: Pick<AdminSession, 'client' | 'decode'>): Promise<PlanOfChange> {
+export async function planOf(asked: Asking, session: Pick<AdminSession, 'client'>): Promise<PlanOfChange> {
   const answer = await session.client.send(post('/changes?dry_run=true', { ...asked, run: 'now' }));
   return readReply(
     PlanOfChangeSchema,
     parseJson(await answer.whole()),
     'The gateway answered with something else than a plan',
-    session,
   );
 }
 
@@ -44,17 +43,12 @@ export interface Ran {
 /** Lets the gateway run a change, and tells what its steps do. */
 export async function runNow(asked: Asking, session: AdminSession, tell: (event: ChangeEvent) => void): Promise<Ran> {
   const answer = await session.client.send(post('/changes', { ...asked, run: 'now' }));
-  if (answer.status !== 200) return { change: readChange(parseJson(await answer.whole()), session), untold: [] };
+  if (answer.status !== 200) return { change: readChange(parseJson(await answer.whole())), untold: [] };
   let id: string | undefined;
   let told = 0;
   try {
     for await (const line of linesOf(answer.body)) {
-      const event = readReply(
-        ChangeEventSchema,
-        parseJson(line),
-        'The gateway told something else than a step',
-        session,
-      );
+      const event = readReply(ChangeEventSchema, parseJson(line), 'The gateway told something else than a step');
       if (event.event === 'started') ({ id } = event.change);
       if (event.event === 'end') told += 1;
       if (event.event !== 'over') tell(event);

@@ -1,5 +1,4 @@
 import { createOperations, type Operations } from '../../admin/policy/operation.ts';
-import { createDecoder, type Decode } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
@@ -13,8 +12,6 @@ import { printLines } from './render.ts';
 export interface AdminSession extends CommandContext {
   readonly client: GatewayClient;
   readonly operations: Operations;
-  /** For all answers of the gateway. */
-  readonly decode: Decode;
 }
 
 /** A request that the words after `admin` make. */
@@ -36,9 +33,7 @@ export async function withSession(context: CommandContext, task: AdminCommand['r
   const say = (line: string): void => context.say(hide(line));
   const warn = (line: string): void => context.warn(hide(line));
   try {
-    return (
-      (await task({ ...context, say, warn, client, operations: createOperations(), decode: createDecoder() })) ?? 0
-    );
+    return (await task({ ...context, say, warn, client, operations: createOperations() })) ?? 0;
   } catch (error) {
     return await fail(error instanceof AdminError ? error.without(hide) : error, context);
   } finally {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { createDecoder } from '../../appliance/decode.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles } from '../../config/files.ts';
@@ -67,12 +66,11 @@ async function checkAll(context: CommandContext, report: CheckReport): Promise<n
     gatewayNotes(settings.admin).forEach(report.note);
     return await report.end(0, { text: 'No appliance was asked.' });
   }
-  const decode = createDecoder();
   const names = new Names();
   let failed = 0;
   let withFindings = 0;
   const checks: ApplianceCheck[] = [];
-  const checkOne = (appliance: ApplianceSettings) => checkAppliance({ appliance, settings, decode, names, stopped });
+  const checkOne = (appliance: ApplianceSettings) => checkAppliance({ appliance, settings, names, stopped });
   for await (const { checked, findings } of sideBySide(appliances, checkOne)) {
     if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
@@ -164,19 +162,10 @@ async function probed(parts: ProbeParts): Promise<ApplianceCheck> {
 }
 
 /** Tries the gateway's own key. */
-async function adminKeyFindings({
-  appliance,
-  settings,
-  decode,
-  names,
-  stopped,
-}: ProbeParts): Promise<readonly Finding[]> {
+async function adminKeyFindings({ appliance, settings, names, stopped }: ProbeParts): Promise<readonly Finding[]> {
   const { adminApiKey } = appliance;
   if (!settings.admin || !adminApiKey) return [];
-  const refusal = await keyRefusal(
-    { appliance: { ...appliance, apiKey: adminApiKey }, settings, decode, names },
-    stopped,
-  );
+  const refusal = await keyRefusal({ appliance: { ...appliance, apiKey: adminApiKey }, settings, names }, stopped);
   // A deactivated appliance checks the key before it refuses with 402.
   if (refusal === undefined || refusal.reason === 'unlicensed') return [];
   return [

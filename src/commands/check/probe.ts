@@ -1,6 +1,5 @@
 import type { Farm } from '../../appliance/farm.ts';
 import { pino } from 'pino';
-import type { Decode } from '../../appliance/decode.ts';
 import type { CallReport } from '../../appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts';
@@ -72,7 +71,6 @@ interface Obstacle {
 export interface ProbeParts {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
-  readonly decode: Decode;
   readonly names: Names;
   readonly stopped: AbortSignal;
 }
@@ -120,7 +118,7 @@ interface Watch {
   readonly sampled: Map<string, Set<string>>;
 }
 
-function createProbePoller({ appliance, settings, decode, names }: ProbeParts, watch: Watch): AppliancePoller {
+function createProbePoller({ appliance, settings, names }: ProbeParts, watch: Watch): AppliancePoller {
   const [watched] = watchedIn(settings, [appliance]);
   assert(watched, 'one appliance is given');
   const store = createStore();
@@ -128,7 +126,6 @@ function createProbePoller({ appliance, settings, decode, names }: ProbeParts, w
   return createPoller(
     { ...watched, polling: { ...settings.polling, maxBusyRatio: 1 } },
     {
-      decode,
       names,
       store,
       cron: createCron(),

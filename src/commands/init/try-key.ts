@@ -1,4 +1,3 @@
-import { createDecoder } from '../../appliance/decode.ts';
 import type { ApplianceError, FailureReason } from '../../appliance/errors.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
 import { loadSettings } from '../../app/load-settings.ts';
@@ -33,7 +32,7 @@ export async function tryKey(candidate: TriedEntry, stopped: AbortSignal): Promi
   });
   const [appliance] = settings.appliances;
   assert(appliance, 'the settings have the appliance of their content');
-  const parts = { appliance, settings, decode: createDecoder(), names, stopped };
+  const parts = { appliance, settings, names, stopped };
   const refusal = await keyRefusal(parts, stopped);
   const refused = refusal && textOf(refusal);
   return refused === undefined ? rightsOf(await probeAppliance(parts)) : { refused, rights: '' };

@@ -3,7 +3,6 @@ import { inspectCall } from '../../../src/admin/policy/guards/inspect.ts';
 import { createOperations, type OperationCall } from '../../../src/admin/policy/operation.ts';
 import { createReach } from '../../../src/admin/calls/reach.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
-import { createDecoder } from '../../../src/appliance/decode.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';
 import { Names } from '../../../src/lib/names.ts';
 import { Secret } from '../../../src/lib/secret.ts';
@@ -33,7 +32,7 @@ export async function givenReach(world: World) {
     bodyBytes: 1_000_000,
   } as const;
   const relay = createRelay(options);
-  const client = createApplianceClient({ ...options, decode: createDecoder(), now: Date.now, onCall: () => undefined });
+  const client = createApplianceClient({ ...options, now: Date.now, onCall: () => undefined });
   onTestFinished(async () => {
     await relay.close();
     await client.close();

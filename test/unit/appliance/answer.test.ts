@@ -2,14 +2,12 @@ import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { type ApplianceAnswer, checkAnswer, codeOfStatus } from '../../../src/appliance/answer.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
-import { createDecoder } from '../../../src/appliance/decode.ts';
 import { documentStatuses } from '../../support/api-document.ts';
 
-const decode = createDecoder();
 const object = Type.Object({});
 
 const check = (answer: Partial<ApplianceAnswer>, schema: Parameters<typeof checkAnswer>[1]['schema'] = object) =>
-  checkAnswer({ status: 200, mediaType: 'application/json', text: '{}', ...answer }, { schema, maxValues: 50 }, decode);
+  checkAnswer({ status: 200, mediaType: 'application/json', text: '{}', ...answer }, { schema, maxValues: 50 });
 
 it('the statistics of a farm are read however many sessions it has, and hold their number alone', () => {
   const session = { session: '192.0.2.1', service: 'www', id: 0, backend_ip: '10.0.0.1', backend_port: 80 };

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { createDecoder, type Unreadable } from '../../../src/appliance/decode.ts';
+import { decode, type Unreadable } from '../../../src/appliance/decode.ts';
 import {
   WireList,
   WireName,
@@ -14,7 +14,6 @@ import {
 } from '../../../src/appliance/wire-types.ts';
 import { keptBytes } from '../../support/kept-memory.ts';
 
-const decode = createDecoder();
 const row = Type.Object({ name: WireName, state: WireState, count: WireNumber });
 const schema = Type.Object({
   number: WireNumber,

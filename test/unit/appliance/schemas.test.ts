@@ -1,10 +1,9 @@
 import type { TSchema } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { createDecoder } from '../../../src/appliance/decode.ts';
+import { decode } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 
-const decode = createDecoder();
 const rows = Object.values<EndpointRow>(endpoints);
 const replies = rows.flatMap(({ route, reply }) => (reply ? [{ route, reply }] : []));
 

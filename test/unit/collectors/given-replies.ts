@@ -1,7 +1,7 @@
 import type { Farm } from '../../../src/appliance/farm.ts';
 import { createSlots } from '../../../src/lib/slots.ts';
 import type { ReadKey } from '../../../src/appliance/client.ts';
-import { createDecoder } from '../../../src/appliance/decode.ts';
+import { decode } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
@@ -38,8 +38,6 @@ export interface Collected<Data> {
   /** The calls that were made, in their order. */
   readonly asked: readonly ReadKey[];
 }
-
-const decode = createDecoder();
 
 const nothingKnown: Facts = {
   farms: undefined,

@@ -1,5 +1,5 @@
 import type { ReadKey } from '../../../../../src/appliance/client.ts';
-import { createDecoder } from '../../../../../src/appliance/decode.ts';
+import { decode } from '../../../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../../src/appliance/errors.ts';
@@ -10,8 +10,6 @@ import { createOperations } from '../../../../../src/admin/policy/operation.ts';
 
 /** Bodies as they come off the wire, or how the read is refused. */
 export type Replies = Partial<Readonly<Record<ReadKey, unknown>>>;
-
-const decode = createDecoder();
 
 /** The names that the paths of a test hold, unless it gives its own. */
 const usualParams = { farmname: 'shop', service: 'front', backend: '0', name: 'weekly' };
