@@ -206,7 +206,8 @@ function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
   app.get('/sd', async (request, reply) => {
     // Prometheus can scrape the address under which it reached us.
     const address = request.headers.host ?? '';
-    if (!/^[\w.:[\]-]+$/.test(address))
+    // A long one would come back twice for each appliance.
+    if (!/^[\w.:[\]-]{1,261}$/.test(address))
       return reply.code(400).type(plainText).send('The Host header names no address.\n');
     return fleet.appliances.map(({ name, labels }) => ({
       targets: [address],
