@@ -1,4 +1,5 @@
 import { keptPeriods, maxTimedFarms } from '../../src/history/farm-times.ts';
+import { maxRequestSeries } from '../../src/admin/calls/admin-metrics.ts';
 import { maxOpenPerPrincipal } from '../../src/admin/changes/ask.ts';
 import * as proposals from '../../src/admin/changes/proposals.ts';
 import { maxReasonLength } from '../../src/admin/calls/recorder.ts';
@@ -79,6 +80,10 @@ function changes(): string {
     [
       'refusals of a token that are written to the audit',
       `${count(maxDenialsPerMinute)} at once, and as many a minute; the others are counted`,
+    ],
+    [
+      'series of `zlb_admin_requests_total`',
+      `${count(maxRequestSeries)}; further requests, and those that the role or the token refuses, are counted without \`endpoint\``,
     ],
     ['searches of the audit', `1 at a time, and ${maxSearches - 1} wait. Above that, 503`],
     ['wrong tokens of a network', `${failuresPerMinute} a minute`],

@@ -34,7 +34,9 @@ export async function recordRefusal(
 export function recordAnswer({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, appliance = '', asked, signal, startedAtMs, ...context } = contextOf(request);
   const { call = context.call, overridden = {} } = asked ?? {};
-  const endpoint = call?.operation.template ?? ownEndpoint(request);
+  // A token that may do nothing could invent a series for each operation.
+  const isRefused = reply.statusCode === 403;
+  const endpoint = call && !isRefused ? call.operation.template : ownEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.answered({ appliance, endpoint, method: request.method, code });
   if (!principal) return;
