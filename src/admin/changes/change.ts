@@ -30,7 +30,7 @@ export const changeStates = [
 export type ChangeState = (typeof changeStates)[number];
 
 /** The states that may follow each state; those without any are final. */
-export const nextStates: Readonly<Record<ChangeState, readonly ChangeState[]>> = {
+const nextStates: Readonly<Record<ChangeState, readonly ChangeState[]>> = {
   proposed: ['approved', 'denied', 'cancelled', 'expired', 'withdrawn'],
   pending: ['approved', 'denied', 'cancelled', 'expired'],
   // Uncertain if the exporter was started with a copy of the journal.
