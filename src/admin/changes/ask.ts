@@ -8,15 +8,7 @@ import type { AdminCall } from '../calls/admin-call.ts';
 import { confirmationOf } from '../calls/confirmation.ts';
 import { maskedFields, maxWrittenBytes } from '../calls/mask.ts';
 import { bodyTypes } from '../policy/operation.ts';
-import {
-  type Change,
-  type ChangePlan,
-  isOver,
-  type PlanOfChange,
-  type StepEvent,
-  type StoredChange,
-  transition,
-} from './change.ts';
+import { type Change, type ChangePlan, isOver, type PlanOfChange, type StepEvent, transition } from './change.ts';
 import { planChange, type PlannedChange, titleOf } from './plan.ts';
 import { planLines } from './plan-lines.ts';
 import type { ChangesContext } from './context.ts';
@@ -78,9 +70,10 @@ export async function runNow(
     }
     refuseUnconfirmed(context, asked);
     refuseNothing(change.plan);
-    const waiting = waitingChange(context, change, caller);
-    const decision = { by: caller.principal.name, what: 'started', reason: waiting.change.reason } as const;
-    const started = transition(waiting, { state: 'approved', decision }, new Date(context.now()).toISOString());
+    // Without its body, which may have a password and is not planned again.
+    const asks = { change: recordOf(context, change, caller), sealed: sealedOf(change, caller) };
+    const decision = { by: caller.principal.name, what: 'started', reason: asks.change.reason } as const;
+    const started = transition(asks, { state: 'approved', decision }, new Date(context.now()).toISOString());
     return await launch(context, { planned: change, runner, tell }, async () => context.store.add(started, caller));
   });
 }
@@ -100,20 +93,19 @@ async function planned(context: ChangesContext, asked: NewChange, caller: Caller
   return change;
 }
 
+/** Stores a change that waits, with its body, of which its plan has no more than is shown. */
 async function addWaiting(context: ChangesContext, change: PlannedChange, caller: Caller): Promise<Change> {
-  return (await context.store.add(waitingChange(context, change, caller), caller)).change;
-}
-
-/** Returns a change that waits, with what nobody is shown of it. */
-function waitingChange(context: ChangesContext, change: PlannedChange, caller: Caller): StoredChange {
-  const { task, salt } = change;
+  const { task } = change;
   const content = 'content' in task ? task.content : undefined;
   const sealed = {
-    person: caller.principal.person,
-    salt,
+    ...sealedOf(change, caller),
     ...(content && { content: { type: content.type, base64: content.bytes.toString('base64') } }),
   };
-  return { change: recordOf(context, change, caller), sealed };
+  return (await context.store.add({ change: recordOf(context, change, caller), sealed }, caller)).change;
+}
+
+function sealedOf({ salt }: PlannedChange, { principal }: Caller) {
+  return { person: principal.person, salt };
 }
 
 function recordOf(context: ChangesContext, change: PlannedChange, { principal, token }: Caller): Change {

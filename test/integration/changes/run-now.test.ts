@@ -297,6 +297,19 @@ describe('a caller who leaves', () => {
   });
 });
 
+it('the body of a change that runs at once is not stored: it may have a password', async () => {
+  const given = await givenApprovals();
+  const { reached } = givenHeldAnswer(given.appliance, 'PUT /farms/{farmname}/actions');
+  const stop = { operation: 'actOnFarm', parameters: { farmname: 'shop' }, body: { action: 'stop' } };
+
+  const { id } = await startWaiting(given, stop, 1);
+  await reached();
+
+  const { change, sealed } = JSON.parse(storedChange(given.journalFile, id)) as { change: object; sealed: object };
+  expect(change).toMatchObject({ state: 'executing' });
+  expect(sealed).toEqual({ person: 'alice', salt: expect.any(String) });
+});
+
 describe('a key in a change', () => {
   const renewed = issue();
   const deliver = { recipe: 'deliver', parameters: {}, files: { cert: renewed.cert, key: renewed.key } };
