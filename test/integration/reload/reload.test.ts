@@ -217,6 +217,25 @@ describe('a file that the configuration names', () => {
     expect(given.logged.join('')).not.toContain(apiKey);
   });
 
+  it('that has another key of the same appliance makes the exporter forget nothing, even if the key is wrong', async () => {
+    const given = await givenReloadable(
+      ['a'],
+      ({ entry }) => ({ appliances: [{ ...entry('a'), api_key: undefined, api_key_file: 'key' }] }),
+      { key: apiKey },
+    );
+    await given.allRead('a');
+
+    await given.write('new-key', 'wrong-key-0123456789');
+    await rename(given.path('new-key'), given.path('key'));
+
+    const page = await until(
+      () => given.page(),
+      (seen) =>
+        seriesOf(seen, 'zlb_collector_errors_total', { reason: 'unauthorized' }).some((line) => !line.endsWith(' 0')),
+    );
+    expect(seriesOf(page, 'zlb_farm_info')).toHaveLength(2);
+  });
+
   it('may list appliances, which change with it, while the main file waits for a reload', async () => {
     const given = await givenReloadable(
       ['a', 'b', 'c'],
