@@ -126,9 +126,14 @@ export class Gateway {
 
   /**
    * Makes the other checks and sends the call; resolves to the appliance's answer. Each wait is
-   * followed by a check of what may have changed meanwhile.
+   * followed by a check of what may have changed meanwhile. `onHeld` is called once the call has its
+   * slot, before its guards.
    */
-  async send(asked: AdminCall, approval: Exclude<Approval, 'waits'>): Promise<AdminAnswer> {
+  async send(
+    asked: AdminCall,
+    approval: Exclude<Approval, 'waits'>,
+    onHeld?: () => Promise<void>,
+  ): Promise<AdminAnswer> {
     const { body, principal } = asked;
     const place = this.#placeOf(asked);
     // Before the queue: a slow upload must not keep others from changing the appliance.
@@ -136,6 +141,7 @@ export class Gateway {
     try {
       return await this.#inQueue(asked, place, async (held) => {
         await this.#markEffect(asked, held);
+        await onHeld?.();
         const overridden = {
           ...(await this.#guard(asked, held)),
           ...(approval === 'break_glass' ? { break_glass: true as const } : {}),

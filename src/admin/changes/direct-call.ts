@@ -4,7 +4,7 @@ import type { Approval } from '../calls/needs-approval.ts';
 import { discard } from '../calls/reach.ts';
 import { AdminError } from '../policy/admin-error.ts';
 import { AdminProblem } from '../policy/problem.ts';
-import { lookBefore } from '../recipes/l4-watch.ts';
+import { type LookAfter, lookBefore } from '../recipes/l4-watch.ts';
 import type { ChangesContext } from './context.ts';
 
 /**
@@ -20,19 +20,20 @@ export async function sendDirectly(
   const { appliance, call, body } = asked;
   // The caller may leave: the look after the call must not.
   const { signal } = stopping;
-  const lookAfter = await lookBefore(
-    { key: call.operation.key, params: call.params, fields: body?.fields ?? {} },
-    {
+  const watched = { key: call.operation.key, params: call.params, fields: body?.fields ?? {} };
+  let lookAfter: LookAfter = () => Promise.resolve('');
+  // In its slot: calls that are refused before, or many at a time, would flood the farms.
+  const look = async (): Promise<void> => {
+    lookAfter = await lookBefore(watched, {
       calls: { appliance },
       knownFarms: () => gateway.applianceFor(asked).knownFarms(),
       limits: context.limitsOf(appliance),
       signal,
       sleep: (ms) => context.sleep(ms, signal),
-    },
-  );
-  if (!lookAfter) return await gateway.send(asked, approval);
+    });
+  };
   try {
-    const answer = await gateway.send(asked, approval);
+    const answer = await gateway.send(asked, approval, look);
     await orProblem(lookAfter(`The appliance answered it with ${answer.status}.`), answer);
     return answer;
   } catch (error) {

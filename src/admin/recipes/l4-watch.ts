@@ -30,7 +30,7 @@ type L4Context = Pick<RecipeContext, 'knownFarms' | 'limits' | 'signal' | 'sleep
  * Resolves to a sentence about the L4 farms, empty if there are none beside the touched one; rejects
  * with an AdminError that has the cure if one was cut. `own` is a sentence about the call itself.
  */
-type LookAfter = (own: string) => Promise<string>;
+export type LookAfter = (own: string) => Promise<string>;
 
 /** Returns a step that also tries the addresses of L4 farms, see {@link lookBefore}. */
 export function watchingL4(step: Step, context: RecipeContext): Step {
@@ -59,11 +59,11 @@ export function watchingL4(step: Step, context: RecipeContext): Step {
 /**
  * Tries the addresses of L4 farms if a call reaches their daemon, or may: the start of one that had
  * died cuts all L4 farms, and the appliance calls them up (docs/api.md §4.8). Resolves to the look
- * after the call; undefined for a call that does not reach it.
+ * after the call, which does nothing for a call that does not reach it.
  */
-export async function lookBefore(call: WatchedCall, context: L4Context): Promise<LookAfter | undefined> {
+export async function lookBefore(call: WatchedCall, context: L4Context): Promise<LookAfter> {
   const touched = touchedFarm(call, context);
-  return touched === undefined ? undefined : await tryFarms(touched, context);
+  return touched === undefined ? () => Promise.resolve('') : await tryFarms(touched, context);
 }
 
 async function tryFarms(touched: string, context: L4Context): Promise<LookAfter> {
