@@ -80,10 +80,10 @@ export async function runNow(
 
 /** Asks for a call that needs approval, in the place of sending it. */
 export async function askInstead(context: ChangesContext, waiting: AdminCall): Promise<Change> {
-  const { appliance, reason, force, call, body } = waiting;
+  const { principal, token, signal, address, appliance, reason, force, call, body } = waiting;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
   const task = { operation: call.operation.key, parameters: call.params, ...content };
-  return await ask(context, { appliance, task, reason, force }, waiting);
+  return await ask(context, { appliance, task, reason, force }, { principal, token, signal, address });
 }
 
 /** Plans, and refuses what the gateway would refuse. */

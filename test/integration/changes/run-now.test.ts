@@ -233,7 +233,7 @@ describe('a change that runs now', () => {
     expect(sent()).toEqual([restart]);
   });
 
-  it('of an object that another one changes is refused', async () => {
+  it('of an object that another one changes is refused until that is over', async () => {
     const { ask, appliance, sent } = await givenApprovals();
     const { reached, release } = givenHeldAnswer(appliance, 'PUT /farms/{farmname}/actions');
     const first = ask('alice', { run: 'now' });
@@ -245,6 +245,7 @@ describe('a change that runs now', () => {
     expect(second).toMatchObject({ status: 503, json: { code: 'busy' } });
     expect(overOf((await first).text).state).toBe('done');
     expect(sent()).toEqual([restart]);
+    expect(overOf((await ask('carol', { run: 'now' })).text).state).toBe('done');
   });
 
   it('needs a reason, and is refused during a freeze', async () => {
