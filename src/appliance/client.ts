@@ -21,7 +21,12 @@ import {
 } from './answer.ts';
 import { BasePaths } from './base-paths.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
-import { type ApplianceConnection, type ConnectionOptions, createConnection } from './connection.ts';
+import {
+  type ApplianceConnection,
+  type CertificateLife,
+  type ConnectionOptions,
+  createConnection,
+} from './connection.ts';
 import {
   abortedBy,
   ApplianceError,
@@ -91,8 +96,8 @@ export interface CallReport {
   readonly authenticated: boolean;
   /** The appliance's clock minus ours, in seconds; undefined when the answer has no date. */
   readonly clockOffsetSeconds: number | undefined;
-  /** Unix time at which the certificate of the API ends; undefined before a connection. */
-  readonly certificateEndsAtSeconds?: number | undefined;
+  /** The certificate of the API; undefined before a connection. */
+  readonly certificate?: CertificateLife | undefined;
 }
 
 /** A field of a reply that could not be read in part. */
@@ -279,7 +284,7 @@ function createExchange({ now, onCall, ...options }: ClientOptions, connection: 
         triesNextPath: triesNextPath && isForeign404(answer),
         authenticated: checked.provesKey,
         clockOffsetSeconds,
-        certificateEndsAtSeconds: connection.certificateEndsAtSeconds(),
+        certificate: connection.certificate(),
       });
       return { answer, checked };
     } catch (error) {

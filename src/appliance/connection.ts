@@ -40,6 +40,12 @@ interface ConnectionRequest {
   readonly onSending?: () => void;
 }
 
+/** The life of a certificate, in Unix seconds. */
+export interface CertificateLife {
+  readonly notBeforeSeconds: number | undefined;
+  readonly notAfterSeconds: number;
+}
+
 /** The pool of connections to one appliance. */
 export type ApplianceConnection = ReturnType<typeof createConnection>;
 
@@ -48,9 +54,9 @@ const maxConnectMs = 5_000;
 /** Creates a pool; opens no connection until the first request. */
 export function createConnection(options: ConnectionOptions) {
   const { bodyBytes } = options;
-  let certificateEndsAtSeconds: number | undefined;
+  let certificate: CertificateLife | undefined;
   const connect = createConnector(options, (socket) => {
-    certificateEndsAtSeconds = endOf(socket) ?? certificateEndsAtSeconds;
+    certificate = lifeOf(socket) ?? certificate;
   });
   let pool = createPool(options, connect);
   return {
@@ -73,8 +79,8 @@ export function createConnection(options: ConnectionOptions) {
       pool = createPool(options, connect);
       void dropped.close();
     },
-    /** Returns the Unix time at which the certificate ends that was accepted last. */
-    certificateEndsAtSeconds: () => certificateEndsAtSeconds,
+    /** Returns the life of the certificate that was accepted last. */
+    certificate: () => certificate,
     /** Lets requests under way end, and accepts no new ones. */
     retire: () => pool.close(),
     close: () => pool.destroy(),
@@ -154,10 +160,14 @@ function createConnector(
   };
 }
 
-/** Returns the Unix time at which the peer's certificate ends; undefined where it cannot be read. */
-function endOf(socket: TLSSocket): number | undefined {
-  const seconds = Date.parse(socket.getPeerCertificate().valid_to ?? '') / 1_000;
-  return Number.isNaN(seconds) ? undefined : seconds;
+/** Returns the life of the peer's certificate; undefined where its end cannot be read. */
+function lifeOf(socket: TLSSocket): CertificateLife | undefined {
+  const { valid_from, valid_to } = socket.getPeerCertificate();
+  const [notBeforeSeconds, notAfterSeconds] = [valid_from, valid_to].map((date) => {
+    const seconds = Date.parse(date ?? '') / 1_000;
+    return Number.isNaN(seconds) ? undefined : seconds;
+  });
+  return notAfterSeconds === undefined ? undefined : { notBeforeSeconds, notAfterSeconds };
 }
 
 /** Returns the SHA-256 of the peer's certificate in lower-case hex. */

@@ -1,5 +1,6 @@
 import { isOneOf } from '../lib/check.ts';
 import type { CallReport } from '../appliance/client.ts';
+import type { CertificateLife } from '../appliance/connection.ts';
 import type { FailingCalls } from '../state/status.ts';
 
 /** A poller that replaces another continues with it. */
@@ -8,8 +9,8 @@ export interface AvailabilityState {
   answeredAtMs: number | undefined;
   called: boolean;
   offsetSeconds: number | undefined;
-  /** Unix time at which the certificate of the API ends. */
-  certificateEndsAtSeconds?: number | undefined;
+  /** The certificate of the API. */
+  certificate?: CertificateLife | undefined;
   /** Undefined when the newest call succeeded. */
   failing: FailingCalls | undefined;
 }
@@ -52,10 +53,7 @@ export class Availability {
   }
 
   /** Records a call; `ageMs` is its time on the clock of `isUp`. */
-  called(
-    { authenticated, clockOffsetSeconds, certificateEndsAtSeconds, reason, triesNextPath }: CallReport,
-    ageMs: number,
-  ): void {
+  called({ authenticated, clockOffsetSeconds, certificate, reason, triesNextPath }: CallReport, ageMs: number): void {
     // The answer to the same call below the other path says whether the appliance answers.
     if (triesNextPath) return;
     // Given up by us: it says nothing of the appliance.
@@ -68,7 +66,7 @@ export class Availability {
     this.state.called = true;
     if (authenticated) this.state.answeredAtMs = ageMs;
     if (clockOffsetSeconds !== undefined) this.state.offsetSeconds = clockOffsetSeconds;
-    if (certificateEndsAtSeconds !== undefined) this.state.certificateEndsAtSeconds = certificateEndsAtSeconds;
+    if (certificate) this.state.certificate = certificate;
   }
 
   /** Returns whether a recent answer had the right key; undefined before the first call. */

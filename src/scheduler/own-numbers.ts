@@ -1,4 +1,5 @@
 import { type BreakerState, breakerStates } from '../appliance/breaker.ts';
+import type { CertificateLife } from '../appliance/connection.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { ReadingFamily } from '../collectors/collector.ts';
 import { rowsOf } from '../collectors/rows.ts';
@@ -20,7 +21,8 @@ export interface OwnNumbers {
     readonly roundMs: number | undefined;
   })[];
   readonly clockOffsetSeconds: number | undefined;
-  readonly certificateEndsAtSeconds?: number | undefined;
+  /** The certificate of the API. */
+  readonly certificate?: CertificateLife | undefined;
   readonly series: number;
 }
 
@@ -84,7 +86,12 @@ export const ownGauges: readonly ReadingFamily<OwnNumbers>[] = [
   ofAppliance.gauge(
     'zlb_api_certificate_not_after_timestamp_seconds',
     'Unix time at which the certificate of the API expires, as the last connection showed it; stays while the appliance is away (TLS).',
-    ({ certificateEndsAtSeconds }) => certificateEndsAtSeconds,
+    ({ certificate }) => certificate?.notAfterSeconds,
+  ),
+  ofAppliance.gauge(
+    'zlb_api_certificate_not_before_timestamp_seconds',
+    'Unix time at which the life of that certificate began (TLS).',
+    ({ certificate }) => certificate?.notBeforeSeconds,
   ),
   ofAppliance.gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).', ({ series }) => series),
 ];

@@ -52,9 +52,9 @@ export class Report {
       roundMs: this.#roundMs(job),
     }));
     const series = store.series(name).shown;
-    const { certificateEndsAtSeconds } = availability.state;
+    const { certificate } = availability.state;
     const times = collectors.flatMap(({ intervalMs, roundMs }) => [intervalMs, roundMs]);
-    const shown = [up, failureReason, breaker.state, series, certificateEndsAtSeconds, ...times].join(' ');
+    const shown = [up, failureReason, breaker.state, series, certificate?.notAfterSeconds, ...times].join(' ');
     if (shown === this.#shown) return;
     this.#shown = shown;
     this.#status = undefined;
@@ -68,7 +68,7 @@ export class Report {
       breaker: breaker.state,
       collectors,
       clockOffsetSeconds,
-      certificateEndsAtSeconds,
+      certificate,
       series,
     };
     store.put(name, ownKeys.counters, counters.reading());
@@ -95,6 +95,7 @@ export class Report {
       failing: availability.failing,
       deactivated: state.facts.licensed === false,
       breaker: breaker.state,
+      apiCertificate: availability.state.certificate,
       readings: state.snapshot(),
       lastKnown: state.lastKnown,
       timeOf: (momentMs) => Math.round(nowMs - (ageMs - momentMs)),

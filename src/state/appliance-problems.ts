@@ -26,6 +26,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
   };
   const own = [
     activationProblem(status, nowMs),
+    apiCertificateProblem(status, nowMs),
     ...readingProblems(status, nowMs),
     seriesProblem(status),
     ...requestLogProblems(status, nowMs),
@@ -133,6 +134,19 @@ function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem |
     title: leftMs > 0 ? `The licence of ${appliance} ends in ${span(leftMs)}` : `The licence of ${appliance} has ended`,
     meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
     alert: window === 'imminent' ? 'ZlbActivationExpiryImminent' : 'ZlbActivationExpirySoon',
+  };
+}
+
+/** Returns the end of the certificate of the API, which polling and the gateway depend on. */
+function apiCertificateProblem({ name, apiCertificate }: ApplianceStatus, nowMs: number): OwnProblem | undefined {
+  if (!apiCertificate || expiryWindow(apiCertificate, nowMs) === undefined) return undefined;
+  const leftMs = apiCertificate.notAfterSeconds * 1_000 - nowMs;
+  return {
+    about: 'appliance',
+    title: `The API certificate of ${name} ${leftMs > 0 ? `ends in ${span(leftMs)}` : 'has ended'}`,
+    meaning:
+      'From an authority, polling stops at its end. With a pinned fingerprint, polling stops when it is replaced: pin the new one the same day.',
+    alert: 'ZlbCertificateExpirySoon',
   };
 }
 

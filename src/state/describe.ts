@@ -27,7 +27,17 @@ import type {
 interface Snapshot
   extends Pick<
     ApplianceStatus,
-    'name' | 'url' | 'labels' | 'up' | 'failing' | 'deactivated' | 'breaker' | 'series' | 'seriesLeftOut' | 'collectors'
+    | 'name'
+    | 'url'
+    | 'labels'
+    | 'up'
+    | 'failing'
+    | 'deactivated'
+    | 'breaker'
+    | 'apiCertificate'
+    | 'series'
+    | 'seriesLeftOut'
+    | 'collectors'
   > {
   readonly objectives?: readonly FarmObjective[] | undefined;
   readonly isLogSilent?: boolean | undefined;
@@ -63,6 +73,7 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     edition: activated?.edition ?? (description?.edition || undefined),
     hostname: description?.hostname || undefined,
     breaker: snapshot.breaker,
+    ...(snapshot.apiCertificate && { apiCertificate: snapshot.apiCertificate }),
     farms: farmList,
     probes: describeProbes(snapshot),
     certificates: describeCertificates(snapshot, farmList),

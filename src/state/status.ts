@@ -1,4 +1,5 @@
 import type { BreakerState } from '../appliance/breaker.ts';
+import type { CertificateLife } from '../appliance/connection.ts';
 import type { UnreadableField } from '../appliance/client.ts';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { Activation } from '../collectors/activation.ts';
@@ -47,6 +48,8 @@ export interface ApplianceStatus {
   readonly edition: string | undefined;
   readonly hostname: string | undefined;
   readonly breaker: BreakerState;
+  /** The certificate of the API, as the last connection showed it; absent before one. */
+  readonly apiCertificate?: CertificateLife | undefined;
   /**
    * Undefined where never read, or stale, as all lists here. An empty list was read and is empty.
    */

@@ -775,5 +775,5 @@ it('reports when the certificate of the API ends, also of one that is pinned', a
   await read();
 
   const { validToDate } = new X509Certificate(server.material.cert);
-  expect(reports[0]?.certificateEndsAtSeconds).toBe(validToDate.getTime() / 1_000);
+  expect(reports[0]?.certificate?.notAfterSeconds).toBe(validToDate.getTime() / 1_000);
 });

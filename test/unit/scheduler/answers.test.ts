@@ -124,8 +124,8 @@ it('tells why the newest call failed, and since when calls fail; what was given 
 
 it('the end of the certificate of the API stays known while the appliance does not answer', () => {
   const { answers } = given();
-  answers.called({ ...answered, certificateEndsAtSeconds: 1_800_000_000 }, 0);
+  answers.called({ ...answered, certificate: { notBeforeSeconds: 1_700_000_000, notAfterSeconds: 1_800_000_000 } }, 0);
   answers.called(unreachable, 1_000);
 
-  expect(answers.state.certificateEndsAtSeconds).toBe(1_800_000_000);
+  expect(answers.state.certificate?.notAfterSeconds).toBe(1_800_000_000);
 });

@@ -228,6 +228,10 @@ const served: readonly Scene[] = [
 ];
 
 const licences: readonly Scene[] = [
+  ['an API certificate of a year with 20 days left', apiCertificate(365, 20), 'warning ZlbCertificateExpirySoon'],
+  ['an API certificate of a year that has ended', apiCertificate(365, -1), 'warning ZlbCertificateExpirySoon'],
+  ['an API certificate of a year with 29 days left', apiCertificate(365, 29), ''],
+  ['an API certificate of 30 days with 10 days left', apiCertificate(30, 10), ''],
   ['a trial of a year with 2 days left', licence('temporal', 365, 2), 'critical ZlbActivationExpiryImminent'],
   ['a trial of a year with 20 days left', licence('temporal', 365, 20), 'warning ZlbActivationExpirySoon'],
   ['a trial of a year with 29 days left', licence('temporal', 365, 29), ''],
@@ -528,6 +532,11 @@ function licence(kind: string, lifeDays: number, daysLeft: number): Status {
   return {
     activation: { status: 'activated', kind, notBeforeSeconds: notAfterSeconds - lifeDays * 86_400, notAfterSeconds },
   };
+}
+
+function apiCertificate(lifeDays: number, daysLeft: number): Status {
+  const notAfterSeconds = (nowMs + daysLeft * dayMs) / 1_000;
+  return { apiCertificate: { notBeforeSeconds: notAfterSeconds - lifeDays * 86_400, notAfterSeconds } };
 }
 
 function reading(collector: ReturnType<typeof collectorStatus>): Status {
