@@ -80,7 +80,8 @@ const restartMayLeaveDown: Guard = {
     // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
     if (!farm || farm.state === 'down' || (!isRestart && farm.profile === 'l4xnat')) return undefined;
 
-    const obstacle = await restartObstacle(context, farm);
+    const farms = await placedFarms(context, farm);
+    const obstacle = farms && (await restartObstacle(context, farm, farms));
     if (obstacle !== undefined) {
       return {
         severity: 'blocking',
@@ -93,7 +94,7 @@ const restartMayLeaveDown: Guard = {
     if (farm.isSilent)
       return {
         severity: 'warning',
-        message: `The proxy of the farm ${farm.name} does not answer the appliance; a restart is the repair. Its open connections drop.`,
+        message: `The proxy of the farm ${farm.name} does not answer the appliance; a restart is the repair. Its open connections drop.${farms ? '' : ' Its address and port were not checked: the list that has them waits for its proxy.'}`,
         remedy: 'Restart it, then read its status.',
       };
     const http =
@@ -108,16 +109,18 @@ const restartMayLeaveDown: Guard = {
 
 /**
  * Lists the addresses of all farms; those that were read last where a proxy hangs, since the list
- * would wait 20 s for each.
+ * would wait 20 s for each, or never end. Undefined for a silent farm whose address nobody knows.
  */
-async function placedFarms({ read, knownFarms }: GuardContext, called: Farm): Promise<readonly Farm[]> {
+async function placedFarms({ read, knownFarms }: GuardContext, called: Farm): Promise<readonly Farm[] | undefined> {
   const known = knownFarms();
   const isPlaced = known?.some(({ name, vip }) => name === called.name && vip !== undefined);
+  if (known && !isPlaced && called.isSilent) return undefined;
   if (known && isPlaced && (called.isSilent || known.some(({ isSilent }) => isSilent))) return known;
   try {
-    return (await read('listFarms', {}, isPlaced ? proxyAnswersMs : undefined)).params.map(farmOf);
+    return (await read('listFarms', {}, isPlaced || called.isSilent ? proxyAnswersMs : undefined)).params.map(farmOf);
   } catch (error) {
-    if (known && isPlaced && error instanceof ApplianceError && error.reason === 'timeout') return known;
+    const isLate = error instanceof ApplianceError && error.reason === 'timeout';
+    if (isLate && (isPlaced || called.isSilent)) return known;
     throw error;
   }
 }
@@ -126,10 +129,12 @@ async function placedFarms({ read, knownFarms }: GuardContext, called: Farm): Pr
  * Returns what would prevent a farm from starting again (docs/api.md §5.1), as the end of a
  * sentence; undefined if nothing would.
  */
-async function restartObstacle(context: GuardContext, called: Farm): Promise<string | undefined> {
-  const { read } = context;
+async function restartObstacle(
+  { read }: Pick<GuardContext, 'read'>,
+  called: Farm,
+  farms: readonly Farm[],
+): Promise<string | undefined> {
   const { name } = called;
-  const farms = await placedFarms(context, called);
   const farm = farms.find((each) => each.name === name);
   if (!farm) return 'GET /farms does not list it, so its address cannot be looked at';
 

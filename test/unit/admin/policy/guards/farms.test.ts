@@ -47,6 +47,19 @@ describe('a restart of a farm whose proxy does not answer', () => {
     expect(namesOf(fileGone)).toEqual(['restart_may_leave_down blocking']);
   });
 
+  it('is the repair also where its address was never read, and no list is asked that would not end', async () => {
+    const knownFarms = [{ name: 'shop', profile: 'http', state: 'unknown', isSilent: true }];
+    const hung = given({ more: { readFarmStatus: refusal('timeout'), listFarms: refusal('timeout') } });
+
+    const seen = await inspect('actOnFarm', hung, { body: { action: 'restart' }, knownFarms });
+    const unknown = await inspect('actOnFarm', hung, { body: { action: 'restart' } });
+
+    expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
+    expect(seen.asked).toEqual(['readFarmsSummary']);
+    expect(seen.findings[0]?.message).toContain('Its address and port were not checked');
+    expect(namesOf(unknown)).toEqual(['restart_may_leave_down warning']);
+  });
+
   it('of another farm does not stop the restart of a farm that answers', async () => {
     const knownFarms = [{ name: 'shop', profile: 'http', state: 'up', vip: farm.vip, vport: '80' }];
     const late = given({ more: { listFarms: refusal('timeout') } });
