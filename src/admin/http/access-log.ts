@@ -33,9 +33,9 @@ export async function recordRefusal(
 /** Counts and logs a request when its connection is done with it, answered or not. */
 export function recordAnswer({ metrics, log }: AccessLogParts, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, appliance = '', asked, signal, startedAtMs, ...context } = contextOf(request);
-  const { call = context.call, overridden = {} } = asked ?? {};
+  const { call = context.call, overridden = {}, sent = 'not_sent' } = asked ?? {};
   // A token that may do nothing could invent a series for each operation.
-  const isRefused = reply.statusCode === 403;
+  const isRefused = reply.statusCode === 403 && sent === 'not_sent';
   const endpoint = call && !isRefused ? call.operation.template : ownEndpoint(request);
   const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
   metrics.answered({ appliance, endpoint, method: request.method, code });

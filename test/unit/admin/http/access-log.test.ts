@@ -1,0 +1,31 @@
+import { fastify } from 'fastify';
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import type { AdminCall } from '../../../../src/admin/calls/admin-call.ts';
+import { type AccessLogParts, recordAnswer } from '../../../../src/admin/http/access-log.ts';
+import { contextOf, declareContext, startContext } from '../../../../src/admin/http/admin-request.ts';
+import { createOperations } from '../../../../src/admin/policy/operation.ts';
+
+it.each([
+  ['of the appliance names the operation', 'sent', '/farms/{farmname}'],
+  ['of the gateway does not: a token could invent a series for each', 'not_sent', ''],
+] as const)('the count of an answer 403 %s', async (_, sent, endpoint) => {
+  const counted: object[] = [];
+  const metrics = { answered: (call: object) => void counted.push(call) } as unknown as AccessLogParts['metrics'];
+  const parts: Partial<AccessLogParts> = { metrics, log: pino({ level: 'silent' }) };
+  const app = fastify();
+  onTestFinished(() => app.close());
+  declareContext(app);
+  app.get('/appliances/*', (request, reply) => {
+    startContext(request, reply);
+    const call = createOperations().find('GET', '/farms/shop');
+    const asked: Partial<AdminCall> = { call, sent };
+    Object.assign(contextOf(request), { appliance: 'lb-1', call, asked });
+    recordAnswer(parts as AccessLogParts, request, reply.code(403));
+    return reply.send();
+  });
+
+  await app.inject({ url: '/appliances/lb-1/farms/shop' });
+
+  expect(counted).toEqual([{ appliance: 'lb-1', endpoint, method: 'GET', code: '403' }]);
+});
