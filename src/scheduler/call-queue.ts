@@ -2,6 +2,13 @@ import { steadyNow } from '../lib/time.ts';
 
 export type CallQueue = ReturnType<typeof createCallQueue>;
 
+/**
+ * How long a call waits. `at_once`: for a place alone; what it costs delays those after it.
+ * `urgent`: for the budget of all calls. `routine`: it is charged to the routine budget too, for
+ * which its step has waited.
+ */
+export type Urgency = 'at_once' | 'urgent' | 'routine';
+
 export interface CallQueueOptions {
   readonly maxConcurrent: number;
   /** The maximum ratio of time spent in calls, 0 to 1. */
@@ -28,24 +35,22 @@ export function createCallQueue({
   routineBusyRatio,
   opensAtMs = { urgent: 0, routine: 0 },
 }: CallQueueOptions) {
-  const waiting = new Set<() => void>();
+  const waiting = new Set<{ readonly isAtOnce: boolean; readonly enter: () => void }>();
   let running = 0;
   let opensAt = opensAtMs;
   let timer: NodeJS.Timeout | undefined;
 
   function admit(): void {
     clearTimeout(timer);
-    for (const enter of waiting) {
+    const waitMs = opensAt.urgent - steadyNow();
+    for (const caller of waiting) {
       if (running >= maxConcurrent) return;
-      const waitMs = opensAt.urgent - steadyNow();
-      if (waitMs > 0) {
-        timer = setTimeout(admit, waitMs);
-        return;
-      }
+      if (waitMs > 0 && !caller.isAtOnce) continue;
       running += 1;
-      waiting.delete(enter);
-      enter();
+      waiting.delete(caller);
+      caller.enter();
     }
+    if (waiting.size > 0) timer = setTimeout(admit, waitMs);
   }
 
   return {
@@ -56,7 +61,7 @@ export function createCallQueue({
      * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
      * again, and no routine step before the ratio of routine calls is.
      */
-    charge(busySeconds: number, { isRoutine }: { readonly isRoutine: boolean }): void {
+    charge(busySeconds: number, urgency: Urgency): void {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
@@ -64,18 +69,21 @@ export function createCallQueue({
         Math.max(opensMs, steadyNow() - busyMs) + busyMs / ratio;
       opensAt = {
         urgent: after(opensAt.urgent, maxBusyRatio),
-        routine: isRoutine ? after(opensAt.routine, routineBusyRatio) : opensAt.routine,
+        routine: urgency === 'routine' ? after(opensAt.routine, routineBusyRatio) : opensAt.routine,
       };
     },
     /**
      * Runs `call` when all before it have left. Rejects with the signal's reason when it aborts
      * while the call waits.
      */
-    async run<Result>(signal: AbortSignal, call: () => Promise<Result>): Promise<Result> {
+    async run<Result>(
+      { signal, urgency }: { readonly signal: AbortSignal; readonly urgency: Urgency },
+      call: () => Promise<Result>,
+    ): Promise<Result> {
       signal.throwIfAborted();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
-          waiting.delete(enter);
+          waiting.delete(caller);
           admit();
           reject(signal.reason as Error);
         };
@@ -84,7 +92,8 @@ export function createCallQueue({
           resolve();
         };
         signal.addEventListener('abort', leave, { once: true });
-        waiting.add(enter);
+        const caller = { isAtOnce: urgency === 'at_once', enter };
+        waiting.add(caller);
         admit();
       });
       try {

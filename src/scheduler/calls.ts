@@ -7,7 +7,7 @@ import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { ReadFrom, CollectorReadOptions } from '../collectors/collector.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import type { SkipReason } from '../state/status.ts';
-import { type CallQueue, createCallQueue, type OpensAtMs } from './call-queue.ts';
+import { type CallQueue, createCallQueue, type OpensAtMs, type Urgency } from './call-queue.ts';
 
 /** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
@@ -23,8 +23,7 @@ export class NotAskedError extends Error {
 /** The calls of one step of a run, and what they leave behind. */
 export interface StepCalls {
   readonly signal: AbortSignal;
-  /** True if its calls are charged to the routine budget too. */
-  readonly isRoutine: boolean;
+  readonly urgency: Urgency;
   /** Returns why no further call may leave; called right before each one. */
   readonly skipReason: () => SkipReason | undefined;
   /** The age at which the first call left. */
@@ -116,7 +115,7 @@ export class Calls {
     return async (key, params, options = {}) => {
       const known = this.#missing.get(key);
       if (known && this.#parts.now() < known.untilMs) throw known.error;
-      return await this.#queue.run(step.signal, () => this.#call(step, key, params, options));
+      return await this.#queue.run(step, () => this.#call(step, key, params, options));
     };
   }
 
@@ -161,7 +160,9 @@ export class Calls {
       const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
       // The first probe goes before all calls that are not waiting yet.
       if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
-      const hasAnswered = await this.#queue.run(signal, () => this.#ping()).catch(() => false);
+      const hasAnswered = await this.#queue
+        .run({ signal, urgency: 'urgent' }, () => this.#ping())
+        .catch(() => false);
       if (hasAnswered) return;
     }
   }
@@ -175,7 +176,7 @@ export class Calls {
       await this.#client.read('readSystemVersion', {}, this.#closing.signal, {
         limitMs: Math.min(probeLimitMs, this.#parts.timeoutMs),
       });
-      this.#queue.charge((steadyNow() - startedAt) / 1_000, { isRoutine: false });
+      this.#queue.charge((steadyNow() - startedAt) / 1_000, 'urgent');
       return true;
     } catch {
       return this.#breaker.isAnswering;
@@ -219,7 +220,7 @@ export class Calls {
       step.spentSeconds += seconds;
       // An appliance that never answered did no work for us that could be known; the breaker spaces
       // those calls.
-      if (!isUnanswered) this.#queue.charge(seconds, step);
+      if (!isUnanswered) this.#queue.charge(seconds, step.urgency);
       answered?.();
     }
   }

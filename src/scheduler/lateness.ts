@@ -27,9 +27,9 @@ export class Lateness {
 
   /**
    * Returns the age up to which a reading is shown: `max_stale`, and while the appliance answers
-   * also the life that its job gave it when it came, or gives it now. If a round over the farms
-   * takes longer than `max_stale`, a reading lives for nearly two rounds where `isKnown`: what it
-   * says of states is known without it.
+   * also the life that its job gave it when it came, or gives it now. Where `isKnown`, a reading
+   * lives for two rounds over the farms, if they are longer: what it says of states is known
+   * without it.
    */
   maxAgeMs(
     { maxStaleMs, lifeMs }: ReadingLife,
@@ -39,7 +39,7 @@ export class Lateness {
     if (!job || !isAnswering) return maxStaleMs;
     const ageMs = Math.max(maxStaleMs, lifeMs, this.lifeMs(job));
     // The farm that waits longest must not blink; its next reading may take as long again.
-    const stretchedMs = 2 * this.roundMs(job) - maxStaleMs;
+    const stretchedMs = 2 * this.roundMs(job);
     return stretchedMs > ageMs && isKnown() ? stretchedMs : ageMs;
   }
 

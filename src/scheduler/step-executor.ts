@@ -7,6 +7,7 @@ import { farms } from '../collectors/farms.ts';
 import { summary } from '../collectors/summary.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
+import type { Urgency } from './call-queue.ts';
 import { type Calls, NotAskedError, type StepCalls } from './calls.ts';
 import { type SkipReason, skipReasons } from '../state/status.ts';
 import type { KnownFarms } from './known-farms.ts';
@@ -41,7 +42,7 @@ interface StepOrigin {
   readonly farm?: string | undefined;
   /** When a part of it was asked for before this step. */
   readonly begunAtMs?: number | undefined;
-  readonly isOfRoutine: boolean;
+  readonly urgency: Urgency;
 }
 
 /** Makes the steps of runs; the one place where their failures end. */
@@ -81,13 +82,13 @@ export class StepExecutor {
    */
   async step(job: Job, run: Run): Promise<StepOutcome> {
     const { collector } = job;
-    const isOfRoutine = isRoutine(job);
+    const urgency = isRoutine(job) ? 'routine' : 'urgent';
     if (!isFarmCollector(collector))
-      return await this.#attempt({ job, isOfRoutine }, (context) => collector.collect(context));
-    if (run.byFarm && isOfRoutine && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
-    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, isOfRoutine);
+      return await this.#attempt({ job, urgency }, (context) => collector.collect(context));
+    if (run.byFarm && urgency === 'routine' && isCutOff(run, run.byFarm)) return { outcome: run.byFarm.worst };
+    if (run.byFarm && !run.isOutdated) return await this.#nextFarm(job, run.byFarm, urgency);
     run.isOutdated = false;
-    const { began, ...step } = await this.#begin({ job, isOfRoutine }, collector);
+    const { began, ...step } = await this.#begin({ job, urgency }, collector);
     if (!began) return step;
     run.byFarm = { ...began, ...this.#farmsOf(job, collector), begun: 0, worst: run.byFarm?.worst ?? 'ok' };
     return { outcome: run.byFarm.farms.length === 0 ? 'ok' : undefined };
@@ -97,7 +98,7 @@ export class StepExecutor {
   async farm(job: Job, collector: FarmCollector, name: string): Promise<StepOutcome | undefined> {
     const farm = this.#parts.state.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return undefined;
-    const origin = { job, isOfRoutine: false };
+    const origin = { job, urgency: 'at_once' } as const;
     const { began, ...step } = await this.#begin(origin, collector);
     return began ? await this.#oneFarm(origin, farm, began) : step;
   }
@@ -120,13 +121,13 @@ export class StepExecutor {
     return { farms: [...needed, ...others], urgent: needed.length };
   }
 
-  async #nextFarm(job: Job, byFarm: ByFarm, isOfRoutine: boolean): Promise<StepOutcome> {
+  async #nextFarm(job: Job, byFarm: ByFarm, urgency: Urgency): Promise<StepOutcome> {
     const farm = byFarm.farms[byFarm.begun];
     byFarm.begun += 1;
     const isLast = byFarm.begun >= byFarm.farms.length;
     const isOver = (): RunOutcome | undefined => (isLast ? byFarm.worst : undefined);
     if (!farm || !this.#isStillCovered(job, farm)) return { outcome: isOver() };
-    const step = await this.#oneFarm({ job, isOfRoutine }, farm, byFarm);
+    const step = await this.#oneFarm({ job, urgency }, farm, byFarm);
     const { outcome } = step;
     if (outcome === 'closing') return step;
     // A failure before the run was cut off counts.
@@ -194,12 +195,12 @@ export class StepExecutor {
    * Sets no deadline for the whole step: waits are bounded by the calls before them, and each call
    * by its own time limit, which is longer where the appliance itself waits for a proxy.
    */
-  async #attempt({ job, farm, begunAtMs, isOfRoutine }: StepOrigin, work: Work): Promise<StepOutcome> {
+  async #attempt({ job, farm, begunAtMs, urgency }: StepOrigin, work: Work): Promise<StepOutcome> {
     const { calls, closing, reasonToStop, lateness, state } = this.#parts;
     const startedAtMs = steadyNow();
     const own: StepCalls = {
       signal: closing,
-      isRoutine: isOfRoutine,
+      urgency,
       skipReason: () => reasonToStop(job),
       askedAtMs: undefined,
       spentSeconds: 0,
@@ -224,7 +225,7 @@ export class StepExecutor {
 
   /** Keeps what a step has read, if it is anything; throws for a reading that makes no sense. */
   #keep(
-    { job, farm, begunAtMs = Number.POSITIVE_INFINITY }: Omit<StepOrigin, 'isOfRoutine'>,
+    { job, farm, begunAtMs = Number.POSITIVE_INFINITY }: Omit<StepOrigin, 'urgency'>,
     data: unknown,
     { askedAtMs, unreadable }: StepCalls,
   ): StateChanges | undefined {

@@ -4,6 +4,7 @@ import { sleep } from '../../../src/lib/time.ts';
 import { type CallQueue, createCallQueue } from '../../../src/scheduler/call-queue.ts';
 
 const patient = new AbortController().signal;
+const urgent = { signal: patient, urgency: 'urgent' } as const;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -21,7 +22,7 @@ function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}):
 function busyFor(queue: CallQueue, ms: number): () => Promise<void> {
   return async () => {
     await sleep(ms, patient);
-    queue.charge(ms / 1_000, { isRoutine: false });
+    queue.charge(ms / 1_000, 'urgent');
   };
 }
 
@@ -29,8 +30,8 @@ describe('the call queue', () => {
   it('returns what a call returned, and frees its place also when it failed', async () => {
     const queue = given();
 
-    const failed = queue.run(patient, () => Promise.reject(new Error('refused')));
-    const passed = queue.run(patient, () => Promise.resolve('reply'));
+    const failed = queue.run(urgent, () => Promise.reject(new Error('refused')));
+    const passed = queue.run(urgent, () => Promise.resolve('reply'));
 
     await expect(failed).rejects.toThrow('refused');
     await expect(passed).resolves.toBe('reply');
@@ -41,7 +42,7 @@ describe('the call queue', () => {
     const impatient = new AbortController();
     const passed: string[] = [];
     const pass = (name: string, signal: AbortSignal) =>
-      queue.run(signal, () => {
+      queue.run({ signal, urgency: 'urgent' }, () => {
         passed.push(name);
         return busyFor(queue, 100)();
       });
@@ -62,7 +63,7 @@ describe('the call queue', () => {
     const queue = given();
     let called = false;
 
-    const call = queue.run(AbortSignal.abort(new Error('too late')), () => {
+    const call = queue.run({ signal: AbortSignal.abort(new Error('too late')), urgency: 'urgent' }, () => {
       called = true;
       return Promise.resolve();
     });
@@ -74,11 +75,11 @@ describe('the call queue', () => {
   it('leaves no timer behind when the last waiting call is aborted', async () => {
     const queue = given({ maxBusyRatio: 0.1 });
     const impatient = new AbortController();
-    const first = queue.run(patient, busyFor(queue, 100));
+    const first = queue.run(urgent, busyFor(queue, 100));
     await vi.advanceTimersByTimeAsync(100);
     await first;
 
-    const waiting = queue.run(impatient.signal, () => Promise.resolve());
+    const waiting = queue.run({ signal: impatient.signal, urgency: 'urgent' }, () => Promise.resolve());
     expect(vi.getTimerCount()).toBe(1);
     impatient.abort(new Error('out of time'));
 
@@ -102,7 +103,7 @@ describe('the call queue', () => {
         let most = 0;
         const shares: number[] = [];
         const pass = (takesMs: number): Promise<void> =>
-          queue.run(patient, async () => {
+          queue.run(urgent, async () => {
             const elapsedMs = performance.now() - (firstAt ??= performance.now());
             // Timers have whole milliseconds.
             shares.push(busyMs / (elapsedMs + 1));
@@ -137,10 +138,32 @@ describe('the call queue', () => {
       return busyFor(queue, 1_000)();
     };
 
-    const all = [1, 2, 3].map(() => queue.run(patient, call));
+    const all = [1, 2, 3].map(() => queue.run(urgent, call));
     await vi.runAllTimersAsync();
     await Promise.all(all);
 
     expect(starts.map((at) => at - (starts[0] ?? 0))).toEqual([0, 4_000, 8_000]);
+  });
+
+  it('lets a call at once through before those that wait for the budget, which then wait for what it cost', async () => {
+    const queue = given({ maxBusyRatio: 0.25 });
+    const started: (readonly [string, number])[] = [];
+    const call = (name: string) => async () => {
+      started.push([name, performance.now() - startMs]);
+      await busyFor(queue, 1_000)();
+    };
+    const startMs = performance.now();
+
+    const all = ['first', 'waiting'].map((name) => queue.run(urgent, call(name)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const atOnce = queue.run({ signal: patient, urgency: 'at_once' }, call('at once'));
+    await vi.runAllTimersAsync();
+    await Promise.all([...all, atOnce]);
+
+    expect(started).toEqual([
+      ['first', 0],
+      ['at once', 1_000],
+      ['waiting', 8_000],
+    ]);
   });
 });

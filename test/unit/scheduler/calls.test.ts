@@ -55,7 +55,7 @@ function given() {
   const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
   const step: StepCalls = {
     signal: new AbortController().signal,
-    isRoutine: false,
+    urgency: 'urgent',
     skipReason: () => skipReason.reason,
     askedAtMs: undefined,
     spentSeconds: 0,
