@@ -5,18 +5,28 @@ import { areAllChecked, type FarmConfig } from './farm-config.ts';
 
 /**
  * Returns true while the word of a farm says all that a reading of its backends does: that they are
- * all up (docs/api.md §2.1). The word does not tell of a change of the list. So it counts only for a list that the
- * farm's configuration, if that is known, has as well, and for L4 farms only with a health check:
- * without one, nobody looks.
+ * all up. The word does not tell of a change of the list. So it counts only for a list that the
+ * farm's configuration, if that is known, has as well.
  */
 export function saysAllUp(
-  { state, profile, isSilent }: Farm,
-  { backends }: FarmBackends,
+  fact: Farm,
+  { backends }: Pick<FarmBackends, 'backends'>,
   config: FarmConfig | undefined,
 ): boolean {
-  if (state !== 'up' || isSilent || !backends?.every((backend) => backend.state === 'up')) return false;
-  if (profile === 'l4xnat') return config !== undefined && areAllChecked(config.checks) === true;
-  return isHttp(profile) && hasSameList(backends, config?.backends);
+  if (!saysStates(fact, config) || !backends?.every((backend) => backend.state === 'up')) return false;
+  return hasSameList(backends, config?.backends);
+}
+
+/**
+ * Returns true for a farm whose word says that each of its backends is up (docs/api.md §2.1); of an
+ * L4 farm only with a health check: without one, nobody looks.
+ */
+export function saysStates(
+  { state, profile, isSilent }: Farm,
+  config: Pick<FarmConfig, 'checks'> | undefined,
+): boolean {
+  if (state !== 'up' || isSilent) return false;
+  return profile === 'l4xnat' ? config !== undefined && areAllChecked(config.checks) === true : isHttp(profile);
 }
 
 type Named = Pick<NonNullable<FarmBackends['backends']>[number], 'service' | 'backend'>;

@@ -10,13 +10,19 @@ import type { Job } from './job.ts';
 
 /** Farms of which only numbers are new are read with every fourth run. */
 const maxRunsPerRound = 4;
+/**
+ * The age from which a list of backends is read at the cost of the urgent budget, and the time in
+ * which all of that age are read: no word tells of a backend that somebody removed.
+ */
+const oldListMs = 4_500_000;
+const oldListsWithinMs = 900_000;
 
 /** Knows which farms need not be read to know the states of their backends: their word says them. */
 export class KnownFarms {
-  readonly #known: Pick<ApplianceState, 'reading'>;
+  readonly #known: Pick<ApplianceState, 'reading' | 'age'>;
   #byName: { readonly list: FarmList; readonly farms: ReadonlyMap<string, Farm> } | undefined;
 
-  constructor(state: Pick<ApplianceState, 'reading'>) {
+  constructor(state: Pick<ApplianceState, 'reading' | 'age'>) {
     this.#known = state;
   }
 
@@ -37,22 +43,31 @@ export class KnownFarms {
   /**
    * Splits the farms of a run, those that waited longest first, into those that it must read, and
    * those of the others that it reads: a part of them, so that they all are read within `max_stale`.
+   * Lists that are too old come after the farms in trouble, a part of them too.
    */
   split(
     job: Pick<Job, 'collector' | 'isUrgent' | 'intervalMs' | 'maxStaleMs' | 'runs'>,
     all: readonly Farm[],
   ): { readonly needed: readonly Farm[]; readonly others: readonly Farm[] } {
-    const { collector, isUrgent, intervalMs, maxStaleMs } = job;
+    const { collector, isUrgent, intervalMs } = job;
     if (isUrgent) return { needed: all, others: [] };
     if (collector.name !== backends.name) return { needed: [], others: all };
-    const { needed = [], others = [] } = Object.groupBy(all, ({ name }) =>
-      this.isKnown({ collector: collector.name, farm: name }) ? 'others' : 'needed',
+    const { needed = [], known = [] } = Object.groupBy(all, ({ name }) =>
+      this.isKnown({ collector: collector.name, farm: name }) ? 'known' : 'needed',
     );
-    const every = Math.min(Math.max(Math.floor(maxStaleMs / intervalMs) - 1, 1), maxRunsPerRound);
+    const oldPerRun = Math.ceil((known.length * intervalMs) / oldListsWithinMs);
+    const old = known.filter((farm) => this.#isOld(farm)).slice(0, oldPerRun);
+    const others = known.filter((farm) => !old.includes(farm));
+    const every = runsPerRound(job);
     // So many with each run that all have been read after the last.
     const upTo = (run: number): number => Math.floor((run * others.length) / every);
     const run = job.runs % every;
-    return { needed, others: others.slice(0, upTo(run + 1) - upTo(run)) };
+    return { needed: [...needed, ...old], others: others.slice(0, upTo(run + 1) - upTo(run)) };
+  }
+
+  #isOld({ name }: Farm): boolean {
+    const { takenAtMs = this.#known.age() } = this.#known.reading(backends, name) ?? {};
+    return this.#known.age() - takenAtMs > oldListMs;
   }
 
   #farm(name: string): Farm | undefined {
@@ -62,4 +77,9 @@ export class KnownFarms {
       this.#byName = { list, farms: new Map(list.farms.map((farm) => [farm.name, farm])) };
     return this.#byName.farms.get(name);
   }
+}
+
+/** Returns with how many runs of a collector the farms are read once whose words say their states. */
+export function runsPerRound({ maxStaleMs, intervalMs }: Pick<Job, 'maxStaleMs' | 'intervalMs'>): number {
+  return Math.min(Math.max(Math.floor(maxStaleMs / intervalMs) - 1, 1), maxRunsPerRound);
 }

@@ -44,7 +44,7 @@ interface KeptReading<Data = unknown> extends Reading<Data>, ReadingLife {
 export interface StateChanges {
   /** Farms whose state is another one, and the new ones. */
   readonly farms: readonly string[];
-  /** Farms that are new. */
+  /** Farms that are new, also one that was made again with another profile. */
   readonly newFarms: readonly string[];
   readonly version?: { readonly from: string; readonly to: string | undefined } | undefined;
   /** True if the appliance no longer refuses everything because its licence is missing. */
@@ -224,11 +224,13 @@ export class ApplianceState {
     const listed = new Set(after.farms?.map((farm) => farm.name));
     for (const { name: farm } of before.farms ?? [])
       if (!listed.has(farm)) for (const collector of this.#parts.collectors.keys()) this.#forget({ collector, farm });
-    const known = new Set(before.farms?.map((farm) => farm.name));
+    const known = new Map(before.farms?.map(({ name: farm, profile }) => [farm, profile]));
     const isNew = before.version !== undefined && after.version !== before.version;
     return {
       farms: [],
-      newFarms: before.farms ? [...listed].filter((farm) => !known.has(farm)) : [],
+      newFarms: before.farms
+        ? (after.farms ?? []).filter((farm) => known.get(farm.name) !== farm.profile).map((farm) => farm.name)
+        : [],
       version: isNew ? { from: before.version, to: after.version } : undefined,
       isLicensedAgain: before.licensed === false && after.licensed === true,
     };

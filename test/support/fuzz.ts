@@ -7,6 +7,7 @@ const cases = {
   replies: 34_000,
   wholePaths: 50,
   histories: 10,
+  words: 10_000,
 } as const;
 
 /**

@@ -33,6 +33,7 @@ function given(count: number, { names = ['farms', 'backends'], routineBusyRatio 
   return {
     ...poller,
     state,
+    timesOf,
     /** How often a farm was read since a moment of the test. */
     readsOf: (farm: string, sinceMs = 0) => timesOf(farm, sinceMs).length,
     firstReadOf: (farm: string, sinceMs: number) => timesOf(farm, sinceMs)[0]?.at ?? Number.NaN,
@@ -58,15 +59,18 @@ describe('the backends of a farm', () => {
     expect(readsOf('f4', fromMs)).toBeLessThanOrEqual(11);
   });
 
-  it('are read at once when its word changes, however much the routine readings have cost', async () => {
-    const { word, firstReadOf, state, page } = given(60, slowly);
+  it('are read as soon as a list with another word came, however much that list and the routine readings have cost', async () => {
+    const { word, firstReadOf, state, asked, page } = given(60, slowly);
+    state.listMs = 2_000;
     await vi.advanceTimersByTimeAsync(hourMs / 2);
     word('f7', 'problem');
     state.down.add('f7');
 
     await vi.advanceTimersByTimeAsync(40 * secondMs);
 
-    expect(firstReadOf('f7', hourMs / 2) - hourMs / 2).toBeLessThan(35 * secondMs);
+    const listedMs = asked.find(({ key, at }) => key === 'listFarms' && at > hourMs / 2 - state.listMs)?.at ?? Number.NaN;
+    expect(listedMs - hourMs / 2).toBeLessThan(35 * secondMs);
+    expect(firstReadOf('f7', hourMs / 2) - listedMs).toBeLessThan(state.listMs + 500);
     expect(stateOf(await page(), 'zlb_backend_status', { farm: 'f7' })).toBe('down');
   });
 
@@ -83,6 +87,19 @@ describe('the backends of a farm', () => {
     expect(valueOf(await page(), 'zlb_up')).toBe(1);
     const after = seriesOf(await page(), 'zlb_backend_info').length;
     expect(after).toBeLessThan(30);
+  });
+
+  it('are read at least each 90 minutes even if the routine budget is too short for it: somebody may have removed one', async () => {
+    const { timesOf, state } = given(60, { routineBusyRatio: 0.005 });
+    state.farmMs = 1_000;
+    await vi.advanceTimersByTimeAsync(4 * hourMs);
+
+    const gaps = state.farms.flatMap(({ farmname }) => {
+      const times = [...timesOf(farmname).map(({ at }) => at), 4 * hourMs];
+      return times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    });
+
+    expect(Math.max(...gaps)).toBeLessThan(92 * minuteMs);
   });
 
   it('vanish when its word has changed, until they are read, if nothing was read of them for max_stale', async () => {
