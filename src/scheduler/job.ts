@@ -134,7 +134,9 @@ export interface StepOutcome {
 /** The part of an interval over which offsets, and the farms of a run, are spread. */
 export const ratioOfInterval = 0.9;
 /** A run that costs the appliance no more than this is never held back. */
-const smallSeconds = 0.5;
+export const smallSeconds = 0.5;
+/** The part of the routine budget that a run over the whole appliance takes at most. */
+export const maxRatioOfRoutine = 0.25;
 
 export function createJob(
   scheduled: ScheduledCollector,

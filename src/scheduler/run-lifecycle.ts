@@ -9,6 +9,7 @@ import {
   endRun,
   isFirst,
   type Job,
+  maxRatioOfRoutine,
   planNext,
   recordRun,
   type Run,
@@ -28,8 +29,6 @@ const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const 
 const ratioOfFirst = 0.5;
 /** The same while it has only read a part, or would be read less often than `max_stale` needs. */
 const maxRatioOfFirst = 0.9;
-/** The part of the routine budget that a run over the whole appliance takes at most. */
-const maxRatioOfRoutine = 0.25;
 /** The time between two reads of the activation while the appliance is deactivated. */
 const whileUnlicensedMs = 60_000;
 

@@ -6,7 +6,6 @@ import { createPoller, createStore, watchedIn } from '../../app/create-poller.ts
 import { backends } from '../../collectors/backends.ts';
 import { type Collector, type Facts, type FarmCollector, isFarmCollector } from '../../collectors/collector.ts';
 import { farmConfig } from '../../collectors/farm-config.ts';
-import { hungMs } from '../../collectors/ask-farms.ts';
 import type { ListedFarm } from '../../collectors/ask-farms.ts';
 import { farms } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
@@ -21,6 +20,7 @@ import { applianceProblems } from '../../state/appliance-problems.ts';
 import type { Problem } from '../../state/problem.ts';
 import type { ApplianceStatus } from '../../state/status.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
+import { type Cost, costPerMinute, type ProbedRun } from './cost.ts';
 import type { FarmProbe } from './farm-probes.ts';
 
 /** The result of one run of each collector. */
@@ -41,7 +41,7 @@ interface ApplianceProbe {
   /** Routes that the key may not read and that their collectors do not need. */
   readonly skipped: readonly string[];
   /** The cost of a minute of polling. */
-  readonly perMinute: { readonly calls: number; readonly seconds: number };
+  readonly perMinute: Cost;
 }
 
 export interface Failure {
@@ -81,7 +81,7 @@ const maxConfigurations = 20;
 const maxTroubled = 10;
 
 /**
- * Runs each enabled collector once, those that ask farm by farm for few farms, and adds up what a
+ * Runs each enabled collector once, those that ask farm by farm for few farms, and estimates what a
  * minute of polling will cost.
  */
 export async function probeAppliance(parts: ProbeParts): Promise<ApplianceProbe> {
@@ -189,15 +189,16 @@ interface Probed extends ProbeParts {
   readonly failure: Failure | undefined;
 }
 
-function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed): ApplianceProbe {
-  const { facts } = poller.state;
+function resultOf({ appliance, settings, watch, poller, made, failure: ofCalls }: Probed): ApplianceProbe {
+  const { state } = poller;
+  const { facts } = state;
   const status = poller.describe();
   const isForbidden = ({ reason }: CallReport): boolean => reason === 'forbidden';
   const polled: string[] = [];
   const unsupported: string[] = [];
   const obstacles: Obstacle[] = [];
   const skipped: string[] = [];
-  const perMinute = { calls: 0, seconds: 0 };
+  const runs: ProbedRun[] = [];
   for (const [collector, calls] of made) {
     const { isSupported, failure } = status.collectors.find(({ name }) => name === collector.name) ?? {};
     if (isSupported === false) unsupported.push(collector.name);
@@ -206,10 +207,9 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     if (!isSupported || failure || calls.length === 0) continue;
     skipped.push(...calls.filter(isForbidden).map(({ endpoint }) => endpoint));
     if (calls.every(isForbidden)) continue;
-    const { schedule = collector.schedule } = appliance.collectors[collector.name] ?? {};
-    const share = (60_000 / intervalOf(schedule)) * timesOf(collector, facts, watch);
-    perMinute.calls += calls.length * share;
-    perMinute.seconds += secondsOf(calls.filter((call) => !hasWaited(call))) * share;
+    const { schedule, maxStaleMs } = { ...collector, ...appliance.collectors[collector.name] };
+    const sampled = watch.sampled.get(collector.name)?.size;
+    runs.push({ collector, calls, sampled, intervalMs: intervalOf(schedule), maxStaleMs });
     polled.push(collector.name);
   }
   const failure = ofCalls ?? unprovenBy(watch.calls, obstacles) ?? withoutFarms(obstacles);
@@ -220,13 +220,17 @@ function resultOf({ appliance, watch, poller, made, failure: ofCalls }: Probed):
     failure,
     calls: watch.calls,
     facts,
-    farms: poller.state.latest(farms)?.farms,
+    farms: state.latest(farms)?.farms,
     problems: failure ? [] : joinUnread(applianceProblems(judged, Date.now()), judged),
     polled,
     unsupported,
     obstacles,
     skipped,
-    perMinute,
+    perMinute: costPerMinute(runs, {
+      ...settings.polling,
+      farms: facts.farms ?? [],
+      configOf: (farm) => state.reading(farmConfig, farm)?.data,
+    }),
   };
 }
 
@@ -249,29 +253,12 @@ function joinUnread(problems: readonly Problem[], { name, farms: list = [] }: Ap
   ];
 }
 
-/** Returns how many times a run of polling repeats what was read. */
-function timesOf(collector: Collector, { farms: listed = [] }: Facts, { sampled }: Watch): number {
-  if (!isFarmCollector(collector)) return 1;
-  const read = sampled.get(collector.name)?.size ?? 0;
-  return listed.filter((farm) => collector.covers(farm)).length / Math.max(1, read);
-}
-
 /** Returns the failure of an appliance whose farms cannot be read. */
 function withoutFarms(obstacles: readonly Obstacle[]): Failure | undefined {
   const obstacle = obstacles.find(({ collector }) => collector === farms.name);
   if (!obstacle) return undefined;
   const { reason, message } = obstacle;
   return { reason: reason === 'forbidden' || reason === 'unlicensed' ? reason : 'farms_unread', message };
-}
-
-/** Returns the sum of the seconds of all calls. */
-export function secondsOf(calls: readonly CallReport[]): number {
-  return calls.reduce((sum, { seconds }) => sum + seconds, 0);
-}
-
-/** Returns true for a call in which the appliance waited for a proxy, or would have gone on to. */
-export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
-  return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= hungMs);
 }
 
 /** Returns the offset of the appliance's clock in seconds, from the last answer that has a date. */

@@ -3,7 +3,8 @@ import { plural, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { dayMs, dayOf, formatDuration } from '../../lib/time.ts';
 import type { FarmProbe } from './farm-probes.ts';
-import { type ApplianceCheck, clockOffsetOf, hasWaited, secondsOf } from './probe.ts';
+import { hasWaited, secondsOf } from './cost.ts';
+import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { type Finding, keyHeadersText, percent } from './findings.ts';
 import type { Note } from './notes.ts';
 

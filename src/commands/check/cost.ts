@@ -1,0 +1,102 @@
+import type { EndpointRow } from '../../appliance/api/row.ts';
+import { endpoints } from '../../appliance/api/table.ts';
+import type { CallReport } from '../../appliance/client.ts';
+import type { Farm } from '../../appliance/farm.ts';
+import { type Collector, isFarmCollector } from '../../collectors/collector.ts';
+import { hungMs } from '../../collectors/ask-farms.ts';
+import { backends } from '../../collectors/backends.ts';
+import type { FarmConfig } from '../../collectors/farm-config.ts';
+import { farms } from '../../collectors/farms.ts';
+import { saysStates } from '../../collectors/known-states.ts';
+import { maxRatioOfRoutine, smallSeconds } from '../../scheduler/job.ts';
+import { runsPerRound } from '../../scheduler/known-farms.ts';
+
+/** The calls of one run of a collector in the probe, and its schedule. */
+export interface ProbedRun {
+  readonly collector: Collector;
+  readonly calls: readonly CallReport[];
+  /** The farms that were read one by one; undefined for a collector of the whole appliance. */
+  readonly sampled: number | undefined;
+  readonly intervalMs: number;
+  readonly maxStaleMs: number;
+}
+
+export interface CostParts {
+  readonly farms: readonly Farm[];
+  readonly configOf: (farm: string) => Pick<FarmConfig, 'checks'> | undefined;
+  readonly routineBusyRatio: number;
+}
+
+/** Calls in a minute, and the seconds that the appliance works for them. */
+export interface Cost {
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+/**
+ * Estimates what a minute of polling costs by the runs of a probe and the rules of the scheduler:
+ * urgent readings as scheduled, and routine ones within their budget (docs/scaling.md).
+ */
+export function costPerMinute(runs: readonly ProbedRun[], parts: CostParts): Cost {
+  const parted = runs.map((run) => partsOf(run, parts));
+  const urgent = sumOf(parted.map((each) => each.urgent));
+  const small = sumOf(parted.map((each) => each.small));
+  const large = sumOf(parted.map((each) => each.large));
+  const leftSeconds = Math.max(0, 60 * parts.routineBusyRatio - small.seconds);
+  return sumOf([urgent, small, times(large, Math.min(1, leftSeconds / Math.max(large.seconds, Number.MIN_VALUE)))]);
+}
+
+const nothing: Cost = { calls: 0, seconds: 0 };
+
+/** Returns the cost of a collector in a minute: urgent, routine that is never held back, and other. */
+function partsOf(run: ProbedRun, parts: CostParts): Readonly<Record<'urgent' | 'small' | 'large', Cost>> {
+  const { collector, calls, sampled, intervalMs } = run;
+  const spent = { calls: calls.length, seconds: workSecondsOf(calls.filter((call) => !hasWaited(call))) };
+  const perMinute = 60_000 / intervalMs;
+  if (isFarmCollector(collector)) {
+    const perFarm = times(spent, perMinute / Math.max(1, sampled ?? 0));
+    const { needed, others } = splitFarms(run, parts);
+    return { urgent: times(perFarm, needed), small: nothing, large: times(perFarm, others) };
+  }
+  if (collector.name === farms.name) return { urgent: times(spent, perMinute), small: nothing, large: nothing };
+  if (spent.seconds <= smallSeconds) return { urgent: nothing, small: times(spent, perMinute), large: nothing };
+  const mostPerMinute = (60 * parts.routineBusyRatio * maxRatioOfRoutine) / spent.seconds;
+  return { urgent: nothing, small: nothing, large: times(spent, Math.min(perMinute, mostPerMinute)) };
+}
+
+/** Returns how many farms a run reads at the cost of either budget, on average. */
+function splitFarms({ collector, ...life }: ProbedRun, { farms: listed, configOf }: CostParts) {
+  const covered = listed.filter((farm) => isFarmCollector(collector) && collector.covers(farm));
+  if (collector.name !== backends.name) return { needed: 0, others: covered.length };
+  const known = covered.filter((farm) => saysStates(farm, configOf(farm.name)));
+  return { needed: covered.length - known.length, others: known.length / runsPerRound(life) };
+}
+
+function times({ calls, seconds }: Cost, factor: number): Cost {
+  return { calls: calls * factor, seconds: seconds * factor };
+}
+
+function sumOf(costs: readonly Cost[]): Cost {
+  return costs.reduce(
+    (sum, { calls, seconds }) => ({ calls: sum.calls + calls, seconds: sum.seconds + seconds }),
+    nothing,
+  );
+}
+
+/** Returns the seconds of calls without those in which the appliance sleeps, as the budget counts them. */
+function workSecondsOf(calls: readonly CallReport[]): number {
+  const rows: readonly EndpointRow[] = Object.values(endpoints);
+  const sleepsMsOf = ({ method, endpoint }: CallReport): number =>
+    rows.find(({ route }) => route === `${method} ${endpoint}`)?.sleepsMs ?? 0;
+  return calls.reduce((sum, call) => sum + Math.max(0, call.seconds - sleepsMsOf(call) / 1_000), 0);
+}
+
+/** Returns the sum of the seconds of all calls. */
+export function secondsOf(calls: readonly CallReport[]): number {
+  return calls.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** Returns true for a call in which the appliance waited for a proxy, or would have gone on to. */
+export function hasWaited({ asksProxies, code, seconds }: CallReport): boolean {
+  return asksProxies === true && (code === 'timeout' || seconds * 1_000 >= hungMs);
+}
