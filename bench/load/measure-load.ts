@@ -12,7 +12,7 @@ export interface LoadInput {
   readonly farms: number;
   /** The part of the farms in which a backend is down all the time. */
   readonly troubled: number;
-  /** Farms of which a backend dies, one after the other, and comes back two minutes later. */
+  /** How often a backend of a farm dies, at moments spread over a minute, and comes back. */
   readonly deaths: number;
   /** True for an exporter that takes the states of a farm that is up from its word. */
   readonly byWord: boolean;
@@ -26,6 +26,8 @@ export interface MeasuredLoad {
   readonly workSecondsPerMinute: number;
   /** Seconds since the appliance said the states that are shown: of backends that are up. */
   readonly ageOfStates: Spread;
+  /** Seconds since the list of backends of each farm was read, by any call that has it. */
+  readonly ageOfLists: Spread;
   /** Seconds from the death of a backend until it is shown. */
   readonly deathToSample: Spread;
   /** Calls per minute by route. */
@@ -60,14 +62,13 @@ async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Prom
   const poller = createPoller({ name: 'lb', store, polling, connect });
   poller.start();
   await clock.advance(warmUpMinutes * minuteMs);
-  calls.length = 0;
   const startedMs = performance.now();
-  const ages: number[] = [];
+  const ages: FarmAges[] = [];
   while (performance.now() - startedMs < measuredMinutes * minuteMs) {
     await clock.advance(5_000);
     ages.push(...agesOf(world, calls, byWord));
   }
-  const made = [...calls];
+  const made = calls.filter(({ atMs }) => atMs > startedMs);
   const perMinute = (of: (call: (typeof made)[number]) => number): number =>
     made.reduce((sum, call) => sum + of(call), 0) / measuredMinutes;
   const deathToSample = await watchDeaths(deaths);
@@ -76,7 +77,8 @@ async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Prom
     callsPerMinute: perMinute(() => 1),
     secondsPerMinute: perMinute(({ seconds }) => seconds),
     workSecondsPerMinute: perMinute(({ workSeconds }) => workSeconds),
-    ageOfStates: spreadOf(ages.filter((age) => age < measuredMinutes * 60)),
+    ageOfStates: spreadOf(ages.map(({ ofStates }) => ofStates)),
+    ageOfLists: spreadOf(ages.map(({ ofList }) => ofList)),
     deathToSample: spreadOf(deathToSample),
     routes: Object.fromEntries(
       [...Map.groupBy(made, ({ route }) => route)].map(([route, those]) => [route, those.length / measuredMinutes]),
@@ -87,11 +89,13 @@ async function measureLoad({ farms, troubled, deaths, byWord }: LoadInput): Prom
   async function watchDeaths(count: number): Promise<readonly number[]> {
     const healthy = [...world.farms.values()].filter((farm) => farm.profile === 'http').slice(-count);
     const seconds: number[] = [];
-    for (const [index, farm] of healthy.entries()) {
-      // At no particular moment of a minute.
-      await clock.advance(apart.deathMs + ((index * 7_919) % minuteMs));
-      const backend = farm.services[0]?.backends[0];
-      if (!backend) continue;
+    for (let death = 0; death < count; death += 1) {
+      const farm = healthy[death % healthy.length];
+      const backend = farm?.services[0]?.backends[0];
+      if (!farm || !backend) continue;
+      await clock.advance(apart.deathMs);
+      const momentMs = (death / count) * minuteMs;
+      await clock.advance((momentMs - (performance.now() % minuteMs) + minuteMs) % minuteMs);
       backend.status = 'down';
       seconds.push(await untilShown(farm.name));
       await clock.advance(apart.backAfterMs);
@@ -133,18 +137,30 @@ function worldOf(farms: number, troubled: number): World {
   });
 }
 
-/** Returns how many seconds ago the appliance said the states of the backends of each farm. */
-function agesOf({ farms }: World, calls: readonly MadeCall[], byWord: boolean): readonly number[] {
+/** Seconds since the appliance said something of the backends of a farm. */
+interface FarmAges {
+  readonly ofStates: number;
+  readonly ofList: number;
+}
+
+const readsOfLists = ['GET /stats/farms/{farmname}', 'GET /farms/{farmname}'];
+
+function agesOf({ farms }: World, calls: readonly MadeCall[], byWord: boolean): readonly FarmAges[] {
   const nowMs = performance.now();
-  const alone = new Map<string, number>();
-  let listedMs = Number.NEGATIVE_INFINITY;
-  for (const { route, path, atMs } of calls)
-    if (route === 'GET /stats/farms/{farmname}') alone.set(path.slice('/stats/farms/'.length), atMs);
-    else if (route === 'GET /farms') listedMs = atMs;
+  const stated = new Map<string, number>();
+  const listed = new Map<string, number>();
+  let wordsMs = Number.NEGATIVE_INFINITY;
+  for (const { route, path, atMs } of calls) {
+    const farm = path.slice(path.lastIndexOf('/') + 1);
+    if (route === 'GET /stats/farms/{farmname}') stated.set(farm, atMs);
+    if (readsOfLists.includes(route)) listed.set(farm, atMs);
+    if (route === 'GET /farms') wordsMs = atMs;
+  }
   return [...farms.values()].map((farm) => {
-    const readMs = alone.get(farm.name) ?? Number.NEGATIVE_INFINITY;
-    const saidMs = byWord && farmStatus(farm) === 'up' ? Math.max(readMs, listedMs) : readMs;
-    return (nowMs - saidMs) / 1_000;
+    const readMs = stated.get(farm.name) ?? Number.NEGATIVE_INFINITY;
+    const saidMs = byWord && farmStatus(farm) === 'up' ? Math.max(readMs, wordsMs) : readMs;
+    const listMs = listed.get(farm.name) ?? Number.NEGATIVE_INFINITY;
+    return { ofStates: (nowMs - saidMs) / 1_000, ofList: (nowMs - listMs) / 1_000 };
   });
 }
 
