@@ -1,7 +1,6 @@
 import { createApi } from '../../simulator/api.ts';
 import { dress } from '../../simulator/response.ts';
 import type { World } from '../../simulator/world.ts';
-import { checkAnswer } from '../../src/appliance/answer.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import type { ApplianceClient, CallReport } from '../../src/appliance/client.ts';
@@ -9,6 +8,7 @@ import { ApplianceError } from '../../src/appliance/errors.ts';
 import { maxValuesOf } from '../../src/appliance/reply-bounds.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
 import { sleep } from '../../src/lib/time.ts';
+import { checkAnswer } from './check-answer.ts';
 
 /** The cost of one call for the appliance. */
 export interface CallCost {

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,14 @@ import type { LoadInput, MeasuredLoad } from './measure-load.ts';
 
 /** The last commit before the budget of routine readings. */
 const before = '584d9b54';
+/** Its `checkAnswer` takes a decoder. */
+const checkAnswerBefore = `
+import { checkAnswer as check } from '../../src/appliance/answer.ts';
+import { createDecoder } from '../../src/appliance/decode.ts';
+
+const decode = createDecoder();
+export const checkAnswer = (answer, expected) => check(answer, expected, decode);
+`;
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const script = 'bench/load/measure-load.ts';
 /** The goals of seconds per minute, as ratios to the commit before. */
@@ -73,6 +81,7 @@ function checkOut(folder: string): void {
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
   mkdirSync(join(folder, 'bench'));
   cpSync(join(repository, 'bench/load'), join(folder, 'bench/load'), { recursive: true });
+  writeFileSync(join(folder, 'bench/load/check-answer.ts'), checkAnswerBefore);
 }
 
 async function measureIn(cwd: string, input: LoadInput): Promise<MeasuredLoad> {

@@ -160,9 +160,7 @@ export class Calls {
       const waitMs = Math.max(pauseMs, this.#breaker.waitMs);
       // The first probe goes before all calls that are not waiting yet.
       if (waitMs > 0) await sleep(waitMs, signal).catch(() => undefined);
-      const hasAnswered = await this.#queue
-        .run({ signal, urgency: 'urgent' }, () => this.#ping())
-        .catch(() => false);
+      const hasAnswered = await this.#queue.run({ signal, urgency: 'urgent' }, () => this.#ping()).catch(() => false);
       if (hasAnswered) return;
     }
   }

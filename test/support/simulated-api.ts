@@ -4,7 +4,6 @@ import type { World } from '../../simulator/world.ts';
 import { checkAnswer } from '../../src/appliance/answer.ts';
 import type { EndpointRow } from '../../src/appliance/api/row.ts';
 import { endpoints } from '../../src/appliance/api/table.ts';
-import { createDecoder } from '../../src/appliance/decode.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
 import type { ReadFrom } from '../../src/collectors/collector.ts';
@@ -15,7 +14,6 @@ const nowMs = Date.UTC(2026, 10, 20, 21);
 /** Reads and changes a simulated appliance without a network: each answer is decoded as usual. */
 export function simulatedApi(world: World) {
   const api = createApi(world);
-  const decode = createDecoder();
   const root = world.users.get('root');
   if (root) root.key = apiKey;
 
@@ -33,7 +31,7 @@ export function simulatedApi(world: World) {
     const { template: endpoint } = parseRoute(row.route);
     const answered = answer('GET', fillTemplate(endpoint, params) ?? '');
     const expected = { schema: row.reply ?? {}, maxValues: 1e6, onUnreadable: () => undefined };
-    const checked = checkAnswer(answered, expected, decode);
+    const checked = checkAnswer(answered, expected);
     if ('value' in checked) return Promise.resolve(checked.value as never);
     const routeMissing = answered.status === 404;
     return Promise.reject(

@@ -9,6 +9,7 @@ import { backends, type FarmBackends } from '../../src/collectors/backends.ts';
 import type { CollectContext, FarmCollector } from '../../src/collectors/collector.ts';
 import { farmConfig } from '../../src/collectors/farm-config.ts';
 import { farms } from '../../src/collectors/farms.ts';
+import { createSlots } from '../../src/lib/slots.ts';
 import { KnownFarms } from '../../src/scheduler/known-farms.ts';
 import { ApplianceState } from '../../src/state/appliance-state.ts';
 import { plainVip } from './poller.ts';
@@ -42,6 +43,7 @@ function givenReadings(world: World) {
     unlessL4: ({ name }) => Promise.resolve(unlessL4(name, world.farms.get(name)?.profile)),
     signal: new AbortController().signal,
     vip: plainVip,
+    inProbeSlot: createSlots(1),
     get facts() {
       return known.facts;
     },

@@ -68,7 +68,8 @@ describe('the backends of a farm', () => {
 
     await vi.advanceTimersByTimeAsync(40 * secondMs);
 
-    const listedMs = asked.find(({ key, at }) => key === 'listFarms' && at > hourMs / 2 - state.listMs)?.at ?? Number.NaN;
+    const listedMs =
+      asked.find(({ key, at }) => key === 'listFarms' && at > hourMs / 2 - state.listMs)?.at ?? Number.NaN;
     expect(listedMs - hourMs / 2).toBeLessThan(35 * secondMs);
     expect(firstReadOf('f7', hourMs / 2) - listedMs).toBeLessThan(state.listMs + 500);
     expect(stateOf(await page(), 'zlb_backend_status', { farm: 'f7' })).toBe('down');
