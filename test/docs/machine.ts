@@ -75,6 +75,7 @@ export async function startMachine(): Promise<Machine> {
         LANG: 'C.UTF-8',
         // Hundreds of starts of the same program.
         NODE_COMPILE_CACHE: join(folder, '.compiled'),
+        ZLB_CONFIG_FILE: 'zlb.yml',
         ZLB_ADMIN_TOKEN: token,
         ZLB_ADMIN_URL: `http://${gatewayAddress}`,
       },

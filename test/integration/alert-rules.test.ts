@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ruleFiles } from '../../scripts/rule-files.ts';
+import { commands } from '../../src/commands/commands.ts';
 import { knownSeries, labellings } from '../support/known-series.ts';
 import { labelFlow } from '../support/label-flow.ts';
 import { feed, isThere } from '../support/programs.ts';
@@ -52,6 +53,18 @@ describe('every alert', () => {
       'a case in which it fires, with its annotations',
     ).toBe(true);
     expect(silent, 'a case in which it does not fire').toBe(true);
+  });
+
+  it('names only commands that are there wherever the exporter is installed', () => {
+    const named = alerts.flatMap(({ annotations = {} }) => [
+      ...Object.values(annotations).join('\n').matchAll(/`(\S+ [^`]+)`/g),
+    ]);
+    const foreign = named.filter(([, command = '']) => {
+      const [program, name = '', ...others] = command.split(' ');
+      return program !== 'zlb-exporter' || !Object.hasOwn(commands, name) || others.length > 0;
+    });
+
+    expect(foreign.map(([, command]) => command)).toEqual([]);
   });
 
   it('is tested under a name that exists', () => {
