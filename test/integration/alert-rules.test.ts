@@ -57,7 +57,9 @@ describe('every alert', () => {
 
   it('names only commands that are there wherever the exporter is installed', () => {
     const named = alerts.flatMap(({ annotations = {} }) => [
-      ...Object.values(annotations).join('\n').matchAll(/`(\S+ [^`]+)`/g),
+      ...Object.values(annotations)
+        .join('\n')
+        .matchAll(/`(\S+ [^`]+)`/g),
     ]);
     const foreign = named.filter(([, command = '']) => {
       const [program, name = '', ...others] = command.split(' ');
