@@ -2,7 +2,7 @@ import type { VipSettings } from '../../collectors/collector.ts';
 import type { ListedFarm } from '../../collectors/ask-farms.ts';
 import { ownAddresses } from '../../collectors/vip.ts';
 import { type ProbeFailure, probeVip } from '../../collectors/vip-probe.ts';
-import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
+import { isWanted, type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 import { formatEndpoint } from '../../lib/address.ts';
 
 /** A farm that the collector `vip` will probe. */
@@ -45,6 +45,7 @@ export async function probeFarms(
 
 /** Returns the L4 farms that are probed where nobody says whether to, with their addresses. */
 export function l4Probes(farms: readonly ListedFarm[], settings: VipSettings): readonly FarmProbe[] {
+  if (!farms.some((farm) => isWanted(farm, settings))) return [];
   const known = { farms, configOf: () => undefined, certificates: undefined };
   return vipTargets(known, settings, ownAddresses()).map((target) => probeOf(target, undefined));
 }
