@@ -209,8 +209,7 @@ export type FlagName = keyof Flags;
 /** The exporter itself; its help is one screen of 24 lines and 80 columns. */
 export const exporter: Description = {
   flags: exporterFlags,
-  help: `Usage: zlb-exporter [COMMAND] [flags]    without a command: the exporter
-Commands; COMMAND --help explains one
+  help: `Usage: zlb-exporter [COMMAND] [flags]; COMMAND --help explains one of these:
   init HOST[:PORT]           write a configuration for an appliance
   check                      try the configuration and each appliance, read-only
   fingerprint HOST[:PORT]    print the SHA-256 of a certificate, to pin it
