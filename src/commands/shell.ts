@@ -84,13 +84,14 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
 
 /**
  * Returns the command that starts this program: in a clone, whose `entry` is TypeScript, the one at
- * its top, from the current folder; the `started` file where npx brought it, because the name alone
+ * its top; the `started` file where npx brought it, because the name alone
  * would run whatever a registry has under it; or the command of the package.
  */
 export function ownName(entry: string, started: string, env: Readonly<Record<string, string | undefined>>): string {
   if (entry.endsWith('.ts')) {
-    const path = relative('', fileURLToPath(new URL('../zlb-exporter', entry)));
-    return path.includes('/') ? path : `./${path}`;
+    const file = fileURLToPath(new URL('../zlb-exporter', entry));
+    const path = relative('', file);
+    return path.startsWith('..') ? file : `./${path}`;
   }
   return env.npm_command === 'exec' ? started : 'zlb-exporter';
 }

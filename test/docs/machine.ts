@@ -41,14 +41,21 @@ export interface Substitution {
 type Ports = Readonly<Record<'exporter' | 'gateway' | 'prometheus' | 'alertmanager' | 'farm', number>>;
 type Close = () => unknown;
 
+interface MachineOptions {
+  /** The folder in which that of the machine is made. */
+  readonly parent?: string;
+  /** False for one without Prometheus and Alertmanager. */
+  readonly hasAlerts?: boolean;
+}
+
 /** Starts all of it, Prometheus with the alerts and Alertmanager as well. */
-export async function startMachine(): Promise<Machine> {
+export async function startMachine({ parent = tmpdir(), hasAlerts = true }: MachineOptions = {}): Promise<Machine> {
   const closing: Close[] = [];
   const close = async () => {
     for (const end of closing.splice(0).toReversed()) await end();
   };
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-docs-'));
+    const folder = mkdtempSync(join(parent, 'zlb-docs-'));
     closing.push(() => rmSync(folder, { recursive: true, force: true }));
     const apiKey = 'key-of-the-appliances';
     const appliances = await startAppliances(apiKey);
@@ -64,7 +71,7 @@ export async function startMachine(): Promise<Machine> {
     const [exporterAddress, gatewayAddress] = [`127.0.0.1:${ports.exporter}`, `127.0.0.1:${ports.gateway}`];
     await layOutClone({ folder, appliances, apiKey, sha256, served, exporterAddress, gatewayAddress });
     await startExporter(folder, exporterAddress, closing);
-    await startMonitoring(folder, ports, closing);
+    if (hasAlerts) await startMonitoring(folder, ports, closing);
 
     return {
       folder,
@@ -78,6 +85,7 @@ export async function startMachine(): Promise<Machine> {
         ZLB_CONFIG_FILE: 'zlb.yml',
         ZLB_ADMIN_TOKEN: token,
         ZLB_ADMIN_URL: `http://${gatewayAddress}`,
+        ZLB_EXPORTER_URL: `http://${exporterAddress}`,
       },
       substitutions: substitutions(ports, token, new URL(appliances.all.get('lb-paris')?.url ?? '').host),
       reset: appliances.reset,

@@ -1,10 +1,22 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startMachine } from '../docs/machine.ts';
+import { failuresOfNamed } from '../docs/try-commands.ts';
 import { canMakeRoots, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
 import { copyClone } from '../support/packages.ts';
 import { collectOutput } from '../support/process.ts';
@@ -92,6 +104,25 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
       .map(dirname)
       .filter((path) => !readdirSync(path).some((name) => /^(?:licen[cs]e|copying)/i.test(name)));
     for (const path of bare) expect(copyright).toContain(` ${basename(path)} (`);
+  });
+
+  it('has every command that an alert, a message, a help or a document names', { timeout: 1_200_000 }, async () => {
+    const machine = await startMachine({ parent: inRoot('/tmp'), hasAlerts: false });
+    const place = machine.folder.slice(root.folder.length);
+    // The configuration of the service, which commands find by themselves.
+    for (const name of ['secrets', 'data']) symlinkSync(join(place, name), inRoot(`/etc/zlb-exporter/${name}`));
+    cpSync(join(machine.folder, 'running.yml'), inRoot(configuration));
+    const { PATH: _, ...env } = machine.env;
+    const program = [...root.entering('root'), '/usr/bin/env', `--chdir=${place}`, '/usr/bin/zlb-exporter'];
+
+    const failures = await failuresOfNamed(
+      { program, cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...env, HOME: place, TMPDIR: '/tmp' } },
+      machine,
+    );
+    await machine.close();
+    for (const name of ['secrets', 'data']) rmSync(inRoot(`/etc/zlb-exporter/${name}`));
+
+    expect(failures).toEqual([]);
   });
 
   it('keeps configuration, keys and audit at a downgrade, an upgrade and a removal, and takes them at a purge', () => {

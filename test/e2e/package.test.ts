@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ruleFiles } from '../../scripts/rule-files.ts';
+import { startMachine } from '../docs/machine.ts';
+import { failuresOfNamed } from '../docs/try-commands.ts';
 import { copyClone } from '../support/packages.ts';
 
 const tooOld = /^zlb-exporter needs Node\.js \d+ or newer and was started with [\d.]+ \(\/.+\); install .+\n$/;
@@ -82,6 +84,22 @@ describe('the package', () => {
 
     expect(started).toMatchObject({ code: 0, stdout: expect.stringContaining(`zlb-exporter ${version} `) as string });
     expect(run(home, 'npm', 'ls', '--all', '--offline').code).toBe(0);
+  });
+
+  it('has by npx every command that an alert, a message, a help or a document names', {
+    timeout: 1_200_000,
+  }, async () => {
+    const machine = await startMachine({ hasAlerts: false });
+    onTestFinished(() => machine.close());
+    // From the folder of the files, as a person would.
+    cpSync(join(home, 'node_modules'), join(machine.folder, 'installed/node_modules'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    const program = ['npx', '--offline', '--prefix', join(machine.folder, 'installed'), 'zlb-exporter'];
+    const env = { ...environment, ...machine.env, ZLB_CONFIG_FILE: 'running.yml', PATH: environment.PATH };
+
+    expect(await failuresOfNamed({ program, cwd: machine.folder, env }, machine)).toEqual([]);
   });
 
   const older = ['/usr/bin/node', '/usr/local/bin/node'].find(

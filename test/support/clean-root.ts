@@ -40,12 +40,15 @@ export async function makeCleanRoot(folder: string) {
 
   // Node.js needs /proc, which is mounted for that program alone.
   const enter = ['unshare', '--mount', 'sh', '-c', 'mount -t proc proc "$0/proc" && exec chroot "$@"', folder];
+  // A colon without a group: the user's own.
+  const entering = (user: string): readonly string[] => [...enter, `--userspec=${user}:`, folder];
   return {
     folder,
+    /** What is typed before a command to run it in there. */
+    entering,
     /** Runs a program in it to its end, as root or as another user. */
     run(program: string, words: readonly string[], user = 'root') {
-      // A colon without a group: the user's own.
-      const [first = '', ...rest] = [...enter, `--userspec=${user}:`, folder, program, ...words];
+      const [first = '', ...rest] = [...entering(user), program, ...words];
       const { status, stdout, stderr } = spawnSync(first, rest, { env: cleanEnvironment, encoding: 'utf8' });
       return { code: status, stdout, stderr };
     },

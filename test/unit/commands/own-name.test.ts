@@ -11,7 +11,7 @@ import { givenContext } from './given-command.ts';
 describe('the name of the program for its user', () => {
   it.each([
     [pathToFileURL('src/main.ts').href, {}, './zlb-exporter'],
-    [pathToFileURL('../other/src/main.ts').href, {}, '../other/zlb-exporter'],
+    [pathToFileURL('../other/src/main.ts').href, {}, resolve('../other/zlb-exporter')],
     ['file:///app/dist/src/main.js', {}, 'zlb-exporter'],
     [
       'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/src/main.js',
