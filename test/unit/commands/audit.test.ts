@@ -54,6 +54,19 @@ describe('audit verify', () => {
     expect(said).toContain('The outcome of 5 requests is unknown');
   });
 
+  it('names the requests without an outcome alone', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    for (const request of ['request-1', 'request-2']) await journal.append(givenRecord({ request }));
+    await journal.append(givenRecord({ event: 'outcome', request: 'request-1' }));
+
+    const { said } = await run('verify', file);
+
+    expect(said).toContain('The outcome of 1 request is unknown');
+    expect(said).toContain('request-2');
+    expect(said).not.toContain('request-1\n');
+  });
+
   it('reads a journal while an exporter writes it', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);

@@ -173,7 +173,7 @@ function toldOf(noticed: readonly Noticed[]): readonly Told[] {
   });
 }
 
-it('no difference in 10,000 random histories names people who did not make it', () => {
+it('no difference in 2,000 random histories names people who did not make it', () => {
   let [differences, ofSeveral] = [0, 0];
   fc.assert(
     fc.property(fc.integer(), (seed) => {
@@ -183,10 +183,10 @@ it('no difference in 10,000 random histories names people who did not make it', 
       ofSeveral += told.filter(({ by }) => by.includes(' or ')).length;
       expect(told.filter((each) => !history.isRight(each))).toEqual([]);
     }),
-    { numRuns: 10_000 },
+    { numRuns: 2_000 },
   );
 
-  expect(differences).toBeGreaterThan(50_000);
+  expect(differences).toBeGreaterThan(10_000);
   expect(ofSeveral / differences).toBeLessThan(0.25);
 });
 

@@ -106,6 +106,24 @@ describe('an attempt', () => {
     expect(held).toHaveLength(1);
   });
 
+  it('that was right stays known while it is used, and others are forgotten after a hundred', async () => {
+    const { users, held, check } = givenCheck();
+    const login = async (user: string) => {
+      users.set(user, new Secret(`hash of ${user}`));
+      const attempt = check(user, 'wonderland');
+      held.shift()?.resolve(true);
+      await attempt;
+    };
+    for (let count = 0; count < 100; count += 1) await login(`user ${count}`);
+
+    await login('user 0');
+    await login('user 100');
+
+    expect(await check('user 0', 'wonderland')).toBe('right');
+    void check('user 1', 'wonderland');
+    expect(held).toHaveLength(1);
+  });
+
   it('that was right before a reload is compared with the new hash', async () => {
     const { users, held, check } = givenCheck();
     const before = check('alice', 'wonderland');
