@@ -359,8 +359,9 @@ Example
        zlb-exporter audit export [FILE]
 
 Reads the journal of the gateway, also while the exporter runs: FILE, or the
-admin.journal_file of the configuration (--config.file, as for the exporter). \`verify\` says whether a record was changed, removed or added; \`export\`
-prints one JSON object a line, with the chain, for other programs.
+admin.journal_file of the configuration (--config.file, as for the exporter).
+\`verify\` says whether a record was changed, removed or added; \`export\` prints
+one JSON object a line, with the chain, for other programs.
 
 Whoever can write the file can also write a whole new chain. With --last, verify
 expects this record: the lines "journal opened", "journal closed" and "record"
