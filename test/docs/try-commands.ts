@@ -170,15 +170,17 @@ async function startAndStop(words: readonly string[], { program, cwd, env }: Ins
     cwd,
     env: alone,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 90_000,
+    // A group, as at a terminal: npx passes no signal on.
+    detached: true,
   });
   const { stdout, stderr } = collectOutput(child);
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   await until(
     () => stdout() + stderr(),
     (seen) => /"msg":"listening"|Stop with Ctrl-C/.test(seen) || child.exitCode !== null,
   );
-  child.kill('SIGTERM');
-  const [code] = await closed;
-  return { code, output: stdout() + stderr() };
+  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+  const [code, signal] = await closed;
+  // npx itself ends by the signal.
+  return { code: signal === 'SIGTERM' ? 0 : code, output: stdout() + stderr() };
 }
