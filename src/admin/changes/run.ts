@@ -86,7 +86,11 @@ async function carryOut(context: ChangesContext, held: HeldChange, cleared: Clea
 
 const maxLine = 2_000;
 
-function pinned({ requested_by: requestedBy, decision }: Change, { plan, recent }: PlannedChange): PinnedPlan {
+/** Returns the plan that the calls of a change are held to. */
+export function pinned(
+  { requested_by: requestedBy, decision }: Pick<Change, 'requested_by' | 'decision'>,
+  { plan, recent }: Pick<PlannedChange, 'plan' | 'recent'>,
+): PinnedPlan {
   const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
   const isApproved = decision?.what === 'approved';
   return {

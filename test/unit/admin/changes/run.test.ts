@@ -4,9 +4,10 @@ import type { AuditLine } from '../../../../src/admin/journal/record.ts';
 import type { CallAnswer, Write } from '../../../../src/admin/recipes/calls.ts';
 import { callStep, type Step } from '../../../../src/admin/recipes/recipe.ts';
 import { endingOf } from '../../../../src/admin/changes/recover.ts';
-import { runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
+import { pinned, runSteps, type StepParts } from '../../../../src/admin/changes/run.ts';
 import type { AdminCall } from '../../../../src/admin/calls/admin-call.ts';
 import type { StepEvent } from '../../../../src/admin/changes/change.ts';
+import { givenChange } from './given-change.ts';
 
 const write = { key: 'actOnFarm', params: { farmname: 'shop' } } as const;
 const changing = (name: string): Step =>
@@ -205,6 +206,19 @@ it('shows the way back of a step whose call was carried out before it failed', a
     sent: true,
     lines: [expect.anything(), 'Done: 1. Restart shop.', 'To go back: start it'],
   });
+});
+
+it.each([
+  ['ran at once', 'started', 'alice', { isApproved: false, approvedBy: undefined }],
+  ['another person approved', 'approved', 'bob', { isApproved: true, approvedBy: 'bob' }],
+  ['its own person approved', 'approved', 'alice', { isApproved: true, approvedBy: undefined }],
+] as const)('the calls of a change that %s are held to its plan, and say who approved it', (_, what, by, approval) => {
+  const decision = { by, what, reason: null, at: '2026-11-24T01:10:00.000Z' };
+  const plan = { facts: [], steps: [] };
+
+  const held = pinned(givenChange({ decision }), { plan, recent: { answers: new Map(), changes: 0, atMs: 0 } });
+
+  expect(held).toMatchObject({ requestedBy: 'alice', ...approval });
 });
 
 describe('the records of a stopped exporter', () => {
