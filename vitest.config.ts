@@ -5,7 +5,7 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{commands,named-commands,runbooks-even,runbooks-odd}.test.ts',
-  'test/e2e/{alerting-scenes,changes-kill,console,dashboard-queries,distribution,icinga,log-output,package,permissions,repair-loop,rule-costs,silent-name-server,soak,stack,status-page,zabbix}.test.ts',
+  'test/e2e/{alerting-scenes,changes-kill,console,dashboard-queries,distribution,fleet-cut,icinga,incidents,log-output,package,permissions,repair-loop,rule-costs,silent-name-server,soak,stack,status-page,zabbix}.test.ts',
   'test/integration/{alert-cases,alert-gaps,descriptors,politeness,request-flood,send-page,twins}.test.ts',
   'test/integration/reload/storm.test.ts',
   'test/integration/systemd-install/install.test.ts',

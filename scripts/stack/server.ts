@@ -18,7 +18,7 @@ export interface ServerStart {
   /** Another program than Debian's. */
   readonly command?: string | undefined;
   /** Flags beside those that every start has. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
 }
 
 /** The differences between Prometheus and Alertmanager. */
@@ -37,16 +37,19 @@ export function startPrometheus(start: ServerStart): Promise<Server> {
   });
 }
 
-/** Starts Alertmanager in a folder of its own; resolves once it is ready. */
+/** Starts Alertmanager in a folder of its own; resolves once it is ready. It has no peers, unless flags name them. */
 export function startAlertmanager(start: ServerStart): Promise<Server> {
-  return startServer(start, {
-    name: 'Alertmanager',
-    configFile: 'alertmanager.yml',
-    command: start.command ?? 'prometheus-alertmanager',
-    remedy: 'install it (Debian: apt-get install prometheus-alertmanager), or give its path with --alertmanager=PATH',
-    // One Alertmanager has no others to gossip with, and needs no port for that.
-    args: [`--storage.path=${join(start.folder, 'data')}`, '--cluster.listen-address='],
-  });
+  const { args = ['--cluster.listen-address='] } = start;
+  return startServer(
+    { ...start, args },
+    {
+      name: 'Alertmanager',
+      configFile: 'alertmanager.yml',
+      command: start.command ?? 'prometheus-alertmanager',
+      remedy: 'install it (Debian: apt-get install prometheus-alertmanager), or give its path with --alertmanager=PATH',
+      args: [`--storage.path=${join(start.folder, 'data')}`],
+    },
+  );
 }
 
 /**

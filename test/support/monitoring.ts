@@ -40,12 +40,14 @@ export interface AlertmanagerAlert {
  * Debian's Prometheus with a configuration and the files that it names, in a folder of its own;
  * ends with the test.
  */
-export async function givenPrometheus(config: string, files?: Readonly<Record<string, string>>) {
+export async function givenPrometheus(
+  config: string,
+  files?: Readonly<Record<string, string>>,
   // Prometheus knows its Alertmanagers after five seconds; what fired before is sent again after
   // this and not after a minute. An alert that is not sent again ends after four times of it.
-  const { url, lines, restart } = await untilTheTestEnds(startPrometheus, config, files, [
-    '--rules.alert.resend-delay=5s',
-  ]);
+  args: readonly string[] = ['--rules.alert.resend-delay=5s'],
+) {
+  const { url, lines, restart } = await untilTheTestEnds(startPrometheus, config, files, args);
   const api = <Data>(path: string, parameters: Readonly<Record<string, string>> = {}) =>
     ask<Data>(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
   return {
@@ -88,13 +90,22 @@ export async function givenPrometheus(config: string, files?: Readonly<Record<st
   };
 }
 
-/** Debian's Alertmanager with a configuration, in a folder of its own; ends with the test. */
-export async function givenAlertmanager(config: string, files?: Readonly<Record<string, string>>) {
-  const { url, lines } = await untilTheTestEnds(startAlertmanager, config, files);
+/**
+ * Debian's Alertmanager with a configuration, in a folder of its own; ends with the test. It has no
+ * peers, unless flags name them.
+ */
+export async function givenAlertmanager(
+  config: string,
+  files?: Readonly<Record<string, string>>,
+  args?: readonly string[],
+) {
+  const { url, lines, restart } = await untilTheTestEnds(startAlertmanager, config, files, args);
   return {
     url,
     /** Returns the alerts that it knows, inhibited or not. */
     alerts: () => ask<never, readonly AlertmanagerAlert[]>(`${url}/api/v2/alerts`),
+    /** Stops it, as for another version, and starts it again with what it has stored. */
+    restart,
     log: lines,
   };
 }
@@ -114,7 +125,7 @@ async function untilTheTestEnds(
   start: (parts: ServerStart) => Promise<Server>,
   config: string,
   files: Readonly<Record<string, string>> = {},
-  args: readonly string[] = [],
+  args?: readonly string[],
 ): Promise<Server & { readonly restart: () => Promise<void> }> {
   const folder = givenFolder();
   const address = `127.0.0.1:${await freePort()}`;
