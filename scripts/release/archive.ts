@@ -28,6 +28,6 @@ export function buildArchive({ folder, facts }: PackageParts, target: string): s
 function launcherBeside(revision: string): string {
   return `#!/bin/sh
 folder=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
-ZLB_EXPORTER_REVISION=${revision} NODE_ENV=production exec "$folder/bin/node" "$folder/dist/src/main.js" "$@"
+ZLB_EXPORTER_REVISION=${revision} NODE_ENV=production exec "$folder/bin/node" --max-semi-space-size=2 "$folder/dist/src/main.js" "$@"
 `;
 }

@@ -86,7 +86,7 @@ export function layTree(root: string, facts: Facts): void {
 function launcher(revision: string): string {
   return [
     '#!/bin/sh',
-    `ZLB_EXPORTER_REVISION=${revision} NODE_ENV=production exec ${program}/bin/node ${program}/dist/src/main.js "$@"`,
+    `ZLB_EXPORTER_REVISION=${revision} NODE_ENV=production exec ${program}/bin/node --max-semi-space-size=2 ${program}/dist/src/main.js "$@"`,
     '',
   ].join('\n');
 }

@@ -53,9 +53,10 @@ describe('the Dockerfile', () => {
 
   it('starts without a shell, as `npm start` does', () => {
     const main = `/app/${manifest.bin['zlb-exporter']}`;
+    const youngGeneration = '--max-semi-space-size=2';
 
-    expect(manifest.scripts['start']).toBe('. scripts/before.sh; exec node src/main.ts');
-    expect(readWords('ENTRYPOINT')).toEqual(['node', main]);
+    expect(manifest.scripts['start']).toBe(`. scripts/before.sh; exec node ${youngGeneration} src/main.ts`);
+    expect(readWords('ENTRYPOINT')).toEqual(['node', youngGeneration, main]);
     expect(parseFlags(readWords('CMD')).flags).toMatchObject({ 'config.file': '/etc/zlb-exporter/zlb.yml' });
     expect(lastOf(image, 'HEALTHCHECK')).toMatch(new RegExp(`^CMD \\["node", "${main}", "healthcheck"\\]$`));
     expect(lastOf(image, 'EXPOSE')).toBe('9444');
