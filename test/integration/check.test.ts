@@ -10,10 +10,15 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
+import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
 import { httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
-import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
+import {
+  type SimulatedAppliance,
+  type SimulatedApplianceOptions,
+  startSimulatedAppliance,
+} from '../../simulator/server.ts';
 import { startL4Daemon } from '../../simulator/l4-daemon.ts';
 import { farmStatus, farmsWithoutTcp } from '../../simulator/world-farms.ts';
 import type { World } from '../../simulator/world.ts';
@@ -180,6 +185,34 @@ describe('the report of check', () => {
     );
     expect(out).not.toContain('Probed');
     expect(connections.tried().filter((each) => !each.startsWith('127.'))).toEqual([]);
+  });
+
+  const broken = { kind: 'status', status: 500, body: { message: 'broken' } } as const;
+  it.each<readonly [what: string, fail: (appliance: SimulatedAppliance) => void, text: RegExp]>([
+    [
+      'an answer that makes no sense',
+      ({ fail }) => fail('GET /certificates', { kind: 'status', status: 200, body: 7 }),
+      /This release answers in an unknown way: report it/,
+    ],
+    ['a call that fails', ({ fail }) => fail('GET /certificates', broken), /Polling tries again each time\./],
+    [
+      'farms that cannot be read',
+      ({ fail }) =>
+        ['GET /farms', 'GET /stats/farms', 'GET /farms/modules/summary'].forEach((route) => fail(route, broken)),
+      /Its farms cannot be read, so nothing is known of its services: /,
+    ],
+    [
+      'an appliance without a licence',
+      ({ world }) => void (world.activation = deactivatedWorld().activation),
+      /It is deactivated: .*\n *Install one in its web interface\./,
+    ],
+  ])('has a remedy for %s', async (_, fail, text) => {
+    const { appliance, entry } = await givenAppliance(busyWorld());
+    fail(appliance);
+
+    const { out } = await check([entry]);
+
+    expect(findings(out)).toMatch(text);
   });
 
   it('says of a configuration that reads nothing that nothing was asked, and what to enable', async () => {
