@@ -49,7 +49,7 @@ it('zlb-exporter at the top of a clone starts it from any folder, also by a link
   const folder = givenFolder();
   symlinkSync(resolve('zlb-exporter'), join(folder, 'zlb'));
 
-  const { status, stdout, stderr } = spawnSync('./zlb', ['check'], { cwd: folder, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', './zlb check'], { cwd: folder, encoding: 'utf8' });
 
   expect({ status, stdout, stderr }).toEqual({
     status: 2,
