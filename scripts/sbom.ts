@@ -137,7 +137,7 @@ const nodeLibraries: Readonly<Record<string, string>> = {
 /** The Node.js in packages and image, by the names under which scanners know its advisories. */
 function nodeComponent(version: string, file: string): NodeComponent {
   const purl = `pkg:generic/node@${version}`;
-  // Those of the Node.js that runs this; the scripts of package.json use the one that ships.
+  // The Node.js that runs this has them; the scripts of package.json use the one that ships.
   const versions: Readonly<Record<string, string | undefined>> =
     process.versions.node === version ? process.versions : {};
   const components = Object.entries(nodeLibraries).flatMap(([name, license]): Component[] => {

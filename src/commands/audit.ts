@@ -39,7 +39,7 @@ export const audit: Command = async (context) => {
   }
 };
 
-/** Where the service of a package writes. */
+/** The folder to which the service of a package writes. */
 const installedState = '/var/lib/zlb-exporter';
 
 /** Resolves to the journal of the configuration; systemd says to the service alone where it is. */

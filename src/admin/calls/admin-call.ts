@@ -32,7 +32,7 @@ export interface AdminCall extends Caller {
    * instead of a refusal; from `sent` on, the appliance may carry it out.
    */
   sent: 'not_sent' | 'recorded' | 'sent';
-  /** What it overrides; set when it is recorded. */
+  /** The guards that it overrides; set when it is recorded. */
   overridden: Overridden;
 }
 

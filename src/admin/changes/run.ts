@@ -108,7 +108,7 @@ function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
   return new Set(steps.flatMap(({ call, way_back: back = [] }) => [call, ...back].flatMap((each) => each?.url ?? [])));
 }
 
-/** What the steps of a change need. */
+/** The surroundings of the steps of a change. */
 export interface StepParts {
   readonly calls: Pick<ChangeCalls, 'callFor' | 'send'>;
   /** Aborts when nobody waits for the change any more: no further step is begun. */

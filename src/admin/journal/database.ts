@@ -366,7 +366,7 @@ export class JournalDatabase {
 export function findIn(database: DatabaseSync, { before, limit, ...filters }: JournalQuery): FoundRecords {
   const highest = numberOf(database, 'SELECT max(number) FROM records');
   const below = Math.min(before, highest + 1);
-  // Those of a request have an index.
+  // The records of one request have an index.
   const lowest = filters.request === undefined ? Math.max(1, below - maxSearched) : 1;
   const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
   const where = ['number >= ?', 'number < ?', ...wanted.map(([name]) => `line ->> '$.${name}' = ?`)].join(' AND ');
