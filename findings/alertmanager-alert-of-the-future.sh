@@ -2,6 +2,7 @@
 # An alert that starts in an hour is posted to Alertmanager.
 # Needs: go 1.24, python3 and curl, on Debian 13. Builds for some minutes.
 set -euo pipefail
+version=0.28.1
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
@@ -9,7 +10,7 @@ cd "$work"
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 sink=$(port); manager=$(port)
 export GOPATH=$work/go GOCACHE=$work/cache GOFLAGS=-modcacherw
-go install github.com/prometheus/alertmanager/cmd/alertmanager@v0.28.1 2> build.log
+go install "github.com/prometheus/alertmanager/cmd/alertmanager@v$version" 2> build.log
 
 cat > sink.py <<'Y'
 import http.server, json, sys
@@ -48,7 +49,7 @@ done
 state=$(curl -s "$alerts" | grep -o '"state":"[a-z]*"' || true)
 
 echo "guess:     it is kept, and tells nobody before it starts"
-echo "version:   Alertmanager 0.28.1"
+echo "version:   Alertmanager $version"
 echo "behaviour: it is active and told as firing at once, with a start that has not come"
 echo "seen:      now $(date -u +%T), starts $start; $state; webhook: $(head -n 1 told)"
 echo "hit:       announced maintenance; senders whose clock is ahead; durations computed from startsAt are negative"
